@@ -1,7 +1,8 @@
-// Crafted and randomly damaged images of every type in the registry: whatever is read, checked, repaired or mounted
-// ends in time, does not crash and takes little memory. A child does the work, so that each image that breaks
-// something is reported and the rest is tried all the same.
-// HEADCRASH_CRAFTED_IMAGES=2000 HEADCRASH_DAMAGED_IMAGES=100000 in the environment: so many of each type.
+// Crafted and randomly damaged images of every type in the registry: whatever is read, checked,
+// repaired or mounted ends in time, does not crash and takes little memory. A child does the work,
+// so that each image that breaks something is reported and the rest is tried all the same.
+// HEADCRASH_CRAFTED_IMAGES=2000 HEADCRASH_DAMAGED_IMAGES=100000 in the environment: so many of each
+// type.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -42,10 +43,11 @@ std::string bytes_of_hex(std::string_view text) {
 using Program = std::function<std::string(std::uint64_t)>;
 
 /// Runs programs from `first` on, and says in `*at` which one it is at. Exits.
-[[noreturn]] void run_as_child(const ImageTarget& target, const Program& program, std::uint64_t first,
-                               std::uint64_t count, std::uint64_t* at) {
+[[noreturn]] void run_as_child(const ImageTarget& target, const Program& program,
+                               std::uint64_t first, std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {
-    const testing::TestResult& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
+    const testing::TestResult& result =
+        *testing::UnitTest::GetInstance()->current_test_info()->result();
     return result.total_part_count();
   };
   const int before = failed();  // the parent's
@@ -64,8 +66,8 @@ struct Used {
 };
 
 Used run_all(const ImageTarget& target, const Program& program, std::uint64_t count) {
-  void* const shared =
-      ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   EXPECT_NE(shared, MAP_FAILED);
   auto* const at = static_cast<std::uint64_t*>(shared);
   Used used;
@@ -80,7 +82,8 @@ Used run_all(const ImageTarget& target, const Program& program, std::uint64_t co
     used.mebibytes = std::max(used.mebibytes, usage.ru_maxrss / 1024);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
     ++used.failures;
-    ADD_FAILURE() << "HEADCRASH_DAMAGED_IMAGE=" << target.name() << ":" << hex_of(program(*at)) << ": "
+    ADD_FAILURE() << "HEADCRASH_DAMAGED_IMAGE=" << target.name() << ":" << hex_of(program(*at))
+                  << ": "
                   << (WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status))
                                           : "a failed expectation, or a sanitizer");
   }
@@ -95,7 +98,8 @@ class EveryType : public testing::TestWithParam<const FileSystemType*> {
   static void run(const char* what, std::uint64_t count,
                   const std::function<Program(const ImageTarget&, std::uint64_t)>& programs) {
     std::vector<ImageFormat> formats = image_formats();
-    std::erase_if(formats, [](const ImageFormat& one) { return &one.system->type() != GetParam(); });
+    std::erase_if(formats,
+                  [](const ImageFormat& one) { return &one.system->type() != GetParam(); });
     ASSERT_FALSE(formats.empty());
     const std::uint64_t each = (count + formats.size() - 1) / formats.size();
     const auto begun = std::chrono::steady_clock::now();
@@ -113,7 +117,9 @@ class EveryType : public testing::TestWithParam<const FileSystemType*> {
 TEST_P(EveryType, SurvivesCraftedImages) {
   run("crafted", number_from_environment("HEADCRASH_CRAFTED_IMAGES", kCrafted),
       [](const ImageTarget& target, std::uint64_t count) -> Program {
-        return [all = target.crafted(), count](std::uint64_t i) { return all[i * all.size() / count]; };
+        return [all = target.crafted(), count](std::uint64_t i) {
+          return all[i * all.size() / count];
+        };
       });
 }
 
@@ -149,7 +155,8 @@ TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
   }
 }
 
-/// HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700 in the environment: that image alone, in this process.
+/// HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700 in the environment: that image alone, in this
+/// process.
 TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
   if (wanted == nullptr) GTEST_SKIP() << "no image is given";
@@ -157,7 +164,8 @@ TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   for (const ImageFormat& format : image_formats()) {
     if (format.name != text.substr(0, colon)) continue;
-    ImageTarget(format).run(bytes_of_hex(std::string_view(text).substr(std::min(colon + 1, text.size()))));
+    ImageTarget(format).run(
+        bytes_of_hex(std::string_view(text).substr(std::min(colon + 1, text.size()))));
     return;
   }
   FAIL() << "there is no format of that name";

@@ -1,6 +1,6 @@
-// Images that a stranger wrote, of every format in the registry: each input is a list of edits to a small file
-// system's image. Whatever they are, checker, repair, reader and mount end, and what was mounted is unmounted without
-// a crash.
+// Images that a stranger wrote, of every format in the registry: each input is a list of edits to a
+// small file system's image. Whatever they are, checker, repair, reader and mount end, and what was
+// mounted is unmounted without a crash.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,15 +22,17 @@ TEST_P(Fuzz, Image) {
   options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
   const auto crafted = target.crafted();
   constexpr std::size_t kCorpus = 256;
-  for (std::size_t i = 0; i < kCorpus; ++i) options.corpus.push_back(crafted[i * crafted.size() / kCorpus]);
+  for (std::size_t i = 0; i < kCorpus; ++i)
+    options.corpus.push_back(crafted[i * crafted.size() / kCorpus]);
   fuzz::run(options, [&](std::string_view input) { return target.run(input); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Fuzz, testing::ValuesIn(image_formats()), [](const auto& format) {
-  std::string name = format.param.name;
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Registry, Fuzz, testing::ValuesIn(image_formats()),
+                         [](const auto& format) {
+                           std::string name = format.param.name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace headcrash::adapters::damaged

@@ -1,7 +1,7 @@
 #pragma once
-// Paths and trees over what reads an image: one look-up and one walk for the readers of all our file systems
-// and for the interface above them (system_under_test.h). They believe nothing: a damaged image is an Error,
-// and a directory that is reached twice ends the walk.
+// Paths and trees over what reads an image: one look-up and one walk for the readers of all our
+// file systems and for the interface above them (system_under_test.h). They believe nothing: a
+// damaged image is an Error, and a directory that is reached twice ends the walk.
 
 #include <fmt/format.h>
 
@@ -19,10 +19,11 @@ namespace headcrash::adapters {
 
 inline constexpr std::size_t kImageNamesMax = 1U << 24U;  ///< of one walk
 
-/// The inode of a path, components separated by '/'; "" is the root. Symbolic links are not followed.
-/// `list(inode)` gives the names of a directory: a Result of a range of {name, inode}.
+/// The inode of a path, components separated by '/'; "" is the root. Symbolic links are not
+/// followed. `list(inode)` gives the names of a directory: a Result of a range of {name, inode}.
 template <typename List>
-Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path, const List& list) {
+Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path,
+                                       const List& list) {
   std::uint64_t at = root;
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
@@ -38,11 +39,13 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
   return at;
 }
 
-/// Everything below the root, a directory before what is in it; an inode with several names comes as often.
-/// `list` as above, without "." and ".."; `visit(path, entry)` reads the inode of an entry, looks at it, and
-/// gives a Result of whether it is a directory; `damaged(inode, problem)` makes the reader's own Error.
+/// Everything below the root, a directory before what is in it; an inode with several names comes
+/// as often. `list` as above, without "." and ".."; `visit(path, entry)` reads the inode of an
+/// entry, looks at it, and gives a Result of whether it is a directory; `damaged(inode, problem)`
+/// makes the reader's own Error.
 template <typename List, typename Visit, typename Damaged>
-Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit, const Damaged& damaged) {
+Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit,
+                        const Damaged& damaged) {
   struct Open {
     std::string path;
     std::uint64_t inode = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Which file systems of our own there are: the one table (registry.cc). Adding one is adding its line there.
+// Which file systems of our own there are: the one table (registry.cc). Adding one is adding its
+// line there.
 
 #include <span>
 #include <string_view>

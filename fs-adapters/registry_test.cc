@@ -1,5 +1,5 @@
-// What every registered system owes to those who drive it (system_under_test.h), on its own disk: a new file
-// system is in the table when these pass.
+// What every registered system owes to those who drive it (system_under_test.h), on its own disk: a
+// new file system is in the table when these pass.
 #include "fs-adapters/registry.h"
 
 #include <fmt/format.h>
@@ -60,7 +60,8 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     store_ = *std::move(store);
     log_sectors_ = disk->log_bytes / model::kSectorBytes;
     ASSERT_EQ(log_sectors_ > 0, system().description().devices > 1);
-    std::vector<os::DeviceStores::Part> parts{{.store = store_.get(), .sectors = store_->sectors()}};
+    std::vector<os::DeviceStores::Part> parts{
+        {.store = store_.get(), .sectors = store_->sectors()}};
     if (log_sectors_ > 0) {
       auto log = media::MemoryStore::create(log_sectors_);
       ASSERT_TRUE(log) << log.error().message();
@@ -73,7 +74,9 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   }
   enum class End : std::uint8_t { unmount, abandon };
   /// Mounts, calls it, and ends in that way. What it counts at the end is left in `counted_`.
-  void with_mounted(const std::function<void(Vfs&)>& body, End end) { with_mounted(system(), body, end); }
+  void with_mounted(const std::function<void(Vfs&)>& body, End end) {
+    with_mounted(system(), body, end);
+  }
   void with_mounted(const SystemUnderTest& by, const std::function<void(Vfs&)>& body, End end) {
     with_mounted([&](Vfs& vfs, os::System&) { body(vfs); }, end,
                  by.description().syncer.value_or(os::SyncerOptions{}), &by);
@@ -81,12 +84,12 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
   void with_mounted(const std::function<void(Vfs&, os::System&)>& body, End end,
                     const os::SyncerOptions& syncer, const SystemUnderTest* by = nullptr) {
     const SystemUnderTest& mounts = by == nullptr ? system() : *by;
-    os::MemoryMachine machine(
-        *image_,
-        {.system = {.queue = mounts.description().queue,
-                    .cache = {.block_copy = mounts.description().block_copy, .structures_count = true},
-                    .syncer = syncer},
-         .second_sectors = log_sectors_});
+    os::MemoryMachine machine(*image_,
+                              {.system = {.queue = mounts.description().queue,
+                                          .cache = {.block_copy = mounts.description().block_copy,
+                                                    .structures_count = true},
+                                          .syncer = syncer},
+                               .second_sectors = log_sectors_});
     os::Account account{.name = "user"};
     machine.system.syncer.start();
     machine.system.run_as(account, [&] {
@@ -131,10 +134,11 @@ class EverySystem : public testing::TestWithParam<const SystemUnderTest*> {
     const auto reader = type().open_image(*image_);
     ASSERT_TRUE(reader) << reader.error().message();
     std::map<std::string, ImageInode> seen;
-    const auto walked =
-        (*reader)->walk([&](const std::string& path, const ImageInode& inode) { seen.emplace(path, inode); });
+    const auto walked = (*reader)->walk(
+        [&](const std::string& path, const ImageInode& inode) { seen.emplace(path, inode); });
     ASSERT_TRUE(walked) << walked.error().message();
-    ASSERT_TRUE(seen.contains("d") && seen.contains("d/f") && seen.contains("l") && seen.contains("g"));
+    ASSERT_TRUE(seen.contains("d") && seen.contains("d/f") && seen.contains("l") &&
+                seen.contains("g"));
     const ImageInode& file = seen.at("d/f");
     EXPECT_EQ(file.number, seen.at("g").number);
     EXPECT_EQ(file.type, FileType::regular);
@@ -224,7 +228,8 @@ TEST_P(EverySystem, KeepsWhatWasSyncedWhenItIsAbandoned) {
   expect_something();
 }
 
-/// Without fsync or sync: the syncer's policy alone brings it to the disk, or the call that changes it.
+/// Without fsync or sync: the syncer's policy alone brings it to the disk, or the call that changes
+/// it.
 TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
@@ -242,7 +247,8 @@ TEST_P(EverySystem, IsWrittenByEachPolicyOfItsSyncer) {
         .interval_ns = 5 * kSecond,
         .age = os::SyncerOptions::Age::since_first_change},
        20 * kSecond},
-      {{.policy = Policy::burst, .interval_ns = 5 * kSecond, .drain_bytes_per_s = 1'000'000}, 20 * kSecond},
+      {{.policy = Policy::burst, .interval_ns = 5 * kSecond, .drain_bytes_per_s = 1'000'000},
+       20 * kSecond},
       {{.policy = Policy::write_through}, kAtOnce}};
   for (const Case& each : cases) {
     make("plain");
@@ -334,7 +340,8 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
   expect_nothing_found();
 }
 
-/// Two users: one changes a block that cannot be read, which changes nothing; the other one makes directories.
+/// Two users: one changes a block that cannot be read, which changes nothing; the other one makes
+/// directories.
 TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
   make("plain");
   with_mounted(
@@ -348,12 +355,13 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
   const auto content = (*reader)->content(*(*reader)->lookup("bad"));
   ASSERT_TRUE(content && !content->empty());
   const std::uint64_t lba = content->front().lba;
-  os::MemoryMachine machine(
-      *image_,
-      {.system = {.queue = system().description().queue,
-                  .cache = {.block_copy = system().description().block_copy}},
-       .faults = {{.op = model::Op::read, .sectors = {lba, lba + 1}, .times = os::DiskFault::kForGood}},
-       .second_sectors = log_sectors_});
+  os::MemoryMachine machine(*image_,
+                            {.system = {.queue = system().description().queue,
+                                        .cache = {.block_copy = system().description().block_copy}},
+                             .faults = {{.op = model::Op::read,
+                                         .sectors = {lba, lba + 1},
+                                         .times = os::DiskFault::kForGood}},
+                             .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
   std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
@@ -366,14 +374,16 @@ TEST_P(EverySystem, AReadErrorStopsNothingThatAnotherUserChanges) {
     machine.system.executor.spawn(os::Executor::Kind::user, other, [&] {
       for (int i = 0; i < 200; ++i) {
         EXPECT_TRUE(vfs.mkdir(fmt::format("d{}", i), 0755)) << i;
-        machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs / 10);
+        machine.system.executor.sleep_until(machine.system.executor.now() +
+                                            model::kMillisecondNs / 10);
       }
       done = true;
     });
     const auto bad = vfs.open("bad", {});
     ASSERT_TRUE(bad);
     for (int i = 0; i < 5; ++i) EXPECT_FALSE(vfs.pwrite(*bad, 100, std::vector<std::byte>(10)));
-    while (!done) machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs);
+    while (!done)
+      machine.system.executor.sleep_until(machine.system.executor.now() + model::kMillisecondNs);
     EXPECT_TRUE(vfs.mkdir("after", 0755));
     mounted->abandon();
     machine.disk.power_cut();

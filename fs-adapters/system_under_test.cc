@@ -1,5 +1,5 @@
-// What is the same for every type (system_under_test.h): paths and trees over an ImageReader, names of
-// systems, ids.
+// What is the same for every type (system_under_test.h): paths and trees over an ImageReader, names
+// of systems, ids.
 #include "fs-adapters/system_under_test.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ tl::unexpected<Error> damaged(std::uint64_t inode, std::string problem) {
 }  // namespace
 
 Result<std::uint64_t> ImageReader::lookup(std::string_view path) const {
-  return look_up_in_image(root(), path, [this](std::uint64_t directory) { return list(directory); });
+  return look_up_in_image(root(), path,
+                          [this](std::uint64_t directory) { return list(directory); });
 }
 
 Result<void> ImageReader::walk(
@@ -62,9 +63,10 @@ std::span<const std::string_view> FileSystemType::block_kinds() const {
 
 bool FileSystemType::left_by_a_cut(const CheckReport& report) const {
   const auto may_be_left = [&](const CheckFinding& finding) {
-    return std::ranges::any_of(systems(), [&](const std::unique_ptr<const SystemUnderTest>& system) {
-      return !system->control() && system->may_leave(finding.kind);
-    });
+    return std::ranges::any_of(systems(),
+                               [&](const std::unique_ptr<const SystemUnderTest>& system) {
+                                 return !system->control() && system->may_leave(finding.kind);
+                               });
   };
   return report.more_findings == 0 && std::ranges::all_of(report.findings, may_be_left);
 }
@@ -84,7 +86,8 @@ Result<std::unique_ptr<RepairTrials>> FileSystemType::repair_trials(std::span<co
 }
 
 bool FileSystemType::may_have_log_device() const {
-  return std::ranges::any_of(systems(), [](const auto& system) { return system->description().devices > 1; });
+  return std::ranges::any_of(systems(),
+                             [](const auto& system) { return system->description().devices > 1; });
 }
 
 Result<const SystemUnderTest*> FileSystemType::find_system(std::string_view system) const {

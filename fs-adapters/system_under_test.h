@@ -1,7 +1,8 @@
 #pragma once
-// One description of a file system of our own, from which everything that makes, mounts, cuts, checks or
-// lists one is driven: the in-process lab, campaigns, experiments, the programs behind FUSE, `headcrash
-// image` and `headcrash list systems`. None of them names a file system; registry.h has the one table.
+// One description of a file system of our own, from which everything that makes, mounts, cuts,
+// checks or lists one is driven: the in-process lab, campaigns, experiments, the programs behind
+// FUSE, `headcrash image` and `headcrash list systems`. None of them names a file system;
+// registry.h has the one table.
 //
 //   FileSystemType    a format: mkfs, checker, reader of images, and the systems that use it     "ufs", "lfs"
 //   SystemUnderTest   one way to run it: promises, order in the driver, mount        "ufs soft-updates-init"
@@ -11,9 +12,9 @@
 //   RepairTrials      trials of the checker itself on damaged images; optional
 //   RecoveryTrial     another recovery, compared with the checker's; optional
 //
-// A new file system derives from FileSystemType and SystemUnderTest in its own folder and is one line in
-// registry.cc. Types and systems are made once, are constant, and live as long as the process. Any thread may
-// use them; checkers, readers, trials and mounts belong to one thread each.
+// A new file system derives from FileSystemType and SystemUnderTest in its own folder and is one
+// line in registry.cc. Types and systems are made once, are constant, and live as long as the
+// process. Any thread may use them; checkers, readers, trials and mounts belong to one thread each.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,12 +42,12 @@ namespace headcrash::adapters {
 
 // ---- what a check says
 
-/// How bad a finding is: what every power cut leaves, what updates in the right order may leave (fsck clears
-/// it away), and what nothing but a fault leaves.
+/// How bad a finding is: what every power cut leaves, what updates in the right order may leave
+/// (fsck clears it away), and what nothing but a fault leaves.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
-/// One kind of finding of a type's checker. Kinds are constants of the type: `name` is valid for ever, and
-/// equal `order` means the same kind.
+/// One kind of finding of a type's checker. Kinds are constants of the type: `name` is valid for
+/// ever, and equal `order` means the same kind.
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
@@ -77,10 +78,10 @@ struct CheckReport {
   std::vector<CheckFinding> findings;
   std::uint64_t more_findings = 0;  ///< beyond CheckOptions::findings_max
   bool was_clean = false;           ///< the image said, before, that it had been unmounted
-  bool log_in_use = false;          ///< not clean, and recovery is the log's: a journal, a roll-forward
-  bool unrepaired = false;          ///< a repair that left something
-  std::size_t replayed = 0;         ///< transactions of the log: replayed by a repair, to be replayed
-  std::string log;                  ///< what these are, in words; empty: transactions of a journal
+  bool log_in_use = false;   ///< not clean, and recovery is the log's: a journal, a roll-forward
+  bool unrepaired = false;   ///< a repair that left something
+  std::size_t replayed = 0;  ///< transactions of the log: replayed by a repair, to be replayed
+  std::string log;           ///< what these are, in words; empty: transactions of a journal
   std::uint32_t files = 0, directories = 0;
   Counters space;  ///< as MountedSystem::space_counts() when nothing is owed
 
@@ -90,19 +91,19 @@ struct CheckReport {
 struct CheckOptions {
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< seconds since the epoch, for what a repair writes
-  /// A repair that looks only at what the image says was busy. It ends as the full one does, or is `unrepaired`:
-  /// then the full one has to follow. For types whose images say so.
+  /// A repair that looks only at what the image says was busy. It ends as the full one does, or is
+  /// `unrepaired`: then the full one has to follow. For types whose images say so.
   bool fast = false;
-  /// Of a file system with its log on a device of its own: that is gone for good, and what only it held is given up,
-  /// which is a finding. A repair makes it a file system without such a log.
+  /// Of a file system with its log on a device of its own: that is gone for good, and what only it
+  /// held is given up, which is a finding. A repair makes it a file system without such a log.
   bool without_log = false;
-  /// For who shows one state of a store after the other: a digest of each sector as it is now. Equal numbers
-  /// of one sector mean equal bytes, as long as the checker lives; 0 means zeroes. A repair writes through the
-  /// store, which brings the numbers up to date. Empty: nothing is known, everything is read. What is found
-  /// must not depend on it: the lab compares both ways.
+  /// For who shows one state of a store after the other: a digest of each sector as it is now.
+  /// Equal numbers of one sector mean equal bytes, as long as the checker lives; 0 means zeroes. A
+  /// repair writes through the store, which brings the numbers up to date. Empty: nothing is known,
+  /// everything is read. What is found must not depend on it: the lab compares both ways.
   std::span<const std::uint64_t> digests = {};
-  /// What makes them: of the sector that begins with that LBA. For who looks at what would be written. Null: not
-  /// known.
+  /// What makes them: of the sector that begins with that LBA. For who looks at what would be
+  /// written. Null: not known.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -110,12 +111,13 @@ struct CheckOptions {
 class ImageChecker {
  public:
   virtual ~ImageChecker() = default;
-  /// Writes nothing. Sees the image as it will be when its log has been recovered: what a mount after the cut
-  /// would show. Errors: no file system of this type; the store fails.
-  virtual Result<CheckReport> check(const model::SectorStore& store, const CheckOptions& options) = 0;
-  /// Recovers the log, if there is one, and repairs what it finds. Afterwards check() finds nothing, unless
-  /// `unrepaired` says otherwise, as it does of every finding of a type without repairs_damage(). May be cut
-  /// anywhere and begun again. Errors: as check().
+  /// Writes nothing. Sees the image as it will be when its log has been recovered: what a mount
+  /// after the cut would show. Errors: no file system of this type; the store fails.
+  virtual Result<CheckReport> check(const model::SectorStore& store,
+                                    const CheckOptions& options) = 0;
+  /// Recovers the log, if there is one, and repairs what it finds. Afterwards check() finds
+  /// nothing, unless `unrepaired` says otherwise, as it does of every finding of a type without
+  /// repairs_damage(). May be cut anywhere and begun again. Errors: as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 
@@ -143,19 +145,21 @@ struct ContentExtent {
   std::uint64_t sectors = 0;
 };
 
-/// Reads an image that a check found in order, or that a repair has put in order, and believes nothing of it
-/// all the same: addresses are checked before they are followed, and what is invalid is an Error that
-/// names the inode. A log that was not recovered is seen as after its recovery where the type can do that.
+/// Reads an image that a check found in order, or that a repair has put in order, and believes
+/// nothing of it all the same: addresses are checked before they are followed, and what is invalid
+/// is an Error that names the inode. A log that was not recovered is seen as after its recovery
+/// where the type can do that.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual std::uint64_t root() const = 0;  ///< its inode
-  /// A number that differs when the image was made in another way: what was learnt of one image by inode
-  /// numbers then says nothing about the other.
+  /// A number that differs when the image was made in another way: what was learnt of one image by
+  /// inode numbers then says nothing about the other.
   virtual std::uint64_t layout() const = 0;
-  /// Of an inode: a number that differs when the inode is found somewhere else, in formats that look it up in
-  /// a map which is read when the image is opened. Formats with inodes at fixed places leave it 0. Who keeps
-  /// what was read of an inode keeps it while this and the sectors read are the same.
+  /// Of an inode: a number that differs when the inode is found somewhere else, in formats that
+  /// look it up in a map which is read when the image is opened. Formats with inodes at fixed
+  /// places leave it 0. Who keeps what was read of an inode keeps it while this and the sectors
+  /// read are the same.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;
@@ -170,10 +174,11 @@ class ImageReader {
 
   /// Components separated by '/'; "" is the root. Symbolic links are not followed.
   Result<std::uint64_t> lookup(std::string_view path) const;
-  /// Everything below the root, a directory before what is in it. An inode with several names comes as often.
-  /// Errors: the image cannot be read; a name of an inode that is not allocated; a directory that is met
-  /// again.
-  Result<void> walk(const std::function<void(const std::string& path, const ImageInode&)>& visit) const;
+  /// Everything below the root, a directory before what is in it. An inode with several names comes
+  /// as often. Errors: the image cannot be read; a name of an inode that is not allocated; a
+  /// directory that is met again.
+  Result<void> walk(
+      const std::function<void(const std::string& path, const ImageInode&)>& visit) const;
 };
 
 // ---- making and mounting
@@ -181,8 +186,9 @@ class ImageReader {
 /// Options by name, as a user writes them: {"block-size", "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// One that mkfs knows. Two names mean the same for every type that has them: `uuid`, which `{uuid}` of an
-/// adapter is given to, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets to now.
+/// One that mkfs knows. Two names mean the same for every type that has them: `uuid`, which
+/// `{uuid}` of an adapter is given to, and `time`, in seconds since the epoch, which
+/// mkfs.headcrash-TYPE sets to now.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
   char letter = 0;           ///< of mkfs.headcrash-TYPE; 0: none
@@ -200,8 +206,8 @@ struct MadeImage {
 };
 
 struct MountSettings {
-  bool force = false;         ///< although it was not unmounted and needs a check first
-  bool flushes = true;        ///< off: a system that flushes itself does not; completion is believed
+  bool force = false;   ///< although it was not unmounted and needs a check first
+  bool flushes = true;  ///< off: a system that flushes itself does not; completion is believed
   std::string snapshot = {};  ///< not empty: that one, read-only (FileSystemType::has_snapshots)
 };
 
@@ -210,15 +216,15 @@ class MountedSystem {
  public:
   virtual ~MountedSystem() = default;
   virtual Vfs& vfs() = 0;
-  /// Writes everything and says so on the disk; open files are closed. Afterwards only space_counts() and the
-  /// destructor may be called. An error: something could not be written; it is unmounted all the same, and the image does
-  /// not say that it is clean.
+  /// Writes everything and says so on the disk; open files are closed. Afterwards only
+  /// space_counts() and the destructor may be called. An error: something could not be written; it
+  /// is unmounted all the same, and the image does not say that it is clean.
   virtual VfsResult<void> unmount() = 0;
-  /// The power is gone: forgets what it holds without a write. Afterwards only the destructor may be called,
-  /// possibly when the executor has been halted.
+  /// The power is gone: forgets what it holds without a write. Afterwards only the destructor may
+  /// be called, possibly when the executor has been halted.
   virtual void abandon() = 0;
-  /// False while there is work of its own that a sync() does not wait for and after which a check would find
-  /// something else: then no cut is expected to be free of residue.
+  /// False while there is work of its own that a sync() does not wait for and after which a check
+  /// would find something else: then no cut is expected to be free of residue.
   virtual bool owes_nothing() const { return true; }
   /// Null: it has none.
   virtual Snapshots* snapshots() { return nullptr; }
@@ -231,8 +237,8 @@ class MountedSystem {
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
-  /// What it leaves that repair() would not, in words; empty: nothing. It is cut in between and begun again, too.
-  /// The image is not changed; what is tried depends on its bytes alone.
+  /// What it leaves that repair() would not, in words; empty: nothing. It is cut in between and
+  /// begun again, too. The image is not changed; what is tried depends on its bytes alone.
   virtual std::string difference(const model::SectorStore& image) = 0;
   virtual Counters counts() const = 0;  ///< of what was tried so far
 };
@@ -245,7 +251,8 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that has mounted, used and unmounted it before; empty: it is new.
   std::string used_by = {};
-  /// Its power went instead of the unmount, after some more, which that system gives up when it is mounted again.
+  /// Its power went instead of the unmount, after some more, which that system gives up when it is
+  /// mounted again.
   bool cut = false;
 };
 
@@ -264,15 +271,17 @@ struct SystemDescription {
   bool block_copy = false;          ///< os::BufferCacheOptions
   std::optional<os::SyncerOptions> syncer =
       {};  ///< how it has to be written behind; nothing: as its machine likes
-  /// It flushes a volatile cache itself, where it has to; else the driver does, after every write that something
-  /// waits for (os::DiskQueueOptions::flush_for_order).
+  /// It flushes a volatile cache itself, where it has to; else the driver does, after every write
+  /// that something waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
-  /// Devices that it is mounted on: its own, and for 2 one for its log (os::System). Who makes, checks or reads an
-  /// image of it gives a store that has them at a driver's addresses (os/device_stores.h).
+  /// Devices that it is mounted on: its own, and for 2 one for its log (os::System). Who makes,
+  /// checks or reads an image of it gives a store that has them at a driver's addresses
+  /// (os/device_stores.h).
   std::size_t devices = 1;
   /// What mkfs must be told of its file systems; a user's settings come on top.
   Settings mkfs = {};
-  /// The lab makes and drops snapshots while it runs, and looks whether those that are kept stay what they are.
+  /// The lab makes and drops snapshots while it runs, and looks whether those that are kept stay
+  /// what they are.
   bool keeps_snapshots = false;
 };
 
@@ -290,16 +299,16 @@ class SystemUnderTest {
   bool control() const { return description_.control; }
   std::string full_name() const;  ///< "ufs-soft-updates-init"
 
-  /// Within a fiber of the system; what is on the disk was made by its type's mkfs. Recovers the log first.
-  /// Errors: as for people; no file system, or one that needs a check first.
+  /// Within a fiber of the system; what is on the disk was made by its type's mkfs. Recovers the
+  /// log first. Errors: as for people; no file system, or one that needs a check first.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
   /// True when a power cut may leave this, although the promises are kept.
   virtual bool may_leave(const FindingKind& kind) const = 0;
   /// Null: there is one recovery only.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
-  /// By name: "plain", "tiny", "deep", "used" (lab_disks.h says what they are for). Nothing: the type has no
-  /// such disk, and what would run on it is left out. "plain" there must be.
+  /// By name: "plain", "tiny", "deep", "used" (lab_disks.h says what they are for). Nothing: the
+  /// type has no such disk, and what would run on it is left out. "plain" there must be.
   virtual std::optional<LabDisk> lab_disk(std::string_view name) const = 0;
 
  private:
@@ -327,7 +336,8 @@ class RepairTrials {
 class ImageAudit {
  public:
   virtual ~ImageAudit() = default;
-  /// The first contradiction on an image in whole sectors that calls itself clean, in words; empty: none.
+  /// The first contradiction on an image in whole sectors that calls itself clean, in words; empty:
+  /// none.
   virtual std::string contradiction_in(std::span<const std::byte> image) = 0;
 };
 
@@ -343,12 +353,14 @@ class FileSystemType {
   virtual std::string_view address_unit() const { return "block"; }
 
   virtual std::span<const MkfsOption> mkfs_options() const = 0;
-  /// Creates an empty file system that fills the store, with room for nothing but what the format needs; a
-  /// mount, a check and a reader then find it clean. Errors: an unknown or impossible option, by name.
+  /// Creates an empty file system that fills the store, with room for nothing but what the format
+  /// needs; a mount, a check and a reader then find it clean. Errors: an unknown or impossible
+  /// option, by name.
   virtual Result<MadeImage> mkfs(model::SectorStore& store, const Settings& settings) const = 0;
   virtual std::unique_ptr<ImageChecker> checker() const = 0;
   /// The store must outlive the reader. Errors: no file system of this type.
-  virtual Result<std::unique_ptr<ImageReader>> open_image(const model::SectorStore& store) const = 0;
+  virtual Result<std::unique_ptr<ImageReader>> open_image(
+      const model::SectorStore& store) const = 0;
   /// True for types whose mounts may have MountedSystem::snapshots().
   virtual bool has_snapshots() const { return false; }
   /// Those that an image keeps. Errors: no file system of this type; a type without.
@@ -357,28 +369,31 @@ class FileSystemType {
   virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
                                                              std::string_view snapshot) const;
   /// Where on such an image I/O errors tell most: superblock, maps, inodes, log, data.
-  virtual Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const = 0;
+  virtual Result<std::vector<os::SectorRange>> fault_areas(
+      const model::SectorStore& store) const = 0;
 
-  /// Names for what its mounts write, by os::BlockRequest::kind: superblocks, inodes, data, a log. 16 at most; the
-  /// first one is what they do not tell.
+  /// Names for what its mounts write, by os::BlockRequest::kind: superblocks, inodes, data, a log.
+  /// 16 at most; the first one is what they do not tell.
   virtual std::span<const std::string_view> block_kinds() const;
 
   /// In the order of tables; every name once.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// The one that is mounted when nobody says which.
   virtual std::string_view usual_system() const = 0;
-  /// For who does not know which system ran: true when no finding is more than some system that is not a control
-  /// may leave after a power cut.
+  /// For who does not know which system ran: true when no finding is more than some system that is
+  /// not a control may leave after a power cut.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
-  /// False: repair() recovers the log, tells of damage, and leaves it. For types in which a power cut leaves none.
+  /// False: repair() recovers the log, tells of damage, and leaves it. For types in which a power
+  /// cut leaves none.
   virtual bool repairs_damage() const { return true; }
   /// Null: the type has none.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
   /// True for types with repair_trials().
   virtual bool has_repair_trials() const { return false; }
-  /// `sound`: an image that was unmounted, in whole sectors; it must outlive the trials. From sector `log_at` on it is
-  /// that of a log on a device of its own; 0: there is none. Errors: the image is not sound; the type has no trials.
+  /// `sound`: an image that was unmounted, in whole sectors; it must outlive the trials. From
+  /// sector `log_at` on it is that of a log on a device of its own; 0: there is none. Errors: the
+  /// image is not sound; the type has no trials.
   virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound,
                                                               std::uint64_t log_at) const;
 

@@ -2,15 +2,15 @@
 // The one file-system interface that workloads speak.
 //
 // Three kinds of implementation stand behind it: POSIX system calls inside a guest (harness/guest),
-// headcrash's own file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's in-memory
-// reference (harness/oracle). Calls block; in virtual time it is the calling fiber that waits. Paths are
-// relative to the root of the file system, components separated by '/', without "." and "..". Errors are
-// POSIX error numbers, success is the value.
+// headcrash's own file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's
+// in-memory reference (harness/oracle). Calls block; in virtual time it is the calling fiber that
+// waits. Paths are relative to the root of the file system, components separated by '/', without
+// "." and "..". Errors are POSIX error numbers, success is the value.
 //
-// Where a kernel asks (fs-adapters/fuse), it knows inodes, not paths: a path may begin with an inode
-// (InodeName) that stat() has told, in file systems that support it. Such a path follows renames, reaches
-// files that are open and have no name any more, and never another file that has got the number since
-// (ESTALE).
+// Where a kernel asks (fs-adapters/fuse), it knows inodes, not paths: a path may begin with an
+// inode (InodeName) that stat() has told, in file systems that support it. Such a path follows
+// renames, reaches files that are open and have no name any more, and never another file that has
+// got the number since (ESTALE).
 
 #include <cerrno>
 #include <charconv>
@@ -50,13 +50,14 @@ struct OpenOptions {
   bool truncate = false;
   bool sync = false;       ///< O_SYNC
   bool data_sync = false;  ///< O_DSYNC
-  bool direct = false;     ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
+  bool direct = false;  ///< O_DIRECT: buffers, offsets and lengths aligned to the device's blocks
   bool no_access_time =
       false;  ///< O_NOATIME: reading leaves the time of access alone, where a kernel would not
   std::uint32_t mode = 0644;
 };
 
-/// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer below.
+/// A whiteout is a character device of number 0:0, by which overlayfs covers a name of the layer
+/// below.
 enum class FileType : std::uint8_t { regular, directory, symlink, whiteout, fifo, other };
 
 struct FileStatus {
@@ -80,12 +81,14 @@ struct AttributeChanges {
   std::optional<std::int64_t> accessed_ns, modified_ns;
 };
 
-/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with the number 12 and the
-/// generation 3.
+/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with the number 12
+/// and the generation 3.
 struct InodeName {
   std::uint64_t inode = 0, generation = 0;
 
-  std::string path() const { return "//" + std::to_string(inode) + "." + std::to_string(generation); }
+  std::string path() const {
+    return "//" + std::to_string(inode) + "." + std::to_string(generation);
+  }
   /// Takes it off the front of `path`; nothing where there is none.
   static std::optional<InodeName> take(std::string_view& path) {
     if (!path.starts_with("//")) return std::nullopt;
@@ -124,7 +127,8 @@ enum class FallocateMode : std::uint8_t {
   insert_range,          ///< makes room for a hole; what follows moves behind it
 };
 
-/// Two ranges that are to share their blocks; offsets and length are multiples of the file system's blocks.
+/// Two ranges that are to share their blocks; offsets and length are multiples of the file system's
+/// blocks.
 struct SharedRange {
   FileHandle from{};
   std::uint64_t from_offset = 0, length = 0;
@@ -134,15 +138,19 @@ struct SharedRange {
 
 /// A mounted file system.
 ///
-///  * Ownership: buffers and texts are the caller's and are not kept. A handle is valid until close(), also
+///  * Ownership: buffers and texts are the caller's and are not kept. A handle is valid until
+///    close(), also
 ///    after its file has lost its last name; whoever opens closes.
-///  * Failure: an Errno as of the system call of the same name; ENOTSUP for what a file system lacks. An
-///    operation that is refused, or finds no space for a name, has changed nothing. After a failed write,
-///    truncation or allocation the range it named may hold old or new data. A failed fsync promises nothing
-///    of what was to become persistent.
-///  * Durability: what fsync, sync and the others keep after a power cut is in each file system's Promises
+///  * Failure: an Errno as of the system call of the same name; ENOTSUP for what a file system
+///    lacks. An
+///    operation that is refused, or finds no space for a name, has changed nothing. After a failed
+///    write, truncation or allocation the range it named may hold old or new data. A failed fsync
+///    promises nothing of what was to become persistent.
+///  * Durability: what fsync, sync and the others keep after a power cut is in each file system's
+///    Promises
 ///    (promises.h).
-///  * Threads: in a guest any thread may call; in virtual time every call comes from a fiber of the file
+///  * Threads: in a guest any thread may call; in virtual time every call comes from a fiber of the
+///    file
 ///    system's executor.
 class Vfs {
  public:
@@ -153,8 +161,10 @@ class Vfs {
   /// A file without a name (O_TMPFILE), open for reading and writing.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
-  virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) = 0;
-  virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) = 0;
+  virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
+                                       std::span<std::byte> into) = 0;
+  virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
+                                 std::span<const std::byte> data) = 0;
   /// pwrite() asked for by io_uring, where there is a kernel that has it; ends when it is complete.
   virtual VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) {
@@ -166,24 +176,28 @@ class Vfs {
                                     std::uint64_t length) = 0;
   /// `to` gets the blocks of `from` and keeps its own copy of them from the next write on.
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
-  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is not an error.
+  /// Shares blocks where the ranges are equal; ranges that differ stay as they are, which is not an
+  /// error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
   // Through a shared mapping, inside the file: EINVAL otherwise.
-  virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/, std::span<const std::byte>) {
+  virtual VfsResult<void> mmap_write(FileHandle, std::uint64_t /*offset*/,
+                                     std::span<const std::byte>) {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<void> msync(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
-  /// sync_file_range(2) with all of its flags: the pages are written and waited for, nothing else is.
-  virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/, std::uint64_t /*length*/) {
+  /// sync_file_range(2) with all of its flags: the pages are written and waited for, nothing else
+  /// is.
+  virtual VfsResult<void> sync_range(FileHandle, std::uint64_t /*offset*/,
+                                     std::uint64_t /*length*/) {
     return refuse(ENOTSUP);
   }
   /// Stores through a shared mapping, then msync(MS_SYNC) of the pages touched.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// In how many stretches of consecutive blocks the file lies on the disk, what is dirty written first; 0: it has no
-  /// block of its own.
+  /// In how many stretches of consecutive blocks the file lies on the disk, what is dirty written
+  /// first; 0: it has no block of its own.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
   virtual VfsResult<void> fdatasync(FileHandle file) = 0;
@@ -194,7 +208,9 @@ class Vfs {
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
   /// Of an open file; ENOENT when it has lost its last name.
-  virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) {
+    return refuse(ENOTSUP);
+  }
   virtual VfsResult<void> make_fifo(std::string_view /*path*/, std::uint32_t /*mode*/) {
     return refuse(ENOTSUP);
   }
@@ -204,7 +220,9 @@ class Vfs {
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
   /// For fsync() and close() alone.
-  virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
+    return refuse(ENOTSUP);
+  }
 
   // Subvolumes, of file systems that have them: directories, of which a snapshot is another one.
   virtual VfsResult<void> make_subvolume(std::string_view /*path*/) { return refuse(ENOTSUP); }
@@ -225,8 +243,8 @@ class Vfs {
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Of a file's or directory's inode: FS_*_FL of linux/fs.h. Of all that workloads know (`of`) exactly `flags` are set; others
-  /// stay as they are.
+  /// Of a file's or directory's inode: FS_*_FL of linux/fs.h. Of all that workloads know (`of`)
+  /// exactly `flags` are set; others stay as they are.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
@@ -239,7 +257,8 @@ class Vfs {
   virtual VfsResult<std::uint32_t> project(std::string_view /*path*/) { return refuse(ENOTSUP); }
   virtual VfsResult<void> setxattr(std::string_view path, std::string_view name,
                                    std::span<const std::byte> value) = 0;
-  virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) = 0;
+  virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path,
+                                                     std::string_view name) = 0;
   virtual VfsResult<void> removexattr(std::string_view path, std::string_view name) = 0;
   virtual VfsResult<std::vector<std::string>> listxattr(std::string_view path) = 0;
 
@@ -257,8 +276,8 @@ class Vfs {
 
   /// Modelled think or compile time: burns CPU in a guest, advances the clock in virtual time.
   virtual void cpu(std::int64_t ns) = 0;
-  /// A program is started and waited for: one that does nothing in a guest, the processor's time for fork and exec in
-  /// virtual time.
+  /// A program is started and waited for: one that does nothing in a guest, the processor's time
+  /// for fork and exec in virtual time.
   virtual void start_program() = 0;
 };
 

@@ -44,15 +44,17 @@ Result<std::unique_ptr<DeviceStore>> DeviceStore::open(const std::string& path, 
   if (::stat(path.c_str(), &status) != 0)
     return fail(path, system_words(), "give a device or a file with an image");
   const bool device = S_ISBLK(status.st_mode);
-  if (!device && !S_ISREG(status.st_mode)) return fail(path, "is neither a block device nor a file");
+  if (!device && !S_ISREG(status.st_mode))
+    return fail(path, "is neither a block device nor a file");
   int flags = O_CLOEXEC | (access == Access::read_only ? O_RDONLY : O_RDWR);
   if (device && access != Access::read_only) flags |= O_EXCL;
   if (access == Access::repair) flags |= O_DSYNC;
   const int file = ::open(path.c_str(), flags);
-  if (file < 0) return fail(path, system_words(), errno == EBUSY ? "it is in use: unmount it first" : "");
+  if (file < 0)
+    return fail(path, system_words(), errno == EBUSY ? "it is in use: unmount it first" : "");
   const off_t bytes = ::lseek(file, 0, SEEK_END);
-  std::unique_ptr<DeviceStore> store(
-      new DeviceStore(path, file, static_cast<std::uint64_t>(std::max<off_t>(bytes, 0)) / kSectorBytes));
+  std::unique_ptr<DeviceStore> store(new DeviceStore(
+      path, file, static_cast<std::uint64_t>(std::max<off_t>(bytes, 0)) / kSectorBytes));
   if (store->sectors_ == 0) return fail(path, "is empty", "give a device or a file with an image");
   return store;
 }
@@ -93,10 +95,12 @@ Result<void> DeviceStore::sync() {
   return {};
 }
 
-Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& path, const std::string& log,
+Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& path,
+                                                           const std::string& log,
                                                            DeviceStore::Access access) {
   TRY(auto device, DeviceStore::open(path, access));
-  if (log.empty()) return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), nullptr));
+  if (log.empty())
+    return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), nullptr));
   std::error_code error;
   if (std::filesystem::equivalent(path, log, error))
     return fail("--log " + log, "is the file system's own device", "give another one");

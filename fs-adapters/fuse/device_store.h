@@ -1,7 +1,7 @@
 #pragma once
-// A device, or a file with an image, as a store for mkfs and fsck: through the page cache, and on the medium
-// once sync() has returned; of a repair once write() has, since a repair that a power cut ends is begun again,
-// and what may be left by then is told by the order of its writes.
+// A device, or a file with an image, as a store for mkfs and fsck: through the page cache, and on
+// the medium once sync() has returned; of a repair once write() has, since a repair that a power
+// cut ends is begun again, and what may be left by then is told by the order of its writes.
 
 #include <memory>
 #include <string>
@@ -43,7 +43,8 @@ class DeviceStore final : public model::SectorStore {
 class OpenedDevices {
  public:
   /// `log` empty: there is none. Errors: as DeviceStore::open; both are one device.
-  static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path, const std::string& log,
+  static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path,
+                                                     const std::string& log,
                                                      DeviceStore::Access access);
   model::SectorStore& store() { return log_ ? static_cast<model::SectorStore&>(both_) : *device_; }
   /// What was written is on both media. Errors: the devices'.

@@ -1,8 +1,8 @@
 // What is in files (file_operations.h).
 //
-// The kernel keeps pages of what was read and sends each write on before it returns (without its write-back
-// cache). A write through a descriptor with O_SYNC or O_DSYNC, or asked for it alone (RWF_DSYNC), is synced
-// here.
+// The kernel keeps pages of what was read and sends each write on before it returns (without its
+// write-back cache). A write through a descriptor with O_SYNC or O_DSYNC, or asked for it alone
+// (RWF_DSYNC), is synced here.
 #include "fs-adapters/fuse/file_operations.h"
 
 #include <fcntl.h>
@@ -48,7 +48,8 @@ void close_again(Vfs& vfs, FileHandle file) {
   static_cast<void>(vfs.close(file));
 }
 
-void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
+void create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode,
+            fuse_file_info* info) {
   Service& service = service_of(request);
   const auto path = path_of(request, parent, name);
   if (!path) return reply_error(request, path.error());
@@ -87,7 +88,8 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
 
 void read(fuse_req_t request, fuse_ino_t, std::size_t bytes, off_t offset, fuse_file_info* info) {
   std::vector<std::byte> buffer(bytes);
-  const auto got = service_of(request).vfs.pread(handle_of(info), static_cast<std::uint64_t>(offset), buffer);
+  const auto got =
+      service_of(request).vfs.pread(handle_of(info), static_cast<std::uint64_t>(offset), buffer);
   if (!got) return reply_error(request, got.error());
   fuse_reply_buf(request, reinterpret_cast<const char*>(buffer.data()), *got);
 }
@@ -100,7 +102,8 @@ void write(fuse_req_t request, fuse_ino_t, const char* bytes, std::size_t count,
   if (const auto written = vfs.pwrite(file, static_cast<std::uint64_t>(offset), data); !written)
     return reply_error(request, written.error());
   const bool all = is_sync(info->flags) && (info->fh & kSyncedBit) == 0;
-  const bool data_only = is_data_sync(info->flags) && (info->fh & (kSyncedBit | kDataSyncedBit)) == 0;
+  const bool data_only =
+      is_data_sync(info->flags) && (info->fh & (kSyncedBit | kDataSyncedBit)) == 0;
   if (all || data_only) {
     const auto synced = all ? vfs.fsync(file) : vfs.fdatasync(file);
     if (!synced) return reply_error(request, synced.error());
@@ -130,12 +133,13 @@ std::optional<FallocateMode> fallocate_mode(int mode) {
   }
 }
 
-void fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t length, fuse_file_info* info) {
+void fallocate(fuse_req_t request, fuse_ino_t, int mode, off_t offset, off_t length,
+               fuse_file_info* info) {
   const auto how = fallocate_mode(mode);
   if (!how) return reply_error(request, Errno{.value = EOPNOTSUPP});
-  reply_done(request,
-             service_of(request).vfs.fallocate(handle_of(info), *how, static_cast<std::uint64_t>(offset),
-                                               static_cast<std::uint64_t>(length)));
+  reply_done(request, service_of(request).vfs.fallocate(handle_of(info), *how,
+                                                        static_cast<std::uint64_t>(offset),
+                                                        static_cast<std::uint64_t>(length)));
 }
 
 }  // namespace

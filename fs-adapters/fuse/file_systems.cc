@@ -20,7 +20,8 @@ std::string mount_words(const adapters::FileSystemType& type) {
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
                          system->control() ? " (breaks its promises: a control)" : "");
   if (type.may_have_log_device())
-    words += "  log=DEVICE       its log's, where that has one of its own (mkfs's --external-journal)\n";
+    words +=
+        "  log=DEVICE       its log's, where that has one of its own (mkfs's --external-journal)\n";
   if (type.has_snapshots()) words += "  snapshot=NAME    one that is kept, read-only\n";
   return words + "  flush=WHEN       auto: when the device has a volatile cache; always; never\n";
 }
@@ -28,7 +29,8 @@ std::string mount_words(const adapters::FileSystemType& type) {
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options) {
   std::vector<std::string> names;
   for (const auto& system : type.systems()) names.push_back(system->name());
-  auto chosen = static_cast<std::size_t>(std::ranges::find(names, type.usual_system()) - names.begin());
+  auto chosen =
+      static_cast<std::size_t>(std::ranges::find(names, type.usual_system()) - names.begin());
   TRY(options.take_choice("scheme", names, chosen));
   const adapters::SystemUnderTest& system = *type.systems()[chosen];
   adapters::MountSettings settings;
@@ -38,7 +40,8 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   plan.devices = system.description().devices;
   if (type.may_have_log_device()) TRY(options.take("log", plan.machine.log));
   if (plan.devices > 1 && plan.machine.log.empty())
-    return fail("-o scheme=" + system.name(), "has its log on a device of its own", "add log=DEVICE");
+    return fail("-o scheme=" + system.name(), "has its log on a device of its own",
+                "add log=DEVICE");
   const std::vector<std::string> whens{"auto", "always", "never"};
   auto flush = static_cast<std::size_t>(Flushes::where_needed);
   TRY(options.take_choice("flush", whens, flush));
@@ -48,7 +51,9 @@ Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions&
   plan.machine.system.queue = system.description().queue;
   plan.machine.system.cache.block_copy = system.description().block_copy;
   if (system.description().syncer) plan.machine.system.syncer = *system.description().syncer;
-  plan.mount = [&system, settings](os::System& mounted_on) { return system.mount(mounted_on, settings); };
+  plan.mount = [&system, settings](os::System& mounted_on) {
+    return system.mount(mounted_on, settings);
+  };
   return plan;
 }
 
@@ -60,7 +65,8 @@ Result<void> take_update_policy(MountOptions& options, MachineOptions& machine) 
   return {};
 }
 
-Result<const adapters::FileSystemType*> type_of_program(std::string_view program, std::string_view prefix) {
+Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
+                                                        std::string_view prefix) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
   std::string names;
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {

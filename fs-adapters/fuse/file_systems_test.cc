@@ -60,7 +60,8 @@ TEST(FileSystems, ALogOnADeviceOfItsOwnHasToBeNamed) {
   auto options = MountOptions::parse("scheme=journal-external");
   const auto refused = plan_mount(ufs_type(), *options);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("log=DEVICE"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("log=DEVICE"), std::string::npos)
+      << refused.error().message();
   auto other = MountOptions::parse("log=/dev/vdc");
   ASSERT_TRUE(plan_mount(**adapters::find_file_system_type("lfs"), *other));
   EXPECT_FALSE(other->nothing_left()) << "lfs knows no such word";

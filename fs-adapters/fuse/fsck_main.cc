@@ -1,20 +1,20 @@
-// fsck.headcrash-TYPE: checks and repairs a file system on a device (adapters::ImageChecker). The type is in
-// the program's name. It asks no questions:
+// fsck.headcrash-TYPE: checks and repairs a file system on a device (adapters::ImageChecker). The
+// type is in the program's name. It asks no questions:
 //
 //   -n  only checks (the default)
 //   -p  recovers the log, and repairs what a power cut may leave behind when promises are kept
-//       (FileSystemType::left_by_a_cut), and nothing else: what it finds beyond that is damage, for which
-//       somebody has to call it with -y (BSD's "preen")
-//   -F  looks only at what was busy, where the file system notes that (ufs: fast-check), and else does as -p
-//   -y  repairs everything
+//       (FileSystemType::left_by_a_cut), and nothing else: what it finds beyond that is damage, for
+//       which somebody has to call it with -y (BSD's "preen")
+//   -F looks only at what was busy, where the file system notes that (ufs: fast-check), and else
+//   does as -p -y repairs everything
 //   --log DEVICE    that of its log, where that has one of its own (ufs: external-journal)
 //   --without-log   that is gone for good: what only it held is given up. It is damage: -y puts it right, and then the
 //                   file system is one without such a log
 //
 // With -n the disk is seen as it will be when its log has been recovered.
 //
-// Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done, 16 wrong
-// call.
+// Exit codes as fsck(8): 0 nothing to do, 1 repaired, 4 something is left, 8 it could not be done,
+// 16 wrong call.
 #include <fmt/core.h>
 #include <getopt.h>
 
@@ -58,7 +58,8 @@ int report_error(const Error& error, int code) {
 /// `replay`: what becomes of the log's transactions.
 void print(const adapters::CheckReport& report, const char* replay) {
   for (const adapters::CheckFinding& finding : report.findings)
-    fmt::print("{}: {}{}\n", finding.kind.name, finding.text, finding.repaired ? " (repaired)" : "");
+    fmt::print("{}: {}{}\n", finding.kind.name, finding.text,
+               finding.repaired ? " (repaired)" : "");
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   if (report.replayed == 0) return;
   if (report.log.empty())
@@ -97,7 +98,8 @@ int repair(const Check& check, Extent extent = Extent::all) {
   options.fast = extent == Extent::busy;
   const auto report = check.checker.repair(check.devices.store(), options);
   if (!report) return report_error(report.error(), kNotDone);
-  if (const auto synced = check.devices.sync(); !synced) return report_error(synced.error(), kNotDone);
+  if (const auto synced = check.devices.sync(); !synced)
+    return report_error(synced.error(), kNotDone);
   print(*report, "replayed");
   const bool modified = check.devices.writes() > 0;
   if (modified) fmt::print("FILE SYSTEM WAS MODIFIED\n");
@@ -153,7 +155,8 @@ std::optional<Call> read_call(int argc, char** argv, const adapters::FileSystemT
       without{"without-log", no_argument, nullptr, kWithoutLog}, end{};
   const std::array<::option, 4> table{help, may ? log : end, may ? without : end, end};
   Call call;
-  for (int option = 0; (option = ::getopt_long(argc, argv, "hnpaFy", table.data(), nullptr)) != -1;) {
+  for (int option = 0;
+       (option = ::getopt_long(argc, argv, "hnpaFy", table.data(), nullptr)) != -1;) {
     if (option == '?') return std::nullopt;
     if (option == 'h') call.help = true;
     if (option == 'n') call.mode = Mode::look;
@@ -181,8 +184,10 @@ int run(int argc, char** argv) {
   if (argc - ::optind != 1)
     return report_error({program, "wants one device", program + " -h prints help"}, kWrongCall);
   if (call->without_log && !call->log.empty())
-    return report_error({"--without-log", "and --log contradict each other", "give one of them"}, kWrongCall);
-  const auto access = call->mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
+    return report_error({"--without-log", "and --log contradict each other", "give one of them"},
+                        kWrongCall);
+  const auto access =
+      call->mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
   const auto devices = OpenedDevices::open(argv[::optind], call->log, access);
   if (!devices) return report_error(devices.error(), kNotDone);
   const auto checker = type.checker();

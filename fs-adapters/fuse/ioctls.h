@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel does not ask a FUSE file system for, as ioctls of its root directory without an argument: for
-// who measures ours beside file systems of the kernel (server.h says why).
+// What a kernel does not ask a FUSE file system for, as ioctls of its root directory without an
+// argument: for who measures ours beside file systems of the kernel (server.h says why).
 
 #include <sys/ioctl.h>
 

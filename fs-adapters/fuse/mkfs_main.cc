@@ -1,6 +1,6 @@
-// mkfs.headcrash-TYPE: makes an empty file system on a device. The type is in the program's name, its options
-// are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there is one. `--log DEVICE` is
-// that of its log, for types that can have it there.
+// mkfs.headcrash-TYPE: makes an empty file system on a device. The type is in the program's name,
+// its options are those of FileSystemType::mkfs_options(): `--name VALUE`, or a letter where there
+// is one. `--log DEVICE` is that of its log, for types that can have it there.
 #include <fmt/format.h>
 #include <getopt.h>
 
@@ -24,30 +24,36 @@ int report_error(const Error& error, int code) {
 }
 
 void print_help(const adapters::FileSystemType& type) {
-  fmt::print("Usage: {}{} [-q] [OPTION VALUE]... DEVICE\n  -q  says nothing when it has been made\n",
-             kMkfsPrefix, type.name());
+  fmt::print(
+      "Usage: {}{} [-q] [OPTION VALUE]... DEVICE\n  -q  says nothing when it has been made\n",
+      kMkfsPrefix, type.name());
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string letter = option.letter == 0 ? "    " : fmt::format("-{}, ", option.letter);
-    fmt::print("  {}{:<28} {}\n", letter, fmt::format("--{} {}", option.name, option.value), option.meaning);
+    fmt::print("  {}{:<28} {}\n", letter, fmt::format("--{} {}", option.name, option.value),
+               option.meaning);
   }
   if (type.may_have_log_device())
     fmt::print("  {:<32} {}\n", "    --log DEVICE", "of its log, with --external-journal");
   fmt::print("Example: {}{} /dev/vda\n", kMkfsPrefix, type.name());
 }
 
-/// What getopt_long wants: 'h' and 'q', and each option by its letter or, beyond them, by its place.
+/// What getopt_long wants: 'h' and 'q', and each option by its letter or, beyond them, by its
+/// place.
 struct Known {
   static constexpr int kBeyondLetters = 256, kLog = 255;
   explicit Known(const adapters::FileSystemType& type) {
     const std::span<const adapters::MkfsOption> options = type.mkfs_options();
     for (std::size_t i = 0; i < options.size(); ++i) {
       names.emplace_back(options[i].name);
-      codes.push_back(options[i].letter != 0 ? options[i].letter : kBeyondLetters + static_cast<int>(i));
+      codes.push_back(options[i].letter != 0 ? options[i].letter
+                                             : kBeyondLetters + static_cast<int>(i));
       if (options[i].letter != 0) letters += {options[i].letter, ':'};
     }
     for (std::size_t i = 0; i < options.size(); ++i)
-      table.push_back(
-          {.name = names[i].c_str(), .has_arg = required_argument, .flag = nullptr, .val = codes[i]});
+      table.push_back({.name = names[i].c_str(),
+                       .has_arg = required_argument,
+                       .flag = nullptr,
+                       .val = codes[i]});
     if (type.may_have_log_device())
       table.push_back({.name = "log", .has_arg = required_argument, .flag = nullptr, .val = kLog});
     table.push_back({.name = "help", .has_arg = no_argument, .flag = nullptr, .val = 'h'});
@@ -67,8 +73,8 @@ int run(int argc, char** argv) {
   std::string log;
   adapters::Settings settings;
   bool quiet = false;
-  for (int code = 0;
-       (code = ::getopt_long(argc, argv, known.letters.c_str(), known.table.data(), nullptr)) != -1;) {
+  for (int code = 0; (code = ::getopt_long(argc, argv, known.letters.c_str(), known.table.data(),
+                                           nullptr)) != -1;) {
     if (code == 'h') {
       print_help(type);
       return kMade;
@@ -82,7 +88,8 @@ int run(int argc, char** argv) {
       log = ::optarg;
       continue;
     }
-    const auto option = static_cast<std::size_t>(std::ranges::find(known.codes, code) - known.codes.begin());
+    const auto option =
+        static_cast<std::size_t>(std::ranges::find(known.codes, code) - known.codes.begin());
     settings[known.names.at(option)] = ::optarg;
   }
   const std::string program = fmt::format("{}{}", kMkfsPrefix, type.name());
@@ -95,7 +102,8 @@ int run(int argc, char** argv) {
   if (!devices) return report_error(devices.error(), kNotMade);
   const auto made = type.mkfs((*devices)->store(), settings);
   if (!made) return report_error(made.error(), kNotMade);
-  if (const auto synced = (*devices)->sync(); !synced) return report_error(synced.error(), kNotMade);
+  if (const auto synced = (*devices)->sync(); !synced)
+    return report_error(synced.error(), kNotMade);
   if (!quiet) fmt::print("{}: {}\n", device, made->text);
   return kMade;
 }

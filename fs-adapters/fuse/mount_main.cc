@@ -1,6 +1,6 @@
 // mount.headcrash-TYPE: mounts a file system of our own through FUSE. Called by hand, by mount(8)
-// (-t headcrash-ufs), or as the mount command of an adapter. It returns when the file system is there, and
-// leaves a process behind that serves it. A kill of that process is a power cut.
+// (-t headcrash-ufs), or as the mount command of an adapter. It returns when the file system is
+// there, and leaves a process behind that serves it. A kill of that process is a power cut.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,10 +24,12 @@ namespace {
 constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
 constexpr std::uint64_t kCacheBytesMin = 256 << 10;
 
-// Words that the kernel understands, handed on; "ro" is not among them: nothing of ours mounts read-only.
+// Words that the kernel understands, handed on; "ro" is not among them: nothing of ours mounts
+// read-only.
 constexpr std::array<std::string_view, 10> kKernelWords{
     "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime", "nodiratime", "dirsync", "sync"};
-constexpr std::array<std::string_view, 5> kWordsWithoutMeaning{"rw", "relatime", "defaults", "async", "auto"};
+constexpr std::array<std::string_view, 5> kWordsWithoutMeaning{"rw", "relatime", "defaults",
+                                                               "async", "auto"};
 
 struct Call {
   std::string device, target, words;
@@ -82,13 +84,14 @@ struct Wish {
 Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   TRY(auto words, MountOptions::parse(call.words));
   TRY(auto plan, plan_mount(type, words));
-  Wish wish{.plan = std::move(plan), .serve = {.device = call.device, .type = std::string(type.name())}};
+  Wish wish{.plan = std::move(plan),
+            .serve = {.device = call.device, .type = std::string(type.name())}};
   MachineOptions& machine = wish.plan.machine;
   machine.system.cache.bytes = 16 << 20;
-  for (const auto& taken :
-       {words.take_size("cache", machine.system.cache.bytes), words.take_flag("buffered", machine.buffered),
-        words.take_flag("writeback", wish.serve.write_back_cache),
-        words.take_flag("foreground", wish.foreground)}) {
+  for (const auto& taken : {words.take_size("cache", machine.system.cache.bytes),
+                            words.take_flag("buffered", machine.buffered),
+                            words.take_flag("writeback", wish.serve.write_back_cache),
+                            words.take_flag("foreground", wish.foreground)}) {
     if (!taken) return pass_on(taken);
   }
   if (machine.system.cache.bytes < kCacheBytesMin)
@@ -97,7 +100,8 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
   for (const std::string_view word : kKernelWords) {
     bool given = false;
     TRY(words.take_flag(std::string(word), given));
-    if (given) wish.serve.kernel_words += (wish.serve.kernel_words.empty() ? "" : ",") + std::string(word);
+    if (given)
+      wish.serve.kernel_words += (wish.serve.kernel_words.empty() ? "" : ",") + std::string(word);
   }
   for (const std::string_view word : kWordsWithoutMeaning) {
     bool ignored = false;
@@ -121,7 +125,8 @@ int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);
   if (!server) return report_error(server.error(), kNotMounted);
   mounted();
-  if (const auto served = (*server)->serve(); !served) return report_error(served.error(), kNotMounted);
+  if (const auto served = (*server)->serve(); !served)
+    return report_error(served.error(), kNotMounted);
   return kMounted;
 }
 
@@ -140,9 +145,11 @@ void leave_terminal() {
 /// The parent's answer is the child's first byte; without one it is how the child has ended.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return report_error({"pipe", "cannot be made", ""}, kNotMounted);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return report_error({"pipe", "cannot be made", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0) return report_error({"fork", "is not possible", "end other programs"}, kNotMounted);
+  if (child < 0)
+    return report_error({"fork", "is not possible", "end other programs"}, kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;

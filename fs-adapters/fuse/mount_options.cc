@@ -29,7 +29,8 @@ Result<MountOptions> MountOptions::parse(std::string_view text) {
 
 MountOptions::Word* MountOptions::find(const std::string& name) {
   known_.push_back(name);
-  const auto word = std::find_if(words_.begin(), words_.end(), [&](const Word& w) { return w.name == name; });
+  const auto word =
+      std::find_if(words_.begin(), words_.end(), [&](const Word& w) { return w.name == name; });
   return word == words_.end() ? nullptr : &*word;
 }
 
@@ -70,7 +71,8 @@ Result<void> MountOptions::take_choice(const std::string& name, std::span<const 
 }
 
 Result<void> MountOptions::nothing_left() const {
-  const auto left = std::find_if(words_.begin(), words_.end(), [](const Word& word) { return !word.taken; });
+  const auto left =
+      std::find_if(words_.begin(), words_.end(), [](const Word& word) { return !word.taken; });
   if (left == words_.end()) return {};
   return fail("-o " + left->name, "is not known", base::suggest(left->name, known_));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The words of -o: `scheme=soft-updates,cache=16M,noatime`. Who knows a word takes it; what nobody has taken
-// is refused with a suggestion.
+// The words of -o: `scheme=soft-updates,cache=16M,noatime`. Who knows a word takes it; what nobody
+// has taken is refused with a suggestion.
 
 #include <cstdint>
 #include <span>
@@ -23,7 +23,8 @@ class MountOptions {
   /// `name` alone.
   Result<void> take_flag(const std::string& name, bool& given);
   /// One of these words: its place in the list.
-  Result<void> take_choice(const std::string& name, std::span<const std::string> words, std::size_t& choice);
+  Result<void> take_choice(const std::string& name, std::span<const std::string> words,
+                           std::size_t& choice);
 
   /// After everybody has taken what he knows.
   Result<void> nothing_left() const;

@@ -23,7 +23,8 @@ std::string answer_to(const char* words) {
 TEST(MountOptions, TellsWhatItDoesNotKnow) {
   EXPECT_EQ(answer_to(""), "");
   EXPECT_EQ(answer_to("scheme=chains-barrier-cb,,force"), "");
-  EXPECT_NE(answer_to("scheme=soft-update").find("did you mean \"soft-updates\"?"), std::string::npos);
+  EXPECT_NE(answer_to("scheme=soft-update").find("did you mean \"soft-updates\"?"),
+            std::string::npos);
   EXPECT_NE(answer_to("shceme=chains").find("did you mean \"scheme\"?"), std::string::npos);
   EXPECT_NE(answer_to("scheme").find("-o scheme: has no value"), std::string::npos);
   EXPECT_NE(answer_to("force=1").find("-o force: takes no value"), std::string::npos);

@@ -1,8 +1,9 @@
 #pragma once
-// What the kernel knows of the file system: each inode that it has looked up, under a number of ours.
+// What the kernel knows of the file system: each inode that it has looked up, under a number of
+// ours.
 //
-// A number is never used again, so that a late FORGET of a removed file cannot hit the file that has got its
-// inode since. The kernel counts its look-ups of a node and forgets as many.
+// A number is never used again, so that a late FORGET of a removed file cannot hit the file that
+// has got its inode since. The kernel counts its look-ups of a node and forgets as many.
 
 #include <cstdint>
 #include <map>

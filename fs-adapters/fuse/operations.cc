@@ -1,4 +1,5 @@
-// The table (operations.h): names, attributes and directories here, what is in files in file_operations.cc.
+// The table (operations.h): names, attributes and directories here, what is in files in
+// file_operations.cc.
 //
 // The kernel may cache names and attributes without limit, since every change goes through it.
 #include "fs-adapters/fuse/operations.h"
@@ -38,7 +39,8 @@ OpenDirectory* directory_of(const fuse_file_info* info) {
 
 void init(void* user_data, fuse_conn_info* connection) {
   const Service& service = *static_cast<Service*>(user_data);
-  // Attributes are the kernel's own to know: it need not look for changes, and clears set-uid bits itself.
+  // Attributes are the kernel's own to know: it need not look for changes, and clears set-uid bits
+  // itself.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV);
   connection->want |= connection->capable & (FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_IOCTL_DIR);
   if (service.write_back_cache) connection->want |= connection->capable & FUSE_CAP_WRITEBACK_CACHE;
@@ -93,7 +95,8 @@ void getattr(fuse_req_t request, fuse_ino_t node, fuse_file_info*) {
   reply_attributes(request, *path);
 }
 
-VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info* info, std::uint64_t bytes) {
+VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info* info,
+                         std::uint64_t bytes) {
   if (info != nullptr) return vfs.truncate(handle_of(info), bytes);
   const auto file = vfs.open(path, {});
   if (!file) return refuse(file.error().value);
@@ -102,20 +105,23 @@ VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info
   return cut ? closed : cut;
 }
 
-/// With its write-back cache the kernel brings the times of files late, and of such that have gone meanwhile.
+/// With its write-back cache the kernel brings the times of files late, and of such that have gone
+/// meanwhile.
 void reply_gone(fuse_req_t request) {
   struct stat nothing = {};
   nothing.st_mode = S_IFREG;
   fuse_reply_attr(request, &nothing, 0);
 }
 
-void setattr(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which, fuse_file_info* info) {
+void setattr(fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
+             fuse_file_info* info) {
   Service& service = service_of(request);
   const auto path = path_of(request, node);
   if (!path) return reply_error(request, path.error());
   const auto asked = [&](int bit) { return (which & bit) != 0; };
   if (asked(FUSE_SET_ATTR_SIZE)) {
-    const auto cut = set_size(service.vfs, *path, info, static_cast<std::uint64_t>(wanted->st_size));
+    const auto cut =
+        set_size(service.vfs, *path, info, static_cast<std::uint64_t>(wanted->st_size));
     if (!cut) return reply_error(request, cut.error());
   }
   AttributeChanges changes;
@@ -231,7 +237,8 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
     auto entries = service.vfs.list(*path);
     if (!entries && entries.error().value != ESTALE && entries.error().value != ENOENT)
       return reply_error(request, entries.error());
-    directory.entries = entries ? std::move(*entries) : std::vector<DirectoryEntry>{};  // removed: empty
+    directory.entries =
+        entries ? std::move(*entries) : std::vector<DirectoryEntry>{};  // removed: empty
   }
   std::vector<char> answer(bytes);
   std::size_t used = 0;
@@ -241,7 +248,9 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
     const std::string name = listed != nullptr ? listed->name : at == 0 ? "." : "..";
     fuse_entry_param entry = {};
     entry.attr.st_mode = listed != nullptr ? type_bits(listed->type) : S_IFDIR;
-    entry.attr.st_ino = listed == nullptr ? own : listed->inode != 0 ? listed->inode : kUnknownInode;
+    entry.attr.st_ino = listed == nullptr    ? own
+                        : listed->inode != 0 ? listed->inode
+                                             : kUnknownInode;
     const std::size_t room = bytes - used;
     std::size_t needed = 0;
     if (detail == Detail::names) {
@@ -261,11 +270,13 @@ void reply_directory(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off
   fuse_reply_buf(request, answer.data(), used);
 }
 
-void readdir(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset, fuse_file_info* info) {
+void readdir(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset,
+             fuse_file_info* info) {
   reply_directory(request, node, bytes, offset, info, Detail::names);
 }
 
-void readdirplus(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset, fuse_file_info* info) {
+void readdirplus(fuse_req_t request, fuse_ino_t node, std::size_t bytes, off_t offset,
+                 fuse_file_info* info) {
   reply_directory(request, node, bytes, offset, info, Detail::entries);
 }
 
@@ -288,8 +299,8 @@ void statfs(fuse_req_t request, fuse_ino_t) {
   fuse_reply_statfs(request, &answer);
 }
 
-void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void*, fuse_file_info*, unsigned, const void*,
-           std::size_t, std::size_t) {
+void ioctl(fuse_req_t request, fuse_ino_t, unsigned command, void*, fuse_file_info*, unsigned,
+           const void*, std::size_t, std::size_t) {
   Vfs& vfs = service_of(request).vfs;
   if (command != kSyncEverything && command != kDropCaches)
     return reply_error(request, Errno{.value = ENOTTY});

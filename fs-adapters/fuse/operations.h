@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's requests as calls of vfs.h: a table for libfuse's low-level interface. Every function runs on
-// a fiber of its own and answers before it returns.
+// The kernel's requests as calls of vfs.h: a table for libfuse's low-level interface. Every
+// function runs on a fiber of its own and answers before it returns.
 
 #include <cstdint>
 #include <functional>

@@ -1,4 +1,5 @@
-// The table of operations as a kernel uses it: requests in the kernel's own format, on a UFS in memory.
+// The table of operations as a kernel uses it: requests in the kernel's own format, on a UFS in
+// memory.
 #include "fs-adapters/fuse/operations.h"
 
 #include <fcntl.h>
@@ -56,20 +57,24 @@ class Kernel : public Service {
     const fuse_custom_io io{
         .writev = keep, .read = nothing, .splice_receive = nullptr, .splice_send = nullptr};
     EXPECT_EQ(fuse_session_custom_io(session_, &io, ::open("/dev/null", O_RDWR | O_CLOEXEC)), 0);
-    EXPECT_EQ(ask(FUSE_INIT, 0, bytes_of(fuse_init_in{.major = 7, .minor = 31, .max_readahead = 4096})).error,
-              0);
+    EXPECT_EQ(
+        ask(FUSE_INIT, 0, bytes_of(fuse_init_in{.major = 7, .minor = 31, .max_readahead = 4096}))
+            .error,
+        0);
   }
   ~Kernel() { fuse_session_destroy(session_); }
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
   Answer ask(std::uint32_t opcode, std::uint64_t node, const Bytes& arguments) {
-    const fuse_in_header header{.len = static_cast<std::uint32_t>(sizeof(fuse_in_header) + arguments.size()),
-                                .opcode = opcode,
-                                .unique = ++asked_,
-                                .nodeid = node};
+    const fuse_in_header header{
+        .len = static_cast<std::uint32_t>(sizeof(fuse_in_header) + arguments.size()),
+        .opcode = opcode,
+        .unique = ++asked_,
+        .nodeid = node};
     Bytes request = bytes_of(header) + arguments;
-    const fuse_buf buffer{.size = request.size(), .flags = {}, .mem = request.data(), .fd = -1, .pos = 0};
+    const fuse_buf buffer{
+        .size = request.size(), .flags = {}, .mem = request.data(), .fd = -1, .pos = 0};
     last_ = {};
     machine_.as_user([&] { fuse_session_process_buf(session_, &buffer); });
     return last_;
@@ -88,10 +93,11 @@ class Kernel : public Service {
     std::uint64_t node = 0, handle = 0;
   };
   Created create(std::uint64_t parent, const std::string& name, int flags = O_RDWR) {
-    const Answer answer = ask(FUSE_CREATE, parent,
-                              bytes_of(fuse_create_in{.flags = static_cast<std::uint32_t>(flags | O_CREAT),
-                                                      .mode = S_IFREG | 0644}) +
-                                  text_of(name));
+    const Answer answer =
+        ask(FUSE_CREATE, parent,
+            bytes_of(fuse_create_in{.flags = static_cast<std::uint32_t>(flags | O_CREAT),
+                                    .mode = S_IFREG | 0644}) +
+                text_of(name));
     EXPECT_EQ(answer.error, 0) << name;
     EXPECT_EQ(answer.bytes.size(), sizeof(fuse_entry_out) + sizeof(fuse_open_out));
     fuse_open_out open = {};
@@ -107,15 +113,17 @@ class Kernel : public Service {
     return ask(FUSE_WRITE, file.node, bytes_of(what) + text).error;
   }
   std::string read(const Created& file) {
-    return ask(FUSE_READ, file.node, bytes_of(fuse_read_in{.fh = file.handle, .size = 65536})).bytes;
+    return ask(FUSE_READ, file.node, bytes_of(fuse_read_in{.fh = file.handle, .size = 65536}))
+        .bytes;
   }
   fuse_attr attributes(std::uint64_t node) {
     return ask(FUSE_GETATTR, node, bytes_of(fuse_getattr_in{})).as<fuse_attr_out>().attr;
   }
-  int rename(std::uint64_t from, const std::string& name, std::uint64_t to, const std::string& new_name,
-             std::uint32_t flags = 0) {
+  int rename(std::uint64_t from, const std::string& name, std::uint64_t to,
+             const std::string& new_name, std::uint32_t flags = 0) {
     return ask(FUSE_RENAME2, from,
-               bytes_of(fuse_rename2_in{.newdir = to, .flags = flags}) + text_of(name) + text_of(new_name))
+               bytes_of(fuse_rename2_in{.newdir = to, .flags = flags}) + text_of(name) +
+                   text_of(new_name))
         .error;
   }
   int release(const Created& file) {
@@ -123,11 +131,13 @@ class Kernel : public Service {
   }
   /// Names and types; `plus` with lookups.
   std::map<std::string, std::uint32_t> list(std::uint64_t node, bool plus, std::uint32_t bytes) {
-    const std::uint64_t handle = ask(FUSE_OPENDIR, node, bytes_of(fuse_open_in{})).as<fuse_open_out>().fh;
+    const std::uint64_t handle =
+        ask(FUSE_OPENDIR, node, bytes_of(fuse_open_in{})).as<fuse_open_out>().fh;
     std::map<std::string, std::uint32_t> names;
     for (std::uint64_t offset = 0;;) {
-      const Answer part = ask(plus ? FUSE_READDIRPLUS : FUSE_READDIR, node,
-                              bytes_of(fuse_read_in{.fh = handle, .offset = offset, .size = bytes}));
+      const Answer part =
+          ask(plus ? FUSE_READDIRPLUS : FUSE_READDIR, node,
+              bytes_of(fuse_read_in{.fh = handle, .offset = offset, .size = bytes}));
       if (part.error != 0 || part.bytes.empty()) break;
       for (std::size_t at = 0; at < part.bytes.size();) {
         const std::size_t head = plus ? sizeof(fuse_entry_out) : 0;
@@ -149,7 +159,8 @@ class Kernel : public Service {
   static ssize_t keep(int, iovec* parts, int count, void* service) {
     auto& kernel = *static_cast<Kernel*>(static_cast<Service*>(service));
     Bytes all;
-    for (int i = 0; i < count; ++i) all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+    for (int i = 0; i < count; ++i)
+      all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
     fuse_out_header header = {};
     std::memcpy(&header, all.data(), sizeof header);
     EXPECT_EQ(header.unique, kernel.asked_);
@@ -180,10 +191,11 @@ TEST_F(Operations, AFileIsReachedUnderAllItsNamesAndNone) {
   const auto file = k.create(d, "a");
   EXPECT_EQ(k.write(file, 0, "hello"), 0);
   EXPECT_EQ(k.lookup(d, "a"), file.node);
-  EXPECT_EQ(k.ask(FUSE_LINK, kRootNode, bytes_of(fuse_link_in{.oldnodeid = file.node}) + text_of("b"))
-                .as<fuse_entry_out>()
-                .nodeid,
-            file.node);
+  EXPECT_EQ(
+      k.ask(FUSE_LINK, kRootNode, bytes_of(fuse_link_in{.oldnodeid = file.node}) + text_of("b"))
+          .as<fuse_entry_out>()
+          .nodeid,
+      file.node);
   EXPECT_EQ(k.attributes(file.node).nlink, 2U);
   EXPECT_EQ(k.rename(kRootNode, "d", kRootNode, "e"), 0);
   EXPECT_EQ(k.lookup(d, "a"), file.node) << "the directory is where it was for who knows it";
@@ -216,7 +228,8 @@ TEST_F(Operations, RenamesOfAllKindsAndTheirErrors) {
   EXPECT_EQ(k.rename(kRootNode, "none", kRootNode, "x"), ENOENT);
   EXPECT_EQ(k.rename(4711, "a", kRootNode, "x"), ESTALE);
   EXPECT_EQ(k.rename(kRootNode, "a", kRootNode, "b"), 0);
-  EXPECT_EQ(k.ask(FUSE_LOOKUP, kRootNode, text_of("a")).as<fuse_entry_out>().nodeid, 0U) << "kept as absent";
+  EXPECT_EQ(k.ask(FUSE_LOOKUP, kRootNode, text_of("a")).as<fuse_entry_out>().nodeid, 0U)
+      << "kept as absent";
 }
 
 TEST_F(Operations, AttributesAreSetAtOnce) {
@@ -241,10 +254,13 @@ TEST_F(Operations, AttributesAreSetAtOnce) {
   EXPECT_EQ(k.ask(FUSE_SYMLINK, kRootNode, text_of("s") + text_of(target)).error, 0);
   EXPECT_EQ(k.ask(FUSE_READLINK, k.lookup(kRootNode, "s"), "").bytes, target);
   EXPECT_EQ(
-      k.ask(FUSE_MKNOD, kRootNode, bytes_of(fuse_mknod_in{.mode = S_IFIFO | 0600}) + text_of("p")).error,
+      k.ask(FUSE_MKNOD, kRootNode, bytes_of(fuse_mknod_in{.mode = S_IFIFO | 0600}) + text_of("p"))
+          .error,
       EOPNOTSUPP);
-  EXPECT_EQ(k.ask(FUSE_GETXATTR, file.node, bytes_of(fuse_getxattr_in{.size = 10}) + text_of("user.x")).error,
-            ENOSYS);
+  EXPECT_EQ(
+      k.ask(FUSE_GETXATTR, file.node, bytes_of(fuse_getxattr_in{.size = 10}) + text_of("user.x"))
+          .error,
+      ENOSYS);
 }
 
 TEST_F(Operations, DirectoriesAreListedInPartsOfAnySize) {

@@ -43,7 +43,8 @@ Result<std::unique_ptr<RealMachine>> RealMachine::open(const std::string& device
   return std::unique_ptr<RealMachine>(new RealMachine(std::move(clock), std::move(disks), options));
 }
 
-RealMachine::RealMachine(std::unique_ptr<os::WallClock> clock, Disks disks, const MachineOptions& options)
+RealMachine::RealMachine(std::unique_ptr<os::WallClock> clock, Disks disks,
+                         const MachineOptions& options)
     : clock_(std::move(clock)),
       disks_(std::move(disks)),
       system(*clock_, devices_of(disks_), system_options(options, disks_)) {
@@ -57,8 +58,8 @@ model::Status RealMachine::flush_and_close() {
   auto status = model::Status::ok;
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     if (!disks_[i]->volatile_cache()) continue;
-    const auto flushed =
-        system.queue.transfer({.op = model::Op::flush, .lba = os::device_address(i, 0), .sectors = 0});
+    const auto flushed = system.queue.transfer(
+        {.op = model::Op::flush, .lba = os::device_address(i, 0), .sectors = 0});
     if (flushed != model::Status::ok) status = flushed;
   }
   for (const auto& disk : disks_) disk->close();

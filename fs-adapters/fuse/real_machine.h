@@ -1,5 +1,6 @@
 #pragma once
-// A system on a real device, or on two of them, in real time: what a file system of our own runs on in a guest.
+// A system on a real device, or on two of them, in real time: what a file system of our own runs on
+// in a guest.
 
 #include <memory>
 #include <string>
@@ -28,12 +29,14 @@ struct MachineOptions {
 /// The clock outlives everything, the device its queue: members in this order.
 class RealMachine {
  public:
-  static Result<std::unique_ptr<RealMachine>> open(const std::string& device, const MachineOptions& options);
+  static Result<std::unique_ptr<RealMachine>> open(const std::string& device,
+                                                   const MachineOptions& options);
   ~RealMachine();
   RealMachine(const RealMachine&) = delete;
   RealMachine& operator=(const RealMachine&) = delete;
 
-  /// The calling fiber waits until the devices say that all they have taken is durable, and the devices are given
+  /// The calling fiber waits until the devices say that all they have taken is durable, and the
+  /// devices are given
   /// back: nothing may be asked of them any more.
   model::Status flush_and_close();
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the functions of the table share: from a request to its file system, and from results to answers.
+// What the functions of the table share: from a request to its file system, and from results to
+// answers.
 
 #include <sys/stat.h>
 
@@ -36,8 +37,8 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
 /// How long the kernel may keep names and attributes: nobody but it changes anything.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
-/// 0 for what is not a file, directory or symbolic link: of an entry in a directory that says "unknown", so that
-/// who wants to know asks for its attributes.
+/// 0 for what is not a file, directory or symbolic link: of an entry in a directory that says
+/// "unknown", so that who wants to know asks for its attributes.
 mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);

@@ -68,7 +68,8 @@ class RequestBuffers {
 }  // namespace
 
 struct Server::State {
-  State(std::unique_ptr<RealMachine> its_machine, std::unique_ptr<adapters::MountedSystem> its_file_system)
+  State(std::unique_ptr<RealMachine> its_machine,
+        std::unique_ptr<adapters::MountedSystem> its_file_system)
       : machine(std::move(its_machine)),
         file_system(std::move(its_file_system)),
         idle(machine->system.executor) {}
@@ -108,18 +109,21 @@ Server::State::~State() {
 }
 
 Result<void> Server::State::attach(const ServeOptions& options) {
-  service = std::make_unique<Service>(Service{.vfs = file_system->vfs(),
-                                              .now_ns = [this] { return machine->system.executor.now(); },
-                                              .unmount = [this] { unmount(); },
-                                              .write_back_cache = options.write_back_cache,
-                                              .nodes = {}});
+  service =
+      std::make_unique<Service>(Service{.vfs = file_system->vfs(),
+                                        .now_ns = [this] { return machine->system.executor.now(); },
+                                        .unmount = [this] { unmount(); },
+                                        .write_back_cache = options.write_back_cache,
+                                        .nodes = {}});
   VfsResult<void> root;
-  machine->system.executor.spawn(os::Executor::Kind::user, account, [&] { root = find_root(*service); });
+  machine->system.executor.spawn(os::Executor::Kind::user, account,
+                                 [&] { root = find_root(*service); });
   machine->system.executor.run();
-  if (!root) return fail(options.device, "has no root: " + words_of(root.error()), "run fsck on it");
+  if (!root)
+    return fail(options.device, "has no root: " + words_of(root.error()), "run fsck on it");
 
-  std::string words =
-      "default_permissions,allow_other,fsname=" + options.device + ",subtype=headcrash-" + options.type;
+  std::string words = "default_permissions,allow_other,fsname=" + options.device +
+                      ",subtype=headcrash-" + options.type;
   if (is_block_device(options.device)) words += ",blkdev";
   if (!options.kernel_words.empty()) words += "," + options.kernel_words;
   std::string program = options.program, flag = "-o";
@@ -128,7 +132,8 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   const fuse_lowlevel_ops table = operation_table();
   session = fuse_session_new(&arguments, &table, sizeof table, service.get());
   fuse_opt_free_args(&arguments);
-  if (session == nullptr) return fail(options.device, "libfuse refuses it", "check the options of -o");
+  if (session == nullptr)
+    return fail(options.device, "libfuse refuses it", "check the options of -o");
   if (fuse_session_mount(session, options.target.c_str()) != 0) {
     return fail(options.target, "cannot be mounted upon: " + words_of({.value = errno}),
                 "give an existing folder, be root, and have the module fuse");
@@ -183,9 +188,10 @@ void Server::State::unmount() {
   const auto written = file_system->unmount();
   const bool durable = machine->flush_and_close() == model::Status::ok;
   if (!written || !durable)
-    outcome = fail("unmount",
-                   "not everything could be written: " + words_of(written ? Errno{EIO} : written.error()),
-                   "run fsck on the device");
+    outcome =
+        fail("unmount",
+             "not everything could be written: " + words_of(written ? Errno{EIO} : written.error()),
+             "run fsck on the device");
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -1,7 +1,8 @@
-// A disk that is nine tenths full, and a cleaner that is always at work: random operations of three users
-// beside their references (tree/testing/history.h), while a fourth one keeps the disk as full as it is by making,
-// overwriting and removing files of his own, each of which has its contents known, too. No user may meet
-// ENOSPC. HEADCRASH_SEEDS=n in the environment: n more seeds; HEADCRASH_SEEDS_FROM: the first one.
+// A disk that is nine tenths full, and a cleaner that is always at work: random operations of three
+// users beside their references (tree/testing/history.h), while a fourth one keeps the disk as full
+// as it is by making, overwriting and removing files of his own, each of which has its contents
+// known, too. No user may meet ENOSPC. HEADCRASH_SEEDS=n in the environment: n more seeds;
+// HEADCRASH_SEEDS_FROM: the first one.
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/testing/mounted.h"
@@ -22,11 +23,13 @@ constexpr int kUsers = 3;
 void live_on_a_full_disk(std::uint32_t seed) {
   bench::Disk disk(
       {.device_bytes = kDeviceBytes,
-       .mkfs = {.block_bytes = seed % 2 == 0 ? 1024U : 4096U, .segment_bytes = 64 << 10, .id = seed}});
+       .mkfs = {
+           .block_bytes = seed % 2 == 0 ? 1024U : 4096U, .segment_bytes = 64 << 10, .id = seed}});
   bench::Machine m(*disk.store, kCacheBytes);
-  const MountOptions options{.selection = seed % 3 == 0 ? Selection::greedy : Selection::cost_benefit,
-                             .clean_start = 10'000,
-                             .clean_stop = 10'000};
+  const MountOptions options{
+      .selection = seed % 3 == 0 ? Selection::greedy : Selection::cost_benefit,
+      .clean_start = 10'000,
+      .clean_stop = 10'000};
   m.mount(options);
   Ballast ballast(*m.file_system, seed);
   m.as_user([&] { ballast.fill(); });

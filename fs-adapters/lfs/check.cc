@@ -10,7 +10,8 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// How often the blocks of all inodes may cover the device: so many overlaps are told one by one, and no more.
+  /// How often the blocks of all inodes may cover the device: so many overlaps are told one by one,
+  /// and no more.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// Who a run of sectors belongs to.
@@ -146,8 +147,8 @@ class Checker::State {
       const auto done = r().each_block(*inode, budget, [&](const ImageReader::Block& block) {
         kept.sectors += block.bytes / kSectorBytes;
         kept.blocks.push_back({block.address,
-                               {static_cast<Content>(block.id.level), number, inode->version, block.id.index,
-                                block.bytes / kSectorBytes}});
+                               {static_cast<Content>(block.id.level), number, inode->version,
+                                block.id.index, block.bytes / kSectorBytes}});
       });
       if (!done) kept.pointer_problem = done.error().message();
       kept.inode = *inode;
@@ -213,7 +214,8 @@ class Checker::State {
     for (const auto& [address, owner] : owners_) {
       const std::size_t first = address - superblock().first_segment;
       owner_at_[first] = 0;
-      std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), owner.sectors, std::uint8_t{0});
+      std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), owner.sectors,
+                  std::uint8_t{0});
     }
     owners_.clear();
     std::fill(live_.begin(), live_.end(), 0);
@@ -235,9 +237,10 @@ class Checker::State {
       used_[i] = 1;
     }
     if (twice && owner.content != Content::inodes)
-      find(FindingKind::doubly_used, fmt::format("sectors {} to {}, here by inode {}, block {} of kind {}",
-                                                 address, address + owner.sectors - 1, owner.inode,
-                                                 owner.index, static_cast<int>(owner.content)));
+      find(FindingKind::doubly_used,
+           fmt::format("sectors {} to {}, here by inode {}, block {} of kind {}", address,
+                       address + owner.sectors - 1, owner.inode, owner.index,
+                       static_cast<int>(owner.content)));
     owners_.emplace_back(address, owner);
     if (owner_at_[first] == 0) {
       owner_at_[first] = static_cast<std::uint32_t>(owners_.size());
@@ -249,7 +252,8 @@ class Checker::State {
   /// Of the blocks that begin there the first one; null: none does.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
-    return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second : nullptr;
+    return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second
+                                                       : nullptr;
   }
 
   void look_at_inodes() {
@@ -262,8 +266,8 @@ class Checker::State {
       const Inode& inode = *kept.inode;
       ++inodes_found_;
       if (inode.version != kept.entry.version)
-        find(FindingKind::inode,
-             fmt::format("inode {}: version {}, in the map {}", number, inode.version, kept.entry.version));
+        find(FindingKind::inode, fmt::format("inode {}: version {}, in the map {}", number,
+                                             inode.version, kept.entry.version));
       if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
         find(FindingKind::inode, fmt::format("inode {}: mode {:o}", number, inode.mode));
       if (inode.size_bytes > superblock().file_bytes_max())
@@ -303,7 +307,8 @@ class Checker::State {
     const auto table = [&](const std::vector<SectorAddress>& blocks, Content content) {
       for (std::uint32_t i = 0; i < blocks.size(); ++i)
         if (blocks[i] != 0)
-          own(blocks[i], {content, 0, 0, i, superblock().block_sectors()}, superblock().block_bytes);
+          own(blocks[i], {content, 0, 0, i, superblock().block_sectors()},
+              superblock().block_bytes);
     };
     table(r().checkpoint().map_blocks, Content::inode_map);
     table(r().checkpoint().usage_blocks, Content::usage);
@@ -351,14 +356,16 @@ class Checker::State {
   KeptInode* look_at_name(InodeNumber directory, const NamedInode& one) {
     KeptInode* const target = found(one.inode);
     if (target == nullptr) {
-      find(FindingKind::name, fmt::format("directory {}: '{}' leads to inode {}, which is none", directory,
-                                          one.name, one.inode));
+      find(FindingKind::name, fmt::format("directory {}: '{}' leads to inode {}, which is none",
+                                          directory, one.name, one.inode));
       return nullptr;
     }
     if (tree::entry_type(target->inode->mode) != one.type)
-      find(FindingKind::name, fmt::format("directory {}: '{}' is of another type", directory, one.name));
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' is of another type", directory, one.name));
     if (target->inode->is_directory() && target->has_parent)
-      find(FindingKind::name, fmt::format("directory {}: '{}' has another name", directory, one.name));
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' has another name", directory, one.name));
     ++target->links;
     return target;
   }
@@ -369,11 +376,13 @@ class Checker::State {
       if (kept == nullptr) continue;
       const Inode& inode = *kept->inode;
       const std::uint32_t links = kept->links;
-      if (links == 0 && inode.links == 0 && kept->entry.unlinked) continue;  // open when it was unlinked
+      if (links == 0 && inode.links == 0 && kept->entry.unlinked)
+        continue;  // open when it was unlinked
       if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)
-        find(FindingKind::links, fmt::format("inode {}: {}, it says {}", number, links, inode.links));
+        find(FindingKind::links,
+             fmt::format("inode {}: {}, it says {}", number, links, inode.links));
     }
   }
 
@@ -382,8 +391,8 @@ class Checker::State {
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       const SegmentUsage& usage = r().usage()[i];
       if (r().live_bytes(i) != live_[i])
-        find(FindingKind::usage,
-             fmt::format("segment {}: {} live bytes, the table says {}", i, live_[i], r().live_bytes(i)));
+        find(FindingKind::usage, fmt::format("segment {}: {} live bytes, the table says {}", i,
+                                             live_[i], r().live_bytes(i)));
       const bool active = i == c.segment || i == c.next_segment;
       if (active != (usage.state == SegmentState::active) ||
           (usage.state == SegmentState::clean && live_[i] != 0))
@@ -401,8 +410,8 @@ class Checker::State {
       for (const auto& [address, entry] : kept.described) described += described_by(entry, address);
     }
     if (described < addresses_ && !summary_findings_)
-      find(FindingKind::summary,
-           fmt::format("{} of {} live blocks are in no summary", addresses_ - described, addresses_));
+      find(FindingKind::summary, fmt::format("{} of {} live blocks are in no summary",
+                                             addresses_ - described, addresses_));
   }
 
   std::uint32_t described_by(const SummaryEntry& entry, SectorAddress address) {
@@ -417,14 +426,16 @@ class Checker::State {
     const Owner* const owner = owner_of(address);
     if (owner == nullptr) return 0;
     const Owner& o = *owner;
-    const bool right = o.content == entry.content && o.index == entry.index && o.sectors == entry.sectors &&
+    const bool right = o.content == entry.content && o.index == entry.index &&
+                       o.sectors == entry.sectors &&
                        (!entry.of_file() || (o.inode == entry.inode && o.version == entry.version));
     if (!right) {
       summary_findings_ = true;
       find(FindingKind::summary,
            fmt::format("address {} belongs to inode {}, block {}, version {}; its summary "
                        "says inode {}, block {}, version {}",
-                       address, o.inode, o.index, o.version, entry.inode, entry.index, entry.version));
+                       address, o.inode, o.index, o.version, entry.inode, entry.index,
+                       entry.version));
     }
     return 1;
   }
@@ -434,14 +445,16 @@ class Checker::State {
     for (const std::uint32_t bytes : live_) report_.live_bytes += bytes;
     report_.clean = c.clean;
     if (c.live_bytes != report_.live_bytes)
-      find(FindingKind::totals, fmt::format("{} live bytes, it says {}", report_.live_bytes, c.live_bytes));
+      find(FindingKind::totals,
+           fmt::format("{} live bytes, it says {}", report_.live_bytes, c.live_bytes));
     if (c.files != inodes_found_)
       find(FindingKind::totals, fmt::format("{} files, it says {}", inodes_found_, c.files));
-    const auto clean = std::count_if(r().usage().begin(), r().usage().end(), [](const SegmentUsage& usage) {
-      return usage.state == SegmentState::clean;
-    });
+    const auto clean =
+        std::count_if(r().usage().begin(), r().usage().end(),
+                      [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; });
     if (clean != c.clean_segments)
-      find(FindingKind::totals, fmt::format("{} clean segments, it says {}", clean, c.clean_segments));
+      find(FindingKind::totals,
+           fmt::format("{} clean segments, it says {}", clean, c.clean_segments));
   }
 
   const ImageReader& r() const { return *reader_; }
@@ -459,9 +472,10 @@ class Checker::State {
 
   // Of one comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  std::vector<std::uint32_t> owner_at_;  ///< by sector of the log: 1 + index of the first that begins there
-  std::vector<std::uint8_t> used_;       ///< by sector of the log
-  std::uint32_t addresses_ = 0;          ///< different ones in `owners_`
+  std::vector<std::uint32_t>
+      owner_at_;  ///< by sector of the log: 1 + index of the first that begins there
+  std::vector<std::uint8_t> used_;  ///< by sector of the log
+  std::uint32_t addresses_ = 0;     ///< different ones in `owners_`
   std::size_t inodes_found_ = 0;
   std::vector<std::uint32_t> live_;  ///< by segment
   bool summary_findings_ = false;

@@ -1,13 +1,15 @@
 #pragma once
-// Says whether an image is consistent at its newest checkpoint. Everything that is kept twice is computed
-// again: who refers to which sector, live bytes of each segment, link counts, the totals of the checkpoint,
-// and the summaries' words about each live block. A file system that was unmounted or recovered has no
-// finding at all, and neither has a disk at any moment of its life: what a checkpoint names is not written
-// over before the next one is durable.
+// Says whether an image is consistent at its newest checkpoint. Everything that is kept twice is
+// computed
+// again: who refers to which sector, live bytes of each segment, link counts, the totals of the
+// checkpoint, and the summaries' words about each live block. A file system that was unmounted or
+// recovered has no finding at all, and neither has a disk at any moment of its life: what a
+// checkpoint names is not written over before the next one is durable.
 //
-// Who checks one state after the other has a Checker and tells it what the sectors hold: an inode with its
-// blocks, a directory's names, a segment's summaries are read again only where their sectors hold something
-// else. All of them are compared with each other again whenever any of it is another.
+// Who checks one state after the other has a Checker and tells it what the sectors hold: an inode
+// with its blocks, a directory's names, a segment's summaries are read again only where their
+// sectors hold something else. All of them are compared with each other again whenever any of it is
+// another.
 
 #include <memory>
 #include <string>
@@ -57,9 +59,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  /// `contents` of `store`; equal digests mean equal bytes as long as the checker lives. When nothing is known
-  /// everything is read. What is found does not depend on it. An Error: there is no file system, or no
-  /// checkpoint, to be checked.
+  /// `contents` of `store`; equal digests mean equal bytes as long as the checker lives. When
+  /// nothing is known everything is read. What is found does not depend on it. An Error: there is
+  /// no file system, or no checkpoint, to be checked.
   Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
 
  private:

@@ -1,4 +1,5 @@
-// Checkpoints (store.h): all that is dirty, the blocks of map and usage table, then a checkpoint region.
+// Checkpoints (store.h): all that is dirty, the blocks of map and usage table, then a checkpoint
+// region.
 #include <algorithm>
 
 #include "fs-adapters/lfs/store.h"
@@ -6,8 +7,8 @@
 
 namespace headcrash::lfs {
 
-/// Segments without live bytes that the checkpoint which is being written leaves clean. The log's end is not
-/// among them, nor where it will go on.
+/// Segments without live bytes that the checkpoint which is being written leaves clean. The log's
+/// end is not among them, nor where it will go on.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -70,7 +71,8 @@ void Store::fill_map_blocks(Plan& plan) {
   }
 }
 
-/// The table as a checkpoint writes it: what it leaves empty is clean, and its own blocks are not counted.
+/// The table as a checkpoint writes it: what it leaves empty is clean, and its own blocks are not
+/// counted.
 class Store::UsageTable {
  public:
   explicit UsageTable(const Store& store)
@@ -92,7 +94,8 @@ class Store::UsageTable {
     own_bytes_[to] += s_.block_bytes;
   }
   SegmentUsage operator[](SegmentNumber i) const {
-    const bool emptied = usage_[i].state == SegmentState::dirty && usage_[i].live_bytes + own_bytes_[i] == 0;
+    const bool emptied =
+        usage_[i].state == SegmentState::dirty && usage_[i].live_bytes + own_bytes_[i] == 0;
     return emptied ? SegmentUsage{} : usage_[i];
   }
 
@@ -106,8 +109,9 @@ class Store::UsageTable {
   std::vector<std::uint32_t> own_bytes_;  ///< of the table, by segment
 };
 
-/// Which blocks of the table are not as the log has them, when the plan's blocks of the map and these themselves
-/// are where the log's end is now: a segment may become empty by that. But for those that this checkpoint has written.
+/// Which blocks of the table are not as the log has them, when the plan's blocks of the map and
+/// these themselves are where the log's end is now: a segment may become empty by that. But for
+/// those that this checkpoint has written.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
@@ -164,9 +168,10 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
   }
 }
 
-/// Of map and table what has changed; the table's blocks in one region, with the last of the map. When a long table has
-/// more of them than a segment has room for they are in several, each block once: what becomes of segments while the log
-/// moves on for them is not in those that are written already (settle_states).
+/// Of map and table what has changed; the table's blocks in one region, with the last of the map.
+/// When a long table has more of them than a segment has room for they are in several, each block
+/// once: what becomes of segments while the log moves on for them is not in those that are written
+/// already (settle_states).
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All that they tell of has been written.
@@ -234,7 +239,8 @@ VfsResult<void> Store::write_checkpoint_region() {
   TRY(flush_device());
   // Now nothing that could be mounted refers to them.
   give_back(emptied);
-  // One that was cleaned may have got live data again, for want of room for it elsewhere; then it counts later.
+  // One that was cleaned may have got live data again, for want of room for it elsewhere; then it
+  // counts later.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;

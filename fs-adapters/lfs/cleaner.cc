@@ -1,6 +1,7 @@
-// The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3): whole segments are read, what is live in
-// them is made dirty as if somebody had written it, and a checkpoint writes it elsewhere. Since the cache has
-// one copy of each block, there is no older one that could come in the way of a newer.
+// The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3): whole segments are read, what is
+// live in them is made dirty as if somebody had written it, and a checkpoint writes it elsewhere.
+// Since the cache has one copy of each block, there is no older one that could come in the way of a
+// newer.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +15,8 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // segments of a pass: their live data is read again and again
+constexpr std::uint32_t kReadAtOnceFactor =
+    8;  // segments of a pass: their live data is read again and again
 
 }  // namespace
 
@@ -32,17 +34,18 @@ std::uint32_t Store::clean_stop() const {
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
   const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
-  return tables * (s_.block_bytes + kSummaryEntryBytes) + inodes + records_.size() + dirty_bytes_ / 24 +
-         s_.segment_bytes() / 8;
+  return tables * (s_.block_bytes + kSummaryEntryBytes) + inodes + records_.size() +
+         dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Room in the log that nobody but the cleaner gets. A pass that begins with less gives nothing: it frees what is dead in
-/// the segments that it reads, the more of them the more room it has, and its checkpoint writes again the blocks of the map
-/// and of the table that have changed, in the worst case all, however few segments there were. With a share of `dead` in a
-/// segment a room of tables / dead gives back what it takes; this is twice as much.
+/// Room in the log that nobody but the cleaner gets. A pass that begins with less gives nothing: it
+/// frees what is dead in the segments that it reads, the more of them the more room it has, and its
+/// checkpoint writes again the blocks of the map and of the table that have changed, in the worst
+/// case all, however few segments there were. With a share of `dead` in a segment a room of tables
+/// / dead gives back what it takes; this is twice as much.
 std::uint64_t Store::pass_room_bytes() const {
-  const std::uint64_t tables =
-      (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) * (s_.block_bytes + kSummaryEntryBytes);
+  const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
+                               (s_.block_bytes + kSummaryEntryBytes);
   const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
   const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
   const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
@@ -61,7 +64,8 @@ std::uint64_t Store::log_room_bytes() const {
 }
 
 /// A control: any copy that the summary names is taken for the newest.
-VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block, std::span<const std::byte> bytes) {
+VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
+                                 std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
   const auto buffer = read_block(inode, block.index);
   if (!buffer || !*buffer) return {};
@@ -145,8 +149,8 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
     std::uint32_t within = summary->summary_sectors();
     for (const SummaryEntry& entry : summary->entries) {
       if (usage_[segment].state != SegmentState::dirty) return {};
-      const auto content =
-          rest.subspan(std::size_t{within} * kSectorBytes, std::size_t{entry.sectors} * kSectorBytes);
+      const auto content = rest.subspan(std::size_t{within} * kSectorBytes,
+                                        std::size_t{entry.sectors} * kSectorBytes);
       TRY(move_live(entry, s_.segment_start(segment) + at + within, content));
       within += entry.sectors;
     }
@@ -155,8 +159,8 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
-/// One pass at a time: two would read the same segments, and each would count on all the room there is. Who
-/// has waited for one has had it.
+/// One pass at a time: two would read the same segments, and each would count on all the room there
+/// is. Who has waited for one has had it.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);
@@ -178,7 +182,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];
     // Empty ones need no cleaning but a checkpoint.
-    if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget) continue;
+    if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget)
+      continue;
     const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);
     candidates.push_back({i, usage.live_bytes, static_cast<std::uint64_t>(age)});
   }
@@ -194,8 +199,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // Index blocks and inodes that lie elsewhere move as well: what they take is known by now, but for this
-    // one's.
+    // Index blocks and inodes that lie elsewhere move as well: what they take is known by now, but
+    // for this one's.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;
@@ -218,7 +223,8 @@ VfsResult<std::int64_t> Store::clean_now() {
 
 /// In the background, until there are enough.
 void Store::wake_cleaner() {
-  if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_) return;
+  if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_)
+    return;
   cleaner_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, cleaner_account_, [this] {
     while (!stopped_ && !closing_ && !executor.halted() && clean_segments_ < clean_stop()) {

@@ -1,8 +1,9 @@
 // The policies of the segment cleaner (cleaning_policy.h).
 //
-// A pass takes few of many segments, and those of the next pass are worth about as much. Only the candidates that
-// are worth nearly what the last one of the pass before was are put into a heap; if these do not suffice, all are.
-// Write-back order is a radix sort, since a pass has thousands of blocks and the simulator makes millions of passes.
+// A pass takes few of many segments, and those of the next pass are worth about as much. Only the
+// candidates that are worth nearly what the last one of the pass before was are put into a heap; if
+// these do not suffice, all are. Write-back order is a radix sort, since a pass has thousands of
+// blocks and the simulator makes millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>
@@ -71,7 +72,8 @@ template <Selection kSelection>
 void SegmentSelector::rank(std::span<const Candidate> candidates, double least) {
   ranked_.clear();
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {
-    invariant(candidates[i].live <= options_.segment_size, "a segment has more live data than it holds");
+    invariant(candidates[i].live <= options_.segment_size,
+              "a segment has more live data than it holds");
     const double value = worth_under<kSelection>(candidates[i], options_.segment_size);
     if (value >= least && candidates[i].live < options_.segment_size) ranked_.push_back({value, i});
   }
@@ -123,7 +125,9 @@ void WriteBackSorter::sort(WriteBackOrder order, std::vector<LiveBlock>& blocks)
   for (const LiveBlock& block : blocks) differing |= block.modified ^ blocks.front().modified;
   scratch_.resize(blocks.size());
   for (unsigned shift = 0; shift < 64 && differing >> shift != 0; shift += kDigitBits) {
-    const auto digit = [&](const LiveBlock& block) { return (block.modified >> shift) & (kDigits - 1); };
+    const auto digit = [&](const LiveBlock& block) {
+      return (block.modified >> shift) & (kDigits - 1);
+    };
     if (((differing >> shift) & (kDigits - 1)) == 0) continue;
     std::array<std::uint32_t, kDigits> at{};
     for (const LiveBlock& block : blocks) ++at[digit(block)];

@@ -1,4 +1,5 @@
-// Which segments are cleaned, how many, and in what order they are written back (cleaning_policy.h).
+// Which segments are cleaned, how many, and in what order they are written back
+// (cleaning_policy.h).
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kSegment = 100;
 
-std::vector<std::uint32_t> chosen(const CleaningOptions& options, const std::vector<Candidate>& candidates) {
+std::vector<std::uint32_t> chosen(const CleaningOptions& options,
+                                  const std::vector<Candidate>& candidates) {
   SegmentSelector selector(options);
   std::vector<std::uint32_t> segments;
   for (const Candidate& each : selector.choose(candidates)) segments.push_back(each.segment);
@@ -26,15 +28,17 @@ CleaningOptions all_of(Selection selection) {
 }
 
 TEST(CleaningPolicy, GreedyTakesTheLeastUtilizedWhateverTheirAge) {
-  EXPECT_EQ(chosen(all_of(Selection::greedy), {{1, 50, 900}, {2, 20, 1}, {3, 80, 5000}, {4, 49, 3}}),
-            (Segments{2, 4, 1, 3}));
+  EXPECT_EQ(
+      chosen(all_of(Selection::greedy), {{1, 50, 900}, {2, 20, 1}, {3, 80, 5000}, {4, 49, 3}}),
+      (Segments{2, 4, 1, 3}));
 }
 
 TEST(CleaningPolicy, CostBenefitIsEquationTwo) {
   // (1 - .75) * 700 / 1.75 = 100; (1 - .2) * 100 / 1.2 = 66.7
   EXPECT_DOUBLE_EQ(worth(Selection::cost_benefit, {1, 75, 700}, kSegment), 100);
   EXPECT_NEAR(worth(Selection::cost_benefit, {2, 20, 100}, kSegment), 66.6667, 1e-4);
-  EXPECT_EQ(chosen(all_of(Selection::cost_benefit), {{2, 20, 100}, {1, 75, 700}}), (Segments{1, 2}));
+  EXPECT_EQ(chosen(all_of(Selection::cost_benefit), {{2, 20, 100}, {1, 75, 700}}),
+            (Segments{1, 2}));
 }
 
 TEST(CleaningPolicy, CostBenefitCleansAColdSegmentAtAHigherUtilizationThanAHotOne) {
@@ -75,8 +79,9 @@ TEST(CleaningPolicy, APassEndsWhenItHasReadEnoughLiveData) {
 }
 
 TEST(CleaningPolicy, OfEqualWorthTheLowerSegmentComesFirst) {
-  EXPECT_EQ(chosen(all_of(Selection::greedy), {{7, 5, 1}, {3, 5, 2}, {5, 5, 3}, {4, 0, 1}, {1, 0, 9}}),
-            (Segments{1, 4, 3, 5, 7}));
+  EXPECT_EQ(
+      chosen(all_of(Selection::greedy), {{7, 5, 1}, {3, 5, 2}, {5, 5, 3}, {4, 0, 1}, {1, 0, 9}}),
+      (Segments{1, 4, 3, 5, 7}));
 }
 
 TEST(CleaningPolicy, ChoosesAsASortOfAllWould) {
@@ -113,8 +118,9 @@ TEST(CleaningPolicy, WhatWasChosenBeforeDoesNotMatter) {
                           few = pass % 25 == 4 ? 2 : 80;
       std::vector<Candidate> candidates;
       for (std::uint32_t i = 0; i < few; ++i)
-        candidates.push_back({i, static_cast<std::uint32_t>(live_min + random.below(kSegment - live_min + 1)),
-                              random.below(1000)});
+        candidates.push_back(
+            {i, static_cast<std::uint32_t>(live_min + random.below(kSegment - live_min + 1)),
+             random.below(1000)});
       Segments segments;
       for (const Candidate& each : kept.choose(candidates)) segments.push_back(each.segment);
       ASSERT_EQ(segments, chosen(options, candidates)) << name(selection) << ", pass " << pass;
@@ -150,7 +156,8 @@ TEST(CleaningPolicy, SortsByAgeAsAStableSortWould) {
   WriteBackSorter sorter;
   for (const unsigned bits : {1U, 12U, 30U, 63U}) {
     std::vector<LiveBlock> blocks;
-    for (std::uint64_t i = 0; i < 3000; ++i) blocks.push_back({random.below(std::uint64_t{1} << bits), i});
+    for (std::uint64_t i = 0; i < 3000; ++i)
+      blocks.push_back({random.below(std::uint64_t{1} << bits), i});
     std::vector<LiveBlock> expected = blocks;
     std::ranges::stable_sort(expected, {}, &LiveBlock::modified);
     sorter.sort(WriteBackOrder::by_age, blocks);

@@ -19,7 +19,8 @@ Result<void> Overlay::read(std::uint64_t lba, std::span<std::byte> into) const {
   TRY(below_->read(lba, into));
   for (std::size_t at = 0; at < into.size(); at += model::kSectorBytes, ++lba)
     if (const std::uint32_t place = places_[lba]; place != 0)
-      std::memcpy(into.data() + at, above_->bytes.data() + std::size_t{place - 1} * model::kSectorBytes,
+      std::memcpy(into.data() + at,
+                  above_->bytes.data() + std::size_t{place - 1} * model::kSectorBytes,
                   model::kSectorBytes);
   return {};
 }

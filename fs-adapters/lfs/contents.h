@@ -1,6 +1,7 @@
 #pragma once
-// What sectors hold, as numbers, for who checks one state of a store after the other: what was made of
-// sectors is kept with them (Sources), and while they hold the same it is what another reading would give.
+// What sectors hold, as numbers, for who checks one state of a store after the other: what was made
+// of sectors is kept with them (Sources), and while they hold the same it is what another reading
+// would give.
 //
 //   inode 12    made of sectors 901 | mixed digest of what they held | the inode, its blocks
 //   recovery    made of sectors 16, 17 to 24, 310 to 317, ... | their digests | what it writes

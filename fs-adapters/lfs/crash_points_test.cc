@@ -1,7 +1,7 @@
-// The power goes after each write that a workload makes, and inside it. What the newest checkpoint names is
-// whole then. After a mount names and counts are as one of the operations left them, none earlier than the
-// last that was synced, each file holds what it held at some moment, what was synced is there, and an unmount
-// leaves nothing for the checker to find.
+// The power goes after each write that a workload makes, and inside it. What the newest checkpoint
+// names is whole then. After a mount names and counts are as one of the operations left them, none
+// earlier than the last that was synced, each file holds what it held at some moment, what was
+// synced is there, and an unmount leaves nothing for the checker to find.
 
 #include <algorithm>
 #include <functional>
@@ -22,13 +22,14 @@ std::string listing(Vfs& fs, const std::string& path = {}) {
   std::string lines;
   auto names = fs.list(path);
   if (!names) return "(cannot be listed: " + path + ")";
-  std::sort(names->begin(), names->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::sort(names->begin(), names->end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
   for (const DirectoryEntry& entry : *names) {
     const std::string at = path.empty() ? entry.name : path + "/" + entry.name;
     const auto status = fs.stat(at);
     if (!status) return "(cannot be seen: " + at + ")";
-    lines += at + " " + std::to_string(status->inode) + " " + std::to_string(static_cast<int>(status->type)) +
-             " " + std::to_string(status->links);
+    lines += at + " " + std::to_string(status->inode) + " " +
+             std::to_string(static_cast<int>(status->type)) + " " + std::to_string(status->links);
     if (status->type == FileType::symlink) lines += " -> " + fs.readlink(at).value_or("?");
     lines += "\n";
     if (status->type == FileType::directory) lines += listing(fs, at);
@@ -58,7 +59,8 @@ class Recorder {
     note();
     states.back().synced = synced;
   }
-  void write(const std::string& path, std::size_t offset, const std::string& data, bool sync = false) {
+  void write(const std::string& path, std::size_t offset, const std::string& data,
+             bool sync = false) {
     const auto file = fs().open(path, {.create = true});
     ASSERT_TRUE(file) << path << " " << file.error().value;
     done();
@@ -152,11 +154,12 @@ struct Crashes {
     }
     const auto after = check(*scratch);
     if (!after || !after->nothing_found())
-      problems.push_back(where + "recovered (write of " +
-                         std::to_string(disk.log.log[std::min(writes, disk.log.log.size() - 1)].lba) +
-                         ", last " + std::to_string(disk.log.log[writes - 1].lba) + " of " +
-                         std::to_string(disk.log.log[writes - 1].bytes.size() / 512) +
-                         "): " + (after ? after->text() : after.error().message()));
+      problems.push_back(
+          where + "recovered (write of " +
+          std::to_string(disk.log.log[std::min(writes, disk.log.log.size() - 1)].lba) + ", last " +
+          std::to_string(disk.log.log[writes - 1].lba) + " of " +
+          std::to_string(disk.log.log[writes - 1].bytes.size() / 512) +
+          "): " + (after ? after->text() : after.error().message()));
   }
 
   void compare(Vfs& fs, std::size_t writes, const std::string& where) {
@@ -171,11 +174,12 @@ struct Crashes {
     }
     for (std::size_t i = oldest; i <= newest; ++i)
       if (known[i].names == now) return compare_contents(fs, "", writes, where);
-    problems.push_back(where + "names of no moment:\n" + now + "last synced:\n" + known[oldest].names +
-                       "newest:\n" + known[newest].names);
+    problems.push_back(where + "names of no moment:\n" + now + "last synced:\n" +
+                       known[oldest].names + "newest:\n" + known[newest].names);
   }
 
-  void compare_contents(Vfs& fs, const std::string& path, std::size_t writes, const std::string& where) {
+  void compare_contents(Vfs& fs, const std::string& path, std::size_t writes,
+                        const std::string& where) {
     const auto names = fs.list(path);
     ASSERT_TRUE(names) << path;
     for (const DirectoryEntry& entry : *names) {
@@ -191,7 +195,8 @@ struct Crashes {
         found = found || history[i].text == text;
       }
       if (!found && !(may_be_empty && text.empty()))
-        problems.push_back(where + at + " holds " + std::to_string(text.size()) + " bytes of no moment");
+        problems.push_back(where + at + " holds " + std::to_string(text.size()) +
+                           " bytes of no moment");
     }
   }
 
@@ -222,7 +227,8 @@ void change_things(Machine& m, Recorder& r) {
   ok(fs.mkdir("p", 0755));
   ok(fs.mkdir("q", 0755));
   for (int i = 0; i < 8; ++i)
-    r.write("p/f" + std::to_string(i), 0, std::string(static_cast<std::size_t>(500 + 1700 * i), 'a'), i == 3);
+    r.write("p/f" + std::to_string(i), 0,
+            std::string(static_cast<std::size_t>(500 + 1700 * i), 'a'), i == 3);
   settle(m, 31);
   for (int i = 0; i < 8; i += 2) {
     const auto inode = fs.stat("p/f" + std::to_string(i))->inode;
@@ -285,8 +291,8 @@ TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
   crashes.expect_none();
 }
 
-/// Several users rename at once and exchange directories; names are so long that items of records are full after
-/// two operations.
+/// Several users rename at once and exchange directories; names are so long that items of records
+/// are full after two operations.
 TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
   for (unsigned seed = 1; seed <= number_from_environment("HEADCRASH_CUT_SEEDS", 4); ++seed) {
     Crashes crashes(
@@ -321,7 +327,8 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
 /// A usage table of more blocks than a segment has room for.
 /// HEADCRASH_CUT_STEP=1 in the environment: all of the moments, not one in five.
 TEST(LfsCrashPoints, WithALongUsageTable) {
-  Crashes crashes({.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
+  Crashes crashes(
+      {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
   crashes.run([](Machine& m, Recorder& r) {
     ASSERT_TRUE(m.file_system->log().superblock().long_usage_table());
     constexpr int kFiles = 120;
@@ -344,11 +351,13 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
 
 /// fsync promises nothing then, sync all.
 TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
-  Crashes crashes({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},
-                  {.roll_forward = false});
+  Crashes crashes(
+      {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},
+      {.roll_forward = false});
   crashes.run([](Machine& m, Recorder& r) {
     for (int i = 0; i < 12; ++i) {
-      r.write("f" + std::to_string(i), 0, std::string(static_cast<std::size_t>(300 + 900 * i), 'a'));
+      r.write("f" + std::to_string(i), 0,
+              std::string(static_cast<std::size_t>(300 + 900 * i), 'a'));
       if (i % 3 == 2) r.sync();
       if (i % 4 == 1) settle(m, 31);
     }
@@ -357,16 +366,18 @@ TEST(LfsCrashPoints, WithoutRollForwardWhatWasSyncedIsThere) {
   crashes.expect_none();
 }
 
-/// The log goes around the disk several times, and nobody asks for a checkpoint: what the newest one names
-/// must be there all the same.
+/// The log goes around the disk several times, and nobody asks for a checkpoint: what the newest
+/// one names must be there all the same.
 TEST(LfsCrashPoints, WhenTheLogComesAround) {
-  Crashes crashes({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
-                  {.checkpoint_interval_ns = 0, .background_cleaner = false});
+  Crashes crashes(
+      {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
+      {.checkpoint_interval_ns = 0, .background_cleaner = false});
   crashes.run([](Machine&, Recorder& r) {
     for (int i = 0; i < 6; ++i) r.write("f" + std::to_string(i), 0, std::string(9'000, 'o'));
     r.sync();
     for (int i = 0; i < 250 && !testing::Test::HasFailure(); ++i)
-      r.write("f" + std::to_string(i % 6), 0, std::string(9'000, static_cast<char>('a' + i % 26)), true);
+      r.write("f" + std::to_string(i % 6), 0, std::string(9'000, static_cast<char>('a' + i % 26)),
+              true);
   });
   EXPECT_GT(crashes.disk.log.log.size(), 250U);
   crashes.look(3);
@@ -375,8 +386,9 @@ TEST(LfsCrashPoints, WhenTheLogComesAround) {
 
 /// Segments are cleaned all the time.
 TEST(LfsCrashPoints, WhileTheCleanerIsBusy) {
-  Crashes crashes({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
-                  {.clean_start = 45, .clean_stop = 50});
+  Crashes crashes(
+      {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
+      {.clean_start = 45, .clean_stop = 50});
   crashes.run([](Machine& m, Recorder& r) {
     std::mt19937 random(5);
     const auto below = [&](std::uint32_t n) { return static_cast<std::size_t>(random() % n); };

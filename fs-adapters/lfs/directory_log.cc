@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kFixedBytes = 32;    // Sprite's shortest entry was as long
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, target's length
 constexpr std::size_t kTargetMax = 4095;
-constexpr std::uint8_t kMoreFollows = 2;  // 1: of earlier versions, which set it in the last record, too
+constexpr std::uint8_t kMoreFollows =
+    2;  // 1: of earlier versions, which set it in the last record, too
 
 std::size_t round_up_4(std::size_t bytes) {
   return (bytes + 3) / 4 * 4;
@@ -58,7 +59,8 @@ std::optional<NameRecord> decode(std::span<const std::byte> b) {
   record.time = {.seconds = static_cast<std::int32_t>(load32(b, at + 8)),
                  .nanoseconds = static_cast<std::int32_t>(load32(b, at + 12))};
   const std::size_t target_bytes = load32(b, at + 16);
-  if (target_bytes > kTargetMax || target_bytes > b.size() - at - kCreatedBytes) return std::nullopt;
+  if (target_bytes > kTargetMax || target_bytes > b.size() - at - kCreatedBytes)
+    return std::nullopt;
   record.symlink_target = text_at(b, at + kCreatedBytes, target_bytes);
   return record;
 }

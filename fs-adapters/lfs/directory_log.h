@@ -1,14 +1,16 @@
 #pragma once
-// The directory operation log: what each change of a name was, written in a region before what it describes.
+// The directory operation log: what each change of a name was, written in a region before what it
+// describes.
 //
-// A record says how things stand after the change, so that it may be applied to what contains it already:
-// which inode a name in a directory leads to, or that it is gone, and the link counts that the operation has
-// left the two with. The records of one operation (a rename) follow one another, and all but the last say that
-// more follow. They may be in several regions: recovery applies all of them or none.
+// A record says how things stand after the change, so that it may be applied to what contains it
+// already: which inode a name in a directory leads to, or that it is gone, and the link counts that
+// the operation has left the two with. The records of one operation (a rename) follow one another,
+// and all but the last say that more follow. They may be in several regions: recovery applies all
+// of them or none.
 //
-// Source: Rosenblum 1992, section 4.5.1.2: opcode, location in the directory, and a copy of the entry. Ours
-// are the counts and generations, the attributes of what was created (a lost inode is made again from them)
-// and a symbolic link's target.
+// Source: Rosenblum 1992, section 4.5.1.2: opcode, location in the directory, and a copy of the
+// entry. Ours are the counts and generations, the attributes of what was created (a lost inode is
+// made again from them) and a symbolic link's target.
 
 #include <cstdint>
 #include <optional>

@@ -109,7 +109,8 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
 }
 
 /// How long a buffer of the block is: a directory's ends where the directory does.
-std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const {
+std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
+                                  std::uint32_t at_least) const {
   if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
   const std::uint64_t start = std::uint64_t{block.index} * s_.block_bytes;
   const std::uint64_t left = inode.disk.size_bytes - std::min(inode.disk.size_bytes, start);
@@ -131,8 +132,9 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// Of a file that is read in order the next block is asked for together with this one, if it lies behind it: in a log it
-/// may be anywhere, and a seek for what is perhaps not wanted would cost more than it can save.
+/// Of a file that is read in order the next block is asked for together with this one, if it lies
+/// behind it: in a log it may be anywhere, and a seek for what is perhaps not wanted would cost
+/// more than it can save.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -164,7 +166,8 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::in
   return resized(std::move(*buffer), buffer_bytes(inode, id, kSectorBytes));
 }
 
-VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation, tree::CoreInode& tree_inode,
+VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation,
+                                                   tree::CoreInode& tree_inode,
                                                    const tree::BlockWanted& wanted) {
   CoreInode& inode = core(tree_inode);
   const BlockId id{0, static_cast<std::uint32_t>(wanted.block)};
@@ -222,9 +225,10 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Of the data blocks from `first` up to `end`, those below the index block; `empty`: nothing is left there.
-VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
-                                  tree::BlockBudget& budget, bool& empty) {
+/// Of the data blocks from `first` up to `end`, those below the index block; `empty`: nothing is
+/// left there.
+VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
+                                  std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);
   const std::uint32_t p = s_.pointers_per_block();
   std::vector<SectorAddress> pointers(p);
@@ -265,21 +269,23 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   return {};
 }
 
-VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode, std::int64_t first,
-                                   std::int64_t end) {
+VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode,
+                                   std::int64_t first, std::int64_t end) {
   CoreInode& inode = core(tree_inode);
   for (std::uint32_t i = 0; i < kDirectPointers; ++i) {
     const BlockId block{0, i};
-    if (i < first || i >= end || (inode.disk.pointers[i] == 0 && !inode.dirty.contains(block))) continue;
+    if (i < first || i >= end || (inode.disk.pointers[i] == 0 && !inode.dirty.contains(block)))
+      continue;
     TRY(free_block(inode, block));
   }
   tree::BlockBudget budget(s_.log_sectors());  // of index blocks
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
-    if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index)) continue;
+    if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index))
+      continue;
     bool empty = true;
-    TRY(free_below(inode, index, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end), budget,
-                   empty));
+    TRY(free_below(inode, index, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end),
+                   budget, empty));
     if (!empty) continue;
     TRY(free_block(inode, index));
   }
@@ -318,13 +324,14 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   return {};
 }
 
-VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation, tree::CoreInode& directory) {
+VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
+                                              tree::CoreInode& directory) {
   const std::uint64_t size = directory.attributes.size_bytes;
   const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
   const std::uint64_t within = size % s_.block_bytes;
-  const auto buffer =
-      block_for_writing(operation, directory,
-                        {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
+  const auto buffer = block_for_writing(
+      operation, directory,
+      {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
   if (!buffer) return pass_on_errno(buffer);
   tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;

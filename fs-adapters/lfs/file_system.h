@@ -13,7 +13,8 @@ class FileSystem final : public tree::FileSystem {
   /// The syncer has to run for data to be written by age and checkpoints to be made by time.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// A checkpoint; what is open is closed. An error: the disk has gone; it is unmounted all the same.
+  /// A checkpoint; what is open is closed. An error: the disk has gone; it is unmounted all the
+  /// same.
   VfsResult<void> unmount();
   /// Without a write: the power is gone. The executor is halted before it goes.
   void abandon();

@@ -35,18 +35,20 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Of something that ends in it and lies in a region with a checksum of its own. A CRC behind its message makes
-/// the two a multiple of the polynomial, so that the CRC of all around them would not see one such piece in
-/// the place of another; this one is no such multiple.
+/// Of something that ends in it and lies in a region with a checksum of its own. A CRC behind its
+/// message makes the two a multiple of the polynomial, so that the CRC of all around them would not
+/// see one such piece in the place of another; this one is no such multiple.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;
 }
 
 std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
-  if (!std::has_single_bit(s.block_bytes) || s.block_bytes < 512 || s.block_bytes > 8192) return "block size";
+  if (!std::has_single_bit(s.block_bytes) || s.block_bytes < 512 || s.block_bytes > 8192)
+    return "block size";
   if (s.segment_sectors < 8 * s.block_sectors() || s.segment_sectors > (64U << 20) / kSectorBytes)
     return "segment size";
-  if (s.segments < 4 || s.segments > kSegmentsMax || s.reserve_segments >= s.segments) return "segments";
+  if (s.segments < 4 || s.segments > kSegmentsMax || s.reserve_segments >= s.segments)
+    return "segments";
   if (s.inodes <= kRootInode ||
       s.inodes > std::min<std::uint64_t>(1U << 28, device_sectors * kInodesPerSector))
     return "number of inodes";
@@ -57,7 +59,8 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   for (const SectorAddress at : s.checkpoints)
     if (at <= kSuperblockAddress || std::uint64_t{at} + s.checkpoint_sectors > s.first_segment)
       return "place of the checkpoint regions";
-  if (s.checkpoints[0] + s.checkpoint_sectors > s.checkpoints[1]) return "place of the checkpoint regions";
+  if (s.checkpoints[0] + s.checkpoint_sectors > s.checkpoints[1])
+    return "place of the checkpoint regions";
   if (s.long_usage_table() && std::uint64_t{s.usage_blocks()} * s.block_sectors() >
                                   std::uint64_t{s.reserve_segments} * s.segment_sectors / 4)
     return "usage table, longer than a quarter of the segments in reserve";
@@ -109,7 +112,8 @@ PointerPlace Superblock::pointer_place(BlockId block) const {
 }
 
 std::uint32_t Superblock::stored_bytes(std::uint64_t size_bytes, BlockId block) const {
-  if (block.level != 0 || size_bytes > std::uint64_t{kDirectPointers} * block_bytes) return block_bytes;
+  if (block.level != 0 || size_bytes > std::uint64_t{kDirectPointers} * block_bytes)
+    return block_bytes;
   const std::uint64_t start = std::uint64_t{block.index} * block_bytes;
   if (size_bytes <= start || size_bytes >= start + block_bytes) return block_bytes;
   const auto tail = static_cast<std::uint32_t>(size_bytes - start);
@@ -162,8 +166,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
     return fail("lfs superblock", "impossible " + problem);
   if (version != version_of(s))
     return fail("lfs superblock",
-                fmt::format("format version {} does not go with {} blocks of the usage table", version,
-                            s.usage_blocks()));
+                fmt::format("format version {} does not go with {} blocks of the usage table",
+                            version, s.usage_blocks()));
   return s;
 }
 
@@ -189,7 +193,8 @@ void encode(const Inode& inode, std::span<std::byte> b) {
 }
 
 bool inode_intact(std::span<const std::byte> b, const Superblock& superblock) {
-  return !superblock.checksums || load32(b, kInodeChecksumAt) == inner_checksum(b.first(kInodeChecksumAt));
+  return !superblock.checksums ||
+         load32(b, kInodeChecksumAt) == inner_checksum(b.first(kInodeChecksumAt));
 }
 
 void seal_table_block(std::span<std::byte> block) {
@@ -277,7 +282,8 @@ void encode(const Summary& s, const Superblock& superblock, std::span<std::byte>
   if (superblock.checksums) store32(b, kSummaryChecksumAt, checksum_without(b, kSummaryChecksumAt));
 }
 
-std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> b, const Superblock& superblock) {
+std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> b,
+                                             const Superblock& superblock) {
   if (b.size() < kSectorBytes || load32(b, 0) != kSummaryMagic || load32(b, 4) != superblock.id)
     return std::nullopt;
   const std::uint32_t entries = load32(b, 44);
@@ -293,7 +299,8 @@ std::optional<Summary> decode_summary(std::span<const std::byte> b, const Superb
   const auto own = summary_sectors(b, superblock);
   if (!own || b.size() < std::size_t{*own} * kSectorBytes) return std::nullopt;
   b = b.first(std::size_t{*own} * kSectorBytes);
-  if (superblock.checksums && load32(b, kSummaryChecksumAt) != checksum_without(b, kSummaryChecksumAt))
+  if (superblock.checksums &&
+      load32(b, kSummaryChecksumAt) != checksum_without(b, kSummaryChecksumAt))
     return std::nullopt;
   Summary s{.sequence = load64(b, 8),
             .epoch = load64(b, 16),
@@ -322,10 +329,12 @@ std::optional<Summary> decode_summary(std::span<const std::byte> b, const Superb
   return s;
 }
 
-bool region_complete(const Summary& s, const Superblock& superblock, std::span<const std::byte> region) {
+bool region_complete(const Summary& s, const Superblock& superblock,
+                     std::span<const std::byte> region) {
   if (region.size() != std::size_t{s.sectors} * kSectorBytes) return false;
   if (superblock.checksums)
-    return crc32c(region.subspan(std::size_t{s.summary_sectors()} * kSectorBytes)) == s.data_checksum;
+    return crc32c(region.subspan(std::size_t{s.summary_sectors()} * kSectorBytes)) ==
+           s.data_checksum;
   const auto trailer = region.last(kSectorBytes);
   return load32(trailer, 0) == kTrailerMagic && load32(trailer, 4) == superblock.id &&
          load64(trailer, 8) == s.sequence && load64(trailer, 16) == s.epoch;
@@ -344,9 +353,9 @@ std::uint32_t Checkpoint::sectors_for(std::uint32_t map_blocks, std::uint32_t us
 }
 
 std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock) {
-  invariant(
-      c.map_blocks.size() == superblock.map_blocks() && c.usage_blocks.size() == superblock.usage_blocks(),
-      "lfs: a checkpoint names every block of map and table");
+  invariant(c.map_blocks.size() == superblock.map_blocks() &&
+                c.usage_blocks.size() == superblock.usage_blocks(),
+            "lfs: a checkpoint names every block of map and table");
   std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
   const std::span<std::byte> b(bytes);
   store32(b, 0, kCheckpointMagic);
@@ -398,13 +407,15 @@ void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
   }
 }
 
-std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> b, const Superblock& superblock) {
+std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> b,
+                                            const Superblock& superblock) {
   if (b.size() != std::size_t{superblock.checkpoint_sectors} * kSectorBytes) return std::nullopt;
   const std::size_t trailer = b.size() - kSectorBytes;
   if (load32(b, 0) != kCheckpointMagic || load32(b, 4) != superblock.id ||
       load32(b, trailer) != kTrailerMagic || load64(b, trailer + 8) != load64(b, 8))
     return std::nullopt;
-  if (superblock.checksums && load32(b, trailer + 16) != crc32c(b.first(trailer + 16))) return std::nullopt;
+  if (superblock.checksums && load32(b, trailer + 16) != crc32c(b.first(trailer + 16)))
+    return std::nullopt;
   Checkpoint c{.sequence = load64(b, 8),
                .time_ns = static_cast<std::int64_t>(load64(b, 16)),
                .epoch = load64(b, 24),
@@ -426,13 +437,15 @@ std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> b, const 
                .map_blocks = std::vector<SectorAddress>(superblock.map_blocks()),
                .usage_blocks = std::vector<SectorAddress>(superblock.usage_blocks())};
   if (c.segment >= superblock.segments || c.next_segment >= superblock.segments ||
-      c.segment == c.next_segment || c.offset > superblock.segment_sectors || c.epoch >= c.next_epoch)
+      c.segment == c.next_segment || c.offset > superblock.segment_sectors ||
+      c.epoch >= c.next_epoch)
     return std::nullopt;
   std::size_t at = kSectorBytes;
   for (auto* addresses : {&c.map_blocks, &c.usage_blocks}) {
     for (SectorAddress& address : *addresses) {
       address = load32(b, at);
-      if (address != 0 && !superblock.holds(address, superblock.block_sectors())) return std::nullopt;
+      if (address != 0 && !superblock.holds(address, superblock.block_sectors()))
+        return std::nullopt;
       at += kPointerBytes;
     }
   }

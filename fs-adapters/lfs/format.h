@@ -1,14 +1,16 @@
 #pragma once
-// The log-structured file system on the disk (FORMAT.md): what its structures hold, and their bytes.
+// The log-structured file system on the disk (FORMAT.md): what its structures hold, and their
+// bytes.
 //
 //   superblock | checkpoint region 0 | checkpoint region 1 | segment 0 | segment 1 | ...
 //
-// Addresses are sectors of 512 bytes from the device's start, 0 for none. Numbers are little-endian. Nothing
-// that is decoded is believed: a structure with another magic number, another file system's id or a wrong
-// checksum is not a structure, and addresses are looked at (Superblock::holds) before they are followed.
+// Addresses are sectors of 512 bytes from the device's start, 0 for none. Numbers are
+// little-endian. Nothing that is decoded is believed: a structure with another magic number,
+// another file system's id or a wrong checksum is not a structure, and addresses are looked at
+// (Superblock::holds) before they are followed.
 //
-// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, chapter 4, where
-// it says how something lies; FORMAT.md says what is ours.
+// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, chapter
+// 4, where it says how something lies; FORMAT.md says what is ours.
 
 #include <array>
 #include <cstdint>
@@ -40,9 +42,9 @@ inline constexpr std::uint32_t kSummaryEntryBytes = 16;
 inline constexpr InodeNumber kRootInode = 2;  // as everywhere
 inline constexpr SectorAddress kSuperblockAddress = 16;
 
-/// A block of a file: its data (level 0) or one of its index blocks. Index blocks of a level are numbered in
-/// the order of the data they map: block 0 of level 1 is the single indirect one, blocks 1 and up lie below
-/// the double indirect one (block 0 of level 2), and so on.
+/// A block of a file: its data (level 0) or one of its index blocks. Index blocks of a level are
+/// numbered in the order of the data they map: block 0 of level 1 is the single indirect one,
+/// blocks 1 and up lie below the double indirect one (block 0 of level 2), and so on.
 struct BlockId {
   std::uint8_t level = 0;
   std::uint32_t index = 0;
@@ -83,7 +85,8 @@ struct Superblock {
   std::array<SectorAddress, 2> checkpoints = {};
   std::uint32_t inodes = 0;            ///< numbers below it
   std::uint32_t reserve_segments = 0;  ///< which users do not get
-  bool checksums = true;  ///< off: sprite92, regions and checkpoints end in trailers without a checksum
+  bool checksums =
+      true;  ///< off: sprite92, regions and checkpoints end in trailers without a checksum
 
   std::uint32_t block_sectors() const { return block_bytes / kSectorBytes; }
   std::uint32_t pointers_per_block() const { return block_bytes / kPointerBytes; }
@@ -97,13 +100,15 @@ struct Superblock {
   std::uint32_t usage_blocks() const {
     return (segments + usage_entries_per_block() - 1) / usage_entries_per_block();
   }
-  /// Longer than half a segment: a checkpoint may write it in several regions, and the states of segments follow
-  /// from where the log ends (settle_states).
+  /// Longer than half a segment: a checkpoint may write it in several regions, and the states of
+  /// segments follow from where the log ends (settle_states).
   bool long_usage_table() const {
     return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
   }
   std::uint64_t segment_bytes() const { return std::uint64_t{segment_sectors} * kSectorBytes; }
-  std::uint64_t log_sectors() const { return std::uint64_t{segments} * segment_sectors; }  ///< all segments
+  std::uint64_t log_sectors() const {
+    return std::uint64_t{segments} * segment_sectors;
+  }  ///< all segments
   SectorAddress segment_start(SegmentNumber segment) const {
     return first_segment + segment * segment_sectors;
   }
@@ -117,15 +122,16 @@ struct Superblock {
   PointerPlace pointer_place(BlockId block) const;
   /// How many blocks of the level a file may have.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
-  /// Bytes that a block of a file of that size takes in the log: less than a block only where it is the last
-  /// one of a file without index blocks.
+  /// Bytes that a block of a file of that size takes in the log: less than a block only where it is
+  /// the last one of a file without index blocks.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
   bool operator==(const Superblock&) const = default;
 };
 
 std::vector<std::byte> encode(const Superblock& superblock);  ///< a sector
 /// `device_sectors` bounds what it says.
-Result<Superblock> decode_superblock(std::span<const std::byte> sector, std::uint64_t device_sectors);
+Result<Superblock> decode_superblock(std::span<const std::byte> sector,
+                                     std::uint64_t device_sectors);
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
@@ -140,10 +146,11 @@ Inode decode_inode(std::span<const std::byte> bytes);
 bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock);
 
 struct MapEntry {
-  SectorAddress address = 0;   ///< of the sector that holds the inode; 0: not allocated
-  std::uint8_t slot = 0;       ///< which of the sector's inodes
-  bool unlinked = false;       ///< no name leads to it any more, and somebody had it open
-  std::uint32_t version = 0;   ///< raised when the number is given back and when the file is cut to nothing
+  SectorAddress address = 0;  ///< of the sector that holds the inode; 0: not allocated
+  std::uint8_t slot = 0;      ///< which of the sector's inodes
+  bool unlinked = false;      ///< no name leads to it any more, and somebody had it open
+  std::uint32_t version =
+      0;  ///< raised when the number is given back and when the file is cut to nothing
   std::uint32_t accessed = 0;  ///< seconds since the epoch, as of the inode's last write
   bool operator==(const MapEntry&) const = default;
   bool allocated() const { return address != 0; }
@@ -167,9 +174,10 @@ void encode(const SegmentUsage& usage, std::span<std::byte> into);
 SegmentUsage decode_usage(std::span<const std::byte> bytes);
 
 struct Checkpoint;
-/// Of entries as the checkpoint's blocks have them. A long table is written while the log moves on for it, so that what its
-/// blocks say of states may be older than its last block: the log's end and what comes next are active, what
-/// holds neither live bytes nor a block of the table is clean, all others are dirty. A short one is left as it is.
+/// Of entries as the checkpoint's blocks have them. A long table is written while the log moves on
+/// for it, so that what its blocks say of states may be older than its last block: the log's end
+/// and what comes next are active, what holds neither live bytes nor a block of the table is clean,
+/// all others are dirty. A short one is left as it is.
 void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
                    std::vector<SegmentUsage>& usage);
 
@@ -220,15 +228,19 @@ struct Summary {
 };
 /// `into`: summary_sectors() sectors of zeroes.
 void encode(const Summary& summary, const Superblock& superblock, std::span<std::byte> into);
-/// How many sectors the summary takes that begins with this sector; nothing: it is none of this file system.
-std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> sector, const Superblock& superblock);
+/// How many sectors the summary takes that begins with this sector; nothing: it is none of this
+/// file system.
+std::optional<std::uint32_t> summary_sectors(std::span<const std::byte> sector,
+                                             const Superblock& superblock);
 /// Nothing: it is none, or damaged, or reaches beyond `room_sectors`.
-std::optional<Summary> decode_summary(std::span<const std::byte> bytes, const Superblock& superblock,
-                                      std::uint32_t room_sectors);
+std::optional<Summary> decode_summary(std::span<const std::byte> bytes,
+                                      const Superblock& superblock, std::uint32_t room_sectors);
 /// Whether the region, all of it, was written: its checksum, or in sprite92 its trailer.
-bool region_complete(const Summary& summary, const Superblock& superblock, std::span<const std::byte> region);
+bool region_complete(const Summary& summary, const Superblock& superblock,
+                     std::span<const std::byte> region);
 /// A region's last sector in sprite92.
-void encode_trailer(const Summary& summary, const Superblock& superblock, std::span<std::byte> sector);
+void encode_trailer(const Summary& summary, const Superblock& superblock,
+                    std::span<std::byte> sector);
 
 struct Checkpoint {
   std::uint64_t sequence = 0;  ///< of the checkpoint: the greater is the newer
@@ -246,7 +258,8 @@ struct Checkpoint {
   std::uint32_t files = 0;
   std::uint32_t clean_segments = 0;
   // Since mkfs.
-  std::uint64_t regions_written = 0, sectors_written = 0, segments_cleaned = 0, checkpoints_written = 0;
+  std::uint64_t regions_written = 0, sectors_written = 0, segments_cleaned = 0,
+                checkpoints_written = 0;
   std::vector<SectorAddress> map_blocks;  ///< 0: no inode of it was ever allocated
   std::vector<SectorAddress> usage_blocks;
 
@@ -254,6 +267,7 @@ struct Checkpoint {
   bool operator==(const Checkpoint&) const = default;
 };
 std::vector<std::byte> encode(const Checkpoint& checkpoint, const Superblock& superblock);
-std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> bytes, const Superblock& superblock);
+std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> bytes,
+                                            const Superblock& superblock);
 
 }  // namespace headcrash::lfs

@@ -109,7 +109,8 @@ TEST_P(Regions, AreReadAsTheyWereWritten) {
   }
   torn.assign(bytes.begin(), bytes.end());
   torn[std::size_t{summary->summary_sectors()} * kSectorBytes + 100] = std::byte{0};
-  EXPECT_EQ(region_complete(*summary, s, torn), !GetParam()) << "Sprite does not see a hole in the middle";
+  EXPECT_EQ(region_complete(*summary, s, torn), !GetParam())
+      << "Sprite does not see a hole in the middle";
 }
 
 /// Both have checksums of their own, which must not cancel out in the region's.
@@ -153,7 +154,8 @@ TEST(LfsMkfs, TheFirstSegmentBeginsWhereItIsTold) {
     EXPECT_LT(std::uint64_t{made->first_segment} * kSectorBytes, align + (128U << 10)) << align;
   }
   for (const std::uint32_t align : {0U, 100U, 128U << 20})
-    EXPECT_FALSE(mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1})) << align;
+    EXPECT_FALSE(mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1}))
+        << align;
   EXPECT_EQ(mkfs_options_of({{"align", "256K"}})->align_bytes, 256U << 10);
 }
 

@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h). Then: what is there, before and after an
-// unmount, and a file system without a flaw.
+// Random operations of several users at once (tree/testing/history.h). Then: what is there, before
+// and after an unmount, and a file system without a flaw.
 
 #include <memory>
 #include <vector>
@@ -23,17 +23,18 @@ struct Arrangement {
 };
 
 class History : public testing::TestWithParam<Arrangement> {};
-INSTANTIATE_TEST_SUITE_P(Lfs, History,
-                         testing::Values(Arrangement{.name = "plain"},
-                                         Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
-                                         Arrangement{.name = "greedy_on_a_small_disk",
-                                                     .mount = {.selection = Selection::greedy},
-                                                     .device_bytes = 5 << 20},
-                                         Arrangement{.name = "busy_cleaner",
-                                                     .mount = {.clean_start = 1000, .clean_stop = 1001},
-                                                     .cache_bytes = 1 << 20},
-                                         Arrangement{.name = "sprite92", .checksums = false}),
-                         [](const auto& made) { return made.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Lfs, History,
+    testing::Values(Arrangement{.name = "plain"},
+                    Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
+                    Arrangement{.name = "greedy_on_a_small_disk",
+                                .mount = {.selection = Selection::greedy},
+                                .device_bytes = 5 << 20},
+                    Arrangement{.name = "busy_cleaner",
+                                .mount = {.clean_start = 1000, .clean_stop = 1001},
+                                .cache_bytes = 1 << 20},
+                    Arrangement{.name = "sprite92", .checksums = false}),
+    [](const auto& made) { return made.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
   // HEADCRASH_SEEDS=n: n more, for those who have changed something.
@@ -52,9 +53,11 @@ TEST_P(History, OfSeveralUsersAtOnce) {
     std::vector<std::unique_ptr<os::Account>> accounts;
     m.as_user([&] { ASSERT_TRUE(m.file_system->mkdir("shared", 0755)); });
     for (std::uint32_t i = 0; i < 3; ++i) {
-      users.push_back(std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
+      users.push_back(
+          std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
       accounts.push_back(std::make_unique<os::Account>());
-      m.executor().spawn(os::Executor::Kind::user, *accounts.back(), [&, i] { users[i]->live(150); });
+      m.executor().spawn(os::Executor::Kind::user, *accounts.back(),
+                         [&, i] { users[i]->live(150); });
       accounts.push_back(std::make_unique<os::Account>());
       m.executor().spawn(os::Executor::Kind::user, *accounts.back(),
                          [&, i] { quarrel(*m.file_system, seed * 200 + i, 150); });

@@ -29,7 +29,8 @@ Result<Checkpoint> checkpoint_of(const model::SectorStore& store, const Superblo
     found[i] = decode_checkpoint(bytes, superblock);
   }
   auto checkpoint = newest(std::move(found[0]), std::move(found[1]));
-  if (!checkpoint) return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
+  if (!checkpoint)
+    return fail("lfs", "neither checkpoint region is whole", "nothing can be mounted");
   return *std::move(checkpoint);
 }
 
@@ -88,14 +89,17 @@ Result<bool> ImageReader::load(const Contents& contents) {
   for (std::uint32_t i = 0; i < superblock_.map_blocks(); ++i) {
     const auto [first, end] = entries(i, superblock_.map_entries_per_block(), superblock_.inodes);
     if (checkpoint_.map_blocks[i] == 0) {
-      if (map_known_[i].address != 0) std::fill(map_.begin() + first, map_.begin() + end, MapEntry{});
+      if (map_known_[i].address != 0)
+        std::fill(map_.begin() + first, map_.begin() + end, MapEntry{});
       map_known_[i] = {};
       continue;
     }
-    TRY(const auto anew, fetch(map_known_[i], checkpoint_.map_blocks[i], contents, "lfs inode map", i));
+    TRY(const auto anew,
+        fetch(map_known_[i], checkpoint_.map_blocks[i], contents, "lfs inode map", i));
     changed = changed || anew;
     for (std::uint32_t n = first; anew && n < end; ++n)
-      map_[n] = decode_map_entry(std::span(block_).subspan(std::size_t{n - first} * kMapEntryBytes));
+      map_[n] =
+          decode_map_entry(std::span(block_).subspan(std::size_t{n - first} * kMapEntryBytes));
   }
   usage_.resize(superblock_.segments);
   table_bytes_.assign(superblock_.segments, 0);
@@ -103,11 +107,14 @@ Result<bool> ImageReader::load(const Contents& contents) {
     table_bytes_[superblock_.segment_of(address)] += superblock_.block_bytes;
   usage_known_.resize(superblock_.usage_blocks());
   for (std::uint32_t i = 0; i < superblock_.usage_blocks(); ++i) {
-    const auto [first, end] = entries(i, superblock_.usage_entries_per_block(), superblock_.segments);
-    TRY(const auto anew, fetch(usage_known_[i], checkpoint_.usage_blocks[i], contents, "lfs usage table", i));
+    const auto [first, end] =
+        entries(i, superblock_.usage_entries_per_block(), superblock_.segments);
+    TRY(const auto anew,
+        fetch(usage_known_[i], checkpoint_.usage_blocks[i], contents, "lfs usage table", i));
     changed = changed || anew;
     for (std::uint32_t n = first; anew && n < end; ++n)
-      usage_[n] = decode_usage(std::span(block_).subspan(std::size_t{n - first} * kUsageEntryBytes));
+      usage_[n] =
+          decode_usage(std::span(block_).subspan(std::size_t{n - first} * kUsageEntryBytes));
   }
   if (superblock_.long_usage_table()) {
     settled_usage_ = usage_;
@@ -116,7 +123,8 @@ Result<bool> ImageReader::load(const Contents& contents) {
   return changed;
 }
 
-Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address, std::uint32_t bytes) const {
+Result<std::vector<std::byte>> ImageReader::block_at(SectorAddress address,
+                                                     std::uint32_t bytes) const {
   if (!superblock_.holds(address, bytes / kSectorBytes))
     return fail("lfs", fmt::format("address {} is in no segment", address));
   std::vector<std::byte> block(bytes);
@@ -153,10 +161,11 @@ Result<ImageReader::Summaries> ImageReader::summaries(SegmentNumber number) cons
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
-  if (number >= map_.size() || !map_[number].allocated()) return fail(subject(number), "it is not allocated");
+  if (number >= map_.size() || !map_[number].allocated())
+    return fail(subject(number), "it is not allocated");
   TRY(const auto sector, block_at(map_[number].address, kSectorBytes));
-  const auto bytes =
-      std::span<const std::byte>(sector).subspan(std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
+  const auto bytes = std::span<const std::byte>(sector).subspan(
+      std::size_t{map_[number].slot} * kInodeBytes, kInodeBytes);
   if (!inode_intact(bytes, superblock_)) return fail(subject(number), "its checksum is wrong");
   const Inode inode = decode_inode(bytes);
   if (inode.number != number || !inode.allocated())
@@ -164,7 +173,8 @@ Result<Inode> ImageReader::inode(InodeNumber number) const {
   return inode;
 }
 
-Result<void> ImageReader::visit_below(const Inode& inode, const Block& block, tree::BlockBudget& sectors,
+Result<void> ImageReader::visit_below(const Inode& inode, const Block& block,
+                                      tree::BlockBudget& sectors,
                                       const std::function<void(const Block&)>& visit) const {
   if (!superblock_.holds(block.address, block.bytes / kSectorBytes))
     return fail(subject(inode.number), fmt::format("address {} is in no segment", block.address));
@@ -175,7 +185,8 @@ Result<void> ImageReader::visit_below(const Inode& inode, const Block& block, tr
   TRY(const auto bytes, block_at(block.address, block.bytes));
   const std::uint32_t p = superblock_.pointers_per_block();
   const auto level = static_cast<std::uint8_t>(block.id.level - 1);
-  const std::uint64_t first = std::uint64_t{block.id.index} * p + (level == 0 ? kDirectPointers : 1U);
+  const std::uint64_t first =
+      std::uint64_t{block.id.index} * p + (level == 0 ? kDirectPointers : 1U);
   for (std::uint32_t i = 0; i < p; ++i) {
     const SectorAddress address = load32(bytes, std::size_t{i} * kPointerBytes);
     if (address == 0) continue;
@@ -238,7 +249,8 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 }
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
-  if (!inode.is_symlink() || inode.size_bytes > 4095) return fail(subject(inode.number), "no symbolic link");
+  if (!inode.is_symlink() || inode.size_bytes > 4095)
+    return fail(subject(inode.number), "no symbolic link");
   std::string target(inode.size_bytes, '\0');
   TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
@@ -260,7 +272,8 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
-    if (names.size() > adapters::kImageNamesMax) return fail(subject(directory.number), "too many names");
+    if (names.size() > adapters::kImageNamesMax)
+      return fail(subject(directory.number), "too many names");
   }
   return names;
 }
@@ -268,13 +281,15 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
 Result<std::vector<NamedInode>> ImageReader::names(std::uint64_t directory) const {
   TRY(const auto found, inode(static_cast<InodeNumber>(directory)));
   auto all = entries(found);
-  if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
+  if (all)
+    std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
   return all;
 }
 
 Result<Inode> ImageReader::lookup(std::string_view path) const {
-  TRY(const auto found, adapters::look_up_in_image(
-                            kRootInode, path, [this](std::uint64_t directory) { return names(directory); }));
+  TRY(const auto found,
+      adapters::look_up_in_image(kRootInode, path,
+                                 [this](std::uint64_t directory) { return names(directory); }));
   return inode(static_cast<InodeNumber>(found));
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Reads an image at its newest checkpoint, directly from a store: for the checker and for oracles, which must
-// not believe what they judge. It shares the bytes of the structures (format.h) with the file system, and
-// nothing else. What makes no sense is an Error that names the inode; nothing is changed.
+// Reads an image at its newest checkpoint, directly from a store: for the checker and for oracles,
+// which must not believe what they judge. It shares the bytes of the structures (format.h) with the
+// file system, and nothing else. What makes no sense is an Error that names the inode; nothing is
+// changed.
 
 #include <functional>
 #include <string>
@@ -23,11 +24,13 @@ struct NamedInode {
 
 class ImageReader {
  public:
-  /// The store must live as long. Map and usage table are read here. `contents`: of the store, for refresh().
+  /// The store must live as long. Map and usage table are read here. `contents`: of the store, for
+  /// refresh().
   static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
-  /// Reads again what the store holds now, but for those blocks of map and usage table of which `contents`
-  /// says that they are as they were read. Whether anything came out otherwise than it was. An Error, after
-  /// which the reader is of no use: as from open(), and there is another superblock.
+  /// Reads again what the store holds now, but for those blocks of map and usage table of which
+  /// `contents` says that they are as they were read. Whether anything came out otherwise than it
+  /// was. An Error, after which the reader is of no use: as from open(), and there is another
+  /// superblock.
   Result<bool> refresh(const Contents& contents);
 
   const Superblock& superblock() const { return superblock_; }
@@ -44,8 +47,8 @@ class ImageReader {
 
   /// An Error, too, if it is not allocated.
   Result<Inode> inode(InodeNumber number) const;
-  /// Every block that the inode leads to, index blocks before what they map. Stops at the first pointer that
-  /// cannot be one.
+  /// Every block that the inode leads to, index blocks before what they map. Stops at the first
+  /// pointer that cannot be one.
   struct Block {
     BlockId id;
     SectorAddress address = 0;
@@ -62,10 +65,11 @@ class ImageReader {
   /// Components separated by '/'; "" is the root. Symbolic links are not followed.
   Result<Inode> lookup(std::string_view path) const;
   /// Fewer bytes only at the end of the file; holes are zeroes.
-  Result<std::size_t> read(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
+  Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
+                           std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
-  /// The summaries that lie one behind the other from the segment's start on, as long as their sequence
-  /// numbers rise: behind them is what the segment held in its life before.
+  /// The summaries that lie one behind the other from the segment's start on, as long as their
+  /// sequence numbers rise: behind them is what the segment held in its life before.
   struct Described {
     SectorAddress address = 0;
     SummaryEntry entry;
@@ -76,7 +80,8 @@ class ImageReader {
   };
   Result<Summaries> summaries(SegmentNumber number) const;
 
-  /// Everything below the root, a directory before what is in it; an inode with several names comes as often.
+  /// Everything below the root, a directory before what is in it; an inode with several names comes
+  /// as often.
   struct Found {
     std::string path;
     Inode inode;
@@ -93,8 +98,8 @@ class ImageReader {
   };
   Result<bool> load(const Contents& contents);
   /// Reads the block, and says whether its entries have to be taken from it.
-  Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents, std::string_view table,
-                     std::uint32_t number);
+  Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents,
+                     std::string_view table, std::uint32_t number);
   /// Without "." and "..".
   Result<std::vector<NamedInode>> names(std::uint64_t directory) const;
   Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;

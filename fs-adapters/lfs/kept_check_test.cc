@@ -1,5 +1,6 @@
-// The checker that is told what the sectors hold says of each state what one says that reads everything, and
-// a repair leaves the same bytes: crash states of a busy log one after the other, sound and damaged ones.
+// The checker that is told what the sectors hold says of each state what one says that reads
+// everything, and a repair leaves the same bytes: crash states of a busy log one after the other,
+// sound and damaged ones.
 
 #include <cstring>
 #include <random>
@@ -61,11 +62,12 @@ class DigestedStore final : public model::SectorStore {
 
 std::string text_of(const Result<adapters::CheckReport>& report) {
   if (!report) return report.error().message();
-  std::string text = (report->was_clean ? "clean, " : "cut, ") + report->log + ", " +
-                     std::to_string(report->replayed) + " regions, " + std::to_string(report->files) +
-                     " files, " + std::to_string(report->directories) + " directories, " +
-                     std::to_string(report->more_findings) + " more" +
-                     (report->unrepaired ? ", unrepaired" : "") + (report->log_in_use ? ", log in use" : "");
+  std::string text =
+      (report->was_clean ? "clean, " : "cut, ") + report->log + ", " +
+      std::to_string(report->replayed) + " regions, " + std::to_string(report->files) + " files, " +
+      std::to_string(report->directories) + " directories, " +
+      std::to_string(report->more_findings) + " more" + (report->unrepaired ? ", unrepaired" : "") +
+      (report->log_in_use ? ", log in use" : "");
   for (const adapters::Counter& counter : report->space)
     text += ", " + std::to_string(counter.value) + " " + std::string(counter.name);
   for (const adapters::CheckFinding& finding : report->findings)
@@ -108,8 +110,9 @@ std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) 
         default: {
           const auto file = fs.open(path, {.create = true});
           if (!file) break;
-          (void)fs.pwrite(*file, below(2) * below(9'000),
-                          bench::bytes_of(std::string(1 + below(9'000), static_cast<char>('a' + i % 26))));
+          (void)fs.pwrite(
+              *file, below(2) * below(9'000),
+              bench::bytes_of(std::string(1 + below(9'000), static_cast<char>('a' + i % 26))));
           if (below(2) == 0) (void)fs.fsync(*file);
           (void)fs.close(*file);
         }
@@ -136,7 +139,8 @@ class Both {
     ASSERT_EQ(text_of(repaired), text_of(repaired_anew)) << where << "repaired";
     if (!repaired) return;
     ASSERT_TRUE(shown.bytes == other.bytes) << where << "repaired";
-    ASSERT_EQ(text_of(kept_->check(shown, told)), text_of(anew_->check(other, {}))) << where << "at last";
+    ASSERT_EQ(text_of(kept_->check(shown, told)), text_of(anew_->check(other, {})))
+        << where << "at last";
   }
   int findings = 0, recovered = 0;
 
@@ -150,10 +154,13 @@ INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
 TEST_P(KeptChecks, SayWhatAFullOneSays) {
   Both both;  // of all the disks
-  const auto seeds = static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
+  const auto seeds =
+      static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
-    Disk disk({.device_bytes = 512 << 10,
-               .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .checksums = GetParam(), .id = seed}});
+    Disk disk(
+        {.device_bytes = 512 << 10,
+         .mkfs = {
+             .block_bytes = 512, .segment_bytes = 16 << 10, .checksums = GetParam(), .id = seed}});
     std::vector<std::byte> image(disk.store->sectors() * kSectorBytes);
     ASSERT_TRUE(disk.store->read(0, image));
     const auto log = busy_log(disk, seed);
@@ -166,7 +173,8 @@ TEST_P(KeptChecks, SayWhatAFullOneSays) {
     };
     std::vector<std::byte> last;  // a state that is shown once more after others
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
-      const std::string where = "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";
+      const std::string where =
+          "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";
       // Some of the next four are there, and one of them not wholly.
       auto state = image;
       for (std::size_t k = i; k < std::min(log.size(), i + 4); ++k)
@@ -179,8 +187,8 @@ TEST_P(KeptChecks, SayWhatAFullOneSays) {
       for (std::size_t n = 1 + below(2); n > 0; --n) {
         // Where something was written, mostly at its beginning.
         const auto& write = log[i - below(std::min<std::size_t>(i + 1, 30))];
-        const std::size_t byte =
-            write.lba * kSectorBytes + below(std::min<std::size_t>(write.bytes.size(), 4 * kSectorBytes));
+        const std::size_t byte = write.lba * kSectorBytes +
+                                 below(std::min<std::size_t>(write.bytes.size(), 4 * kSectorBytes));
         damaged[byte] ^= std::byte{1} << below(8);
       }
       both.expect_the_same(std::move(damaged), where + "damaged, ");

@@ -1,8 +1,9 @@
 // Flushing files into regions of the log (store.h).
 //
-// A flush plans a region, as much as fits: blocks of one file after another, data before the index blocks that
-// lead to it, and the inodes of the files whose last block is in it. Then each thing has its address, is
-// copied in this order into a buffer of the region, and told to who points to it; and one request writes all.
+// A flush plans a region, as much as fits: blocks of one file after another, data before the index
+// blocks that lead to it, and the inodes of the files whose last block is in it. Then each thing
+// has its address, is copied in this order into a buffer of the region, and told to who points to
+// it; and one request writes all.
 #include <algorithm>
 #include <cstring>
 
@@ -80,17 +81,21 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Of one item of a region: an entry counts up to 255, and the rest of a small segment is for what they tell.
+/// Of one item of a region: an entry counts up to 255, and the rest of a small segment is for what
+/// they tell.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
 
 bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
                      std::uint32_t sectors) const {
-  const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
-  if (record_sectors != 0 && record_sectors <= record_sectors_max()) blocks += 1, sectors += record_sectors;
+  const auto record_sectors =
+      static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
+  if (record_sectors != 0 && record_sectors <= record_sectors_max())
+    blocks += 1, sectors += record_sectors;
   const std::size_t inodes = plan.inodes.size() + more_inodes;
-  const auto inode_sectors = static_cast<std::uint32_t>((inodes + kInodesPerSector - 1) / kInodesPerSector);
+  const auto inode_sectors =
+      static_cast<std::uint32_t>((inodes + kInodesPerSector - 1) / kInodesPerSector);
   const std::uint32_t inode_items = (inode_sectors + s_.block_sectors() - 1) / s_.block_sectors();
   return plan.region.has_room(blocks + inode_items, sectors + inode_sectors);
 }
@@ -99,11 +104,13 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 /// Everything that is needed to place it is in the cache and dirty afterwards. May read.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // A last block of another length than the log's copy must be written again, be it the old or the new one.
+  // A last block of another length than the log's copy must be written again, be it the old or the
+  // new one.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
-    if (s_.stored_bytes(inode.placed_size, tail) == s_.stored_bytes(inode.disk.size_bytes, tail)) continue;
+    if (s_.stored_bytes(inode.placed_size, tail) == s_.stored_bytes(inode.disk.size_bytes, tail))
+      continue;
     if (inode.dirty.contains(tail)) continue;
     const auto buffer = read_block(inode, tail.index);
     if (!buffer) return pass_on_errno(buffer);
@@ -128,14 +135,15 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // A set in the order of levels, then of indices: data first. What is emitted on the way leaves it.
+  // A set in the order of levels, then of indices: data first. What is emitted on the way leaves
+  // it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
     if (!room_for(*plan, 1, 1, sectors)) TRY(emit(plan));
-    const auto item =
-        plan->region.add({static_cast<Content>(block.level), inode.number, map_[inode.number].version,
-                          block.index, static_cast<std::uint8_t>(sectors)});
+    const auto item = plan->region.add({static_cast<Content>(block.level), inode.number,
+                                        map_[inode.number].version, block.index,
+                                        static_cast<std::uint8_t>(sectors)});
     invariant(item.has_value(), "lfs: a new region has room for a block");
     plan->blocks.push_back({&inode, block, *item});
   }
@@ -157,7 +165,8 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (place.in_inode) {
     old = std::exchange(inode.disk.pointers[place.slot], address);
   } else {
-    invariant(static_cast<bool>(parent), "lfs: the index blocks of what is written are in the cache");
+    invariant(static_cast<bool>(parent),
+              "lfs: the index blocks of what is written are in the cache");
     const std::size_t at = std::size_t{place.slot} * kPointerBytes;
     old = load32(parent.bytes(), at);
     store32(parent.bytes(), at, address);
@@ -192,7 +201,8 @@ void Store::fill_inodes(Plan& plan, std::size_t first_item) {
     inode.disk.version = entry.version;
     encode(inode.disk, plan.region.bytes(item).subspan(within * kInodeBytes, kInodeBytes));
     if (entry.allocated()) drop_live(entry.address, kInodeBytes);
-    entry.address = plan.region.address(item) + static_cast<SectorAddress>(within / kInodesPerSector);
+    entry.address =
+        plan.region.address(item) + static_cast<SectorAddress>(within / kInodesPerSector);
     entry.slot = static_cast<std::uint8_t>(within % kInodesPerSector);
     entry.unlinked = inode.disk.links == 0;
     entry.accessed = static_cast<std::uint32_t>(inode.disk.accessed.seconds);
@@ -221,7 +231,8 @@ VfsResult<void> Store::write_region(Region& region) {
   ++counters_.regions;
   counters_.sectors_written += sectors;
   for (std::size_t i = 0; i < region.size(); ++i)
-    counters_.sectors_of[static_cast<std::size_t>(region.entry(i).content)] += region.entry(i).sectors;
+    counters_.sectors_of[static_cast<std::size_t>(region.entry(i).content)] +=
+        region.entry(i).sectors;
   cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size() / 1024 * 1024));
   return write_sectors(region.start(), bytes);
 }
@@ -263,17 +274,20 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
-  // From here to the region's bytes nobody else runs, but for what the processor's time lets run; whatever
-  // that may be, it has no lock of an inode in the plan.
-  const auto record_sectors = static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
+  // From here to the region's bytes nobody else runs, but for what the processor's time lets run;
+  // whatever that may be, it has no lock of an inode in the plan.
+  const auto record_sectors =
+      static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
     // A control: they go with what comes later.
-  } else if (record_sectors != 0 && record_sectors <= record_sectors_max() && room_for(*plan, 0, 0, 0)) {
+  } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
+             room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
-    // They come before, in a region of their own; what was planned is planned again for where the log is then.
+    // They come before, in a region of their own; what was planned is planned again for where the
+    // log is then.
     TRY(write_records());
     return replan(plan);
   }
@@ -281,8 +295,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   const std::size_t inode_sectors = (plan->inodes.size() + kInodesPerSector - 1) / kInodesPerSector;
   for (std::size_t left = inode_sectors; left > 0;) {
     const std::size_t sectors = std::min<std::size_t>(left, s_.block_sectors());
-    const auto item =
-        plan->region.add({.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
+    const auto item = plan->region.add(
+        {.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
     invariant(item.has_value(), "lfs: inodes have their room in a plan");
     left -= sectors;
   }
@@ -300,8 +314,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The locks of
-  // their inodes have kept them as they were.
+  // Only now may the cache forget them: what an error has kept from the disk is nowhere else. The
+  // locks of their inodes have kept them as they were.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
@@ -311,7 +325,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
 /// The same things, where the log's end is now.
 VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   const auto old = std::move(plan);
-  const std::uint32_t needed = old->region.sectors() + static_cast<std::uint32_t>(old->inodes.size()) + 2;
+  const std::uint32_t needed =
+      old->region.sectors() + static_cast<std::uint32_t>(old->inodes.size()) + 2;
   if (room_in_segment() < std::min(needed, s_.segment_sectors)) TRY(advance_segment());
   plan = std::make_unique<Plan>(s_, room_in_segment());
   for (std::size_t i = 0; i < old->region.size(); ++i)
@@ -336,8 +351,8 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   return send(*plan);
 }
 
-/// What was changed before `changed_before`; 0: the oldest, until so much is left dirty. What others are at
-/// work on is passed over. No lock of an inode is held.
+/// What was changed before `changed_before`; 0: the oldest, until so much is left dirty. What
+/// others are at work on is passed over. No lock of an inode is held.
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {
@@ -354,7 +369,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   std::uint64_t bytes = 0;
   for (const auto& [since, number] : found) {
     CoreInode& inode = *inodes_.at(number);
-    if (changed_before == 0 && dirty_bytes_ - std::min(bytes, dirty_bytes_) <= until_dirty_bytes) break;
+    if (changed_before == 0 && dirty_bytes_ - std::min(bytes, dirty_bytes_) <= until_dirty_bytes)
+      break;
     bytes += inode.dirty.size() * s_.block_bytes;
     ++inode.references;
     if (inode.is_idle) idle_.erase(inode.idle);
@@ -414,7 +430,8 @@ VfsResult<void> Store::read_pieces(const std::vector<Piece>& pieces) {
 
 VfsResult<void> Store::read_sectors(SectorAddress address, std::span<std::byte> into) {
   cpu.charge(os::Cost::request_issued);
-  os::BlockRequest request{model::Op::read, address, static_cast<std::uint32_t>(into.size() / kSectorBytes)};
+  os::BlockRequest request{model::Op::read, address,
+                           static_cast<std::uint32_t>(into.size() / kSectorBytes)};
   request.into = into;
   if (disk_.transfer(request) == model::Status::ok) return {};
   return refuse(EIO);

@@ -22,7 +22,8 @@ std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
 }
 
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
-  if (o.segment_bytes % o.block_bytes != 0 || o.block_bytes % kSectorBytes != 0 || o.bytes_per_inode < 256)
+  if (o.segment_bytes % o.block_bytes != 0 || o.block_bytes % kSectorBytes != 0 ||
+      o.bytes_per_inode < 256)
     return fail("mkfs", "segments are not a multiple of the block", "give other sizes");
   if (o.align_bytes == 0 || o.align_bytes % kSectorBytes != 0 || o.align_bytes > kAlignBytesMax)
     return fail("mkfs", fmt::format("segments aligned to {} bytes", o.align_bytes),
@@ -38,28 +39,31 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
                 "give a device of at most 2T");
   const std::uint64_t inodes = device_sectors * kSectorBytes / o.bytes_per_inode;
   s.inodes = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(inodes, kInodesMin, 1U << 28));
-  s.segments =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(device_sectors / s.segment_sectors, 1U << 24));
+  s.segments = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(device_sectors / s.segment_sectors, 1U << 24));
   for (; s.segments >= kSegmentsMin; --s.segments) {
     s.checkpoint_sectors = Checkpoint::sectors_for(s.map_blocks(), s.usage_blocks());
     const std::uint32_t unit = s.block_sectors();
     s.checkpoints[0] = round_up(kSuperblockAddress + 1, unit);
     s.checkpoints[1] = round_up(s.checkpoints[0] + s.checkpoint_sectors, unit);
-    s.first_segment = round_up(s.checkpoints[1] + s.checkpoint_sectors, o.align_bytes / kSectorBytes);
+    s.first_segment =
+        round_up(s.checkpoints[1] + s.checkpoint_sectors, o.align_bytes / kSectorBytes);
     if (s.first_segment + s.log_sectors() <= std::min(device_sectors, kSectorsMax - 1)) break;
   }
   if (s.segments < kSegmentsMin)
-    return fail("mkfs", fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),
+    return fail("mkfs",
+                fmt::format("fewer than {} segments of {} bytes", kSegmentsMin, o.segment_bytes),
                 "give a larger device or smaller segments");
   s.reserve_segments = std::max(kReserveSegmentsMin, s.segments * o.reserve_percent / 100);
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first regions: the root directory, its inode, the block of the map that has it, the usage table. One but for a long
-/// table, which fills a segment after the other.
+/// The first regions: the root directory, its inode, the block of the map that has it, the usage
+/// table. One but for a long table, which fills a segment after the other.
 class FirstRegions {
  public:
-  FirstRegions(const Superblock& superblock, const MkfsOptions& options) : s_(superblock), o_(options) {}
+  FirstRegions(const Superblock& superblock, const MkfsOptions& options)
+      : s_(superblock), o_(options) {}
 
   Result<void> write(model::SectorStore& store) {
     const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
@@ -70,7 +74,8 @@ class FirstRegions {
     const std::size_t map = *first.add({Content::inode_map, 0, 0, 0, unit});
     for (std::uint32_t i = 0; i < s_.usage_blocks(); ++i) {
       if (!regions_.back().has_room(1, unit)) begin_region();
-      usage_.push_back({regions_.size() - 1, *regions_.back().add({Content::usage, 0, 0, i, unit})});
+      usage_.push_back(
+          {regions_.size() - 1, *regions_.back().add({Content::usage, 0, 0, i, unit})});
     }
     for (SegmentNumber i = 0; i < regions_.size(); ++i) regions_[i].place(s_.segment_start(i));
     tree::format_directory(first.bytes(data), kRootInode, kRootInode);
@@ -102,16 +107,16 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// What is live in the first segment; all others have blocks of the table at most, which are not counted.
+  /// What is live in the first segment; all others have blocks of the table at most, which are not
+  /// counted.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,
                                i < last_segment() ? SegmentState::dirty : SegmentState::active,
                                i == 0 ? time_ns() : 0};
       const std::uint32_t within = i % s_.usage_entries_per_block();
-      encode(
-          usage,
-          bytes_of(usage_[i / s_.usage_entries_per_block()]).subspan(std::size_t{within} * kUsageEntryBytes));
+      encode(usage, bytes_of(usage_[i / s_.usage_entries_per_block()])
+                        .subspan(std::size_t{within} * kUsageEntryBytes));
     }
     for (const Place one : usage_) seal_table_block(bytes_of(one));
   }

@@ -15,7 +15,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"align", 'a', "BYTES",
      "of which the first segment begins at a multiple, such as an array's stripe (64K)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
-    {"reserve", 'm', "PERCENT", "of the segments, kept free for the cleaner, at least 7 of them (8)"},
+    {"reserve", 'm', "PERCENT",
+     "of the segments, kept free for the cleaner, at least 7 of them (8)"},
     {"checksums", 'c', "0|1",
      "0: none over regions of the log, as Sprite, which asks of the disk that it writes a request's last "
      "sector last (1)"},
@@ -54,7 +55,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to lfs", "`mkfs.headcrash-lfs -h` lists all of them");
+      return fail("mkfs option " + name, "is unknown to lfs",
+                  "`mkfs.headcrash-lfs -h` lists all of them");
     TRY(const auto number, base::parse_size(value, name));
     if (number > INT32_MAX) return fail(name, "is too large", "give less than 2G");
     const auto small = static_cast<std::uint32_t>(number);

@@ -18,7 +18,8 @@ Result<void> WritesApart::read(std::uint64_t lba, std::span<std::byte> into) con
   TRY(below_.read(lba, into));
   const std::uint64_t end = lba + into.size() / model::kSectorBytes;
   for (auto at = written_.lower_bound(lba); at != written_.end() && at->first < end; ++at)
-    std::memcpy(into.data() + (at->first - lba) * model::kSectorBytes, at->second.data(), at->second.size());
+    std::memcpy(into.data() + (at->first - lba) * model::kSectorBytes, at->second.data(),
+                at->second.size());
   return {};
 }
 
@@ -46,8 +47,8 @@ Result<Recovered> recover_image(model::SectorStore& store) {
     }
     mounted = *std::move(file_system);
     const Counters& counters = mounted->log().counters();
-    recovered =
-        Recovered{counters.regions_rolled_forward, counters.inodes_rolled_forward, counters.inodes_moved};
+    recovered = Recovered{counters.regions_rolled_forward, counters.inodes_rolled_forward,
+                          counters.inodes_moved};
     if (!mounted->unmount())
       recovered = fail("lfs", "what was recovered cannot be written", "look at the device");
   });

@@ -19,8 +19,8 @@ struct Recovered {
   std::uint64_t moved = 0;   ///< of these inodes: the cleaner's work, nobody had changed them
 };
 
-/// Rolls forward, unless the image's last mount did without, and unmounts; then the image says that it is
-/// clean. Errors: as a mount's, and the store's.
+/// Rolls forward, unless the image's last mount did without, and unmounts; then the image says that
+/// it is clean. Errors: as a mount's, and the store's.
 Result<Recovered> recover_image(model::SectorStore& store);
 
 /// What is written stays here. For who wants to know what a recovery would make of an image.
@@ -43,16 +43,17 @@ class WritesApart final : public model::SectorStore {
   std::map<std::uint64_t, Sector> written_;
 };
 
-/// What recoveries make of images that are shown one after the other. A recovery depends on the sectors that it
-/// reads, and on nothing else: one that would read what an earlier one has read writes what that one wrote.
+/// What recoveries make of images that are shown one after the other. A recovery depends on the
+/// sectors that it reads, and on nothing else: one that would read what an earlier one has read
+/// writes what that one wrote.
 class KeptRecoveries {
  public:
   struct Made {
     Recovered taken_in;
     WrittenSectors written;
   };
-  /// `contents` of the store, whose digests `digest` makes. Valid until the next call; nothing is changed.
-  /// Errors: recover_image()'s.
+  /// `contents` of the store, whose digests `digest` makes. Valid until the next call; nothing is
+  /// changed. Errors: recover_image()'s.
   Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
                               std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));
 

@@ -1,18 +1,20 @@
 // Mounting (store.h): the newest checkpoint, and the log since then.
 //
-// First pass: from where the checkpoint says that the log ended, region after region, as long as each has the
-// next sequence number and the epoch of the checkpoint, and is whole. The newest copy of each inode goes into
-// the map, and the usage table follows the difference between its blocks and those of the copy that the
-// checkpoint knew. Second pass: each record of the directory log is compared with where in the log its inode
-// and its directory were written last. What was written before the record cannot have the change and gets it;
-// what was written with it or after it has it.
+// First pass: from where the checkpoint says that the log ended, region after region, as long as
+// each has the next sequence number and the epoch of the checkpoint, and is whole. The newest copy
+// of each inode goes into the map, and the usage table follows the difference between its blocks
+// and those of the copy that the checkpoint knew. Second pass: each record of the directory log is
+// compared with where in the log its inode and its directory were written last. What was written
+// before the record cannot have the change and gets it; what was written with it or after it has
+// it.
 //
-// Before anything is written to the log, the other checkpoint region says that a mount has begun: its number,
-// the epoch, is in each region that this mount writes, so that none that was left behind an earlier end of the
-// log can be taken for a part of it.
+// Before anything is written to the log, the other checkpoint region says that a mount has begun:
+// its number, the epoch, is in each region that this mount writes, so that none that was left
+// behind an earlier end of the log can be taken for a part of it.
 //
-// Source: Rosenblum 1992, section 4.5.1.3. There a created inode that is not in the log is undone; here it is
-// made again from its record, empty, so that names always are as the last record leaves them.
+// Source: Rosenblum 1992, section 4.5.1.3. There a created inode that is not in the log is undone;
+// here it is made again from its record, empty, so that names always are as the last record leaves
+// them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -93,7 +95,8 @@ class Recovery {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
     const SectorAddress address = s_.segment_start(segment) + offset;
-    // Most summaries are no longer than a block: what is behind the first sector comes with it, not a revolution later.
+    // Most summaries are no longer than a block: what is behind the first sector comes with it, not
+    // a revolution later.
     const std::uint32_t first = std::min(room, s_.block_sectors());
     std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
     if (auto read = st_.read_sectors(address, bytes); !read) return pass_on_errno(read);
@@ -121,7 +124,8 @@ class Recovery {
     return true;
   }
 
-  /// All records of an operation or none: without the last one, the power went before the rest was written.
+  /// All records of an operation or none: without the last one, the power went before the rest was
+  /// written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
       unfinished_.push_back(record);
@@ -131,8 +135,11 @@ class Recovery {
     }
   }
 
-  /// The checkpoint has another copy of the inode, so that what is dead by this one has to be found.
-  bool had_copy(InodeNumber number) const { return number < s_.inodes && st_.map_[number].allocated(); }
+  /// The checkpoint has another copy of the inode, so that what is dead by this one has to be
+  /// found.
+  bool had_copy(InodeNumber number) const {
+    return number < s_.inodes && st_.map_[number].allocated();
+  }
 
   void take_blocks(const Summary& summary, SectorAddress start) {
     SectorAddress address = start + summary.summary_sectors();
@@ -147,9 +154,10 @@ class Recovery {
     return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
-  /// Index blocks come by with their region, and the usage table will be told what they lead to; each by itself would
-  /// cost an access. Of a long log the later ones are read again.
-  void take_index_blocks(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
+  /// Index blocks come by with their region, and the usage table will be told what they lead to;
+  /// each by itself would cost an access. Of a long log the later ones are read again.
+  void take_index_blocks(const Summary& summary, SectorAddress start,
+                         std::span<const std::byte> bytes) {
     constexpr std::size_t kMostBytes = 4 << 20;
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
@@ -169,9 +177,10 @@ class Recovery {
     return {};
   }
 
-  /// All of it where a checksum has to be computed; otherwise what tells of files, and the trailer: data is passed
-  /// over. The summary is there.
-  VfsResult<void> read_region(const Summary& summary, SectorAddress address, std::span<std::byte> bytes) {
+  /// All of it where a checksum has to be computed; otherwise what tells of files, and the trailer:
+  /// data is passed over. The summary is there.
+  VfsResult<void> read_region(const Summary& summary, SectorAddress address,
+                              std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
     const auto read = [&](std::uint32_t from, std::uint32_t end) {
       if (from == end) return;
@@ -215,15 +224,16 @@ class Recovery {
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
-      for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors * kInodesPerSector;
-           ++i) {
+      for (std::uint32_t i = 0;
+           entry.content == Content::inodes && i < entry.sectors * kInodesPerSector; ++i) {
         const std::size_t byte = std::size_t{at} * kSectorBytes + std::size_t{i} * kInodeBytes;
         const auto raw = bytes.subspan(byte, kInodeBytes);
         const Inode inode = decode_inode(raw);
         if (inode.number < kRootInode || inode.number >= s_.inodes || !inode.allocated()) continue;
         if (!inode_intact(raw, s_) || inode.size_bytes > s_.file_bytes_max()) continue;
         written_[inode.number] = {inode, start + at + i / kInodesPerSector,
-                                  static_cast<std::uint8_t>(i % kInodesPerSector), summary.sequence};
+                                  static_cast<std::uint8_t>(i % kInodesPerSector),
+                                  summary.sequence};
         blocks_.inode_follows(inode.number);
       }
       at += entry.sectors;
@@ -231,7 +241,8 @@ class Recovery {
   }
 
   /// The log passes through segments that were clean for the checkpoint.
-  void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary, SectorAddress address) {
+  void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary,
+                SectorAddress address) {
     st_.usage_[st_.segment_].state = SegmentState::dirty;
     st_.usage_[st_.next_segment_].state = SegmentState::dirty;
     st_.segment_ = segment;
@@ -263,16 +274,18 @@ class Recovery {
       if (only_moved(before, written.inode)) ++st_.counters_.inodes_moved;
     }
     ++st_.counters_.inodes_rolled_forward;
-    const std::int64_t modified =
-        std::int64_t{written.inode.modified.seconds} * model::kSecondNs + written.inode.modified.nanoseconds;
+    const std::int64_t modified = std::int64_t{written.inode.modified.seconds} * model::kSecondNs +
+                                  written.inode.modified.nanoseconds;
     modified_ns_ = modified;
-    const auto* told = is_new && !st_.options_.recovery_reads_index ? blocks_.all_of(written.inode) : nullptr;
+    const auto* told =
+        is_new && !st_.options_.recovery_reads_index ? blocks_.all_of(written.inode) : nullptr;
     if (told != nullptr) {
       for (const auto& [block, place] : *told)
         st_.add_live(place.address, place.sectors * kSectorBytes, modified);
     }
     for (std::uint32_t i = 0; told == nullptr && i < kPointers; ++i) {
-      TRY(account(block_of_pointer(i), before, before.pointers[i], written.inode, written.inode.pointers[i]));
+      TRY(account(block_of_pointer(i), before, before.pointers[i], written.inode,
+                  written.inode.pointers[i]));
     }
     st_.add_live(written.address, kInodeBytes, modified);
     entry = {.address = written.address,
@@ -285,14 +298,15 @@ class Recovery {
   }
 
   /// What the old copy led to is dead, what the new one leads to is live.
-  VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address, const Inode& after,
-                          SectorAddress new_address) {
+  VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
+                          const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
     const std::uint32_t new_bytes = s_.stored_bytes(after.size_bytes, id);
     if (old_address == new_address && old_bytes == new_bytes) return {};
     for (const auto& [address, bytes] :
          {std::pair{old_address, old_bytes}, std::pair{new_address, new_bytes}})
-      if (address != 0 && (!s_.holds(address, bytes / kSectorBytes) || !budget_.take())) return refuse(EIO);
+      if (address != 0 && (!s_.holds(address, bytes / kSectorBytes) || !budget_.take()))
+        return refuse(EIO);
     if (old_address != 0) st_.drop_live(old_address, old_bytes);
     if (new_address != 0) st_.add_live(new_address, new_bytes, modified_ns_);
     if (id.level == 0) return {};
@@ -325,7 +339,8 @@ class Recovery {
     if (!st_.map_[number].allocated() && !st_.inodes_.contains(number)) return Store::Handle{};
     auto handle = st_.get_core(number, nullptr);
     if (!handle) return handle;
-    if (!(*handle)->disk.allocated() || (*handle)->disk.generation != generation) return Store::Handle{};
+    if (!(*handle)->disk.allocated() || (*handle)->disk.generation != generation)
+      return Store::Handle{};
     return handle;
   }
 
@@ -352,8 +367,8 @@ class Recovery {
     if (inode.disk.is_directory()) {
       std::array<std::byte, tree::kChunkBytes> names{};
       tree::format_directory(names, number, record.directory);
-      const auto block =
-          st_.block_for_writing(operation_, inode, {.bytes = tree::kChunkBytes, .first_contents = names});
+      const auto block = st_.block_for_writing(
+          operation_, inode, {.bytes = tree::kChunkBytes, .first_contents = names});
       if (!block) return pass_on_errno(block);
       inode.disk.size_bytes = tree::kChunkBytes;
     } else if (inode.disk.is_symlink()) {
@@ -380,14 +395,16 @@ class Recovery {
     const auto found = tree::find_name(st_, directory, name);
     if (!found) return pass_on_errno(found);
     if (!*found) return {};
-    return tree::remove_name(st_, operation_, directory,
-                             {.name = name, .at = **found, .cause = tree::NameCause::unlink, .dropped = {}});
+    return tree::remove_name(
+        st_, operation_, directory,
+        {.name = name, .at = **found, .cause = tree::NameCause::unlink, .dropped = {}});
   }
 
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
     if (!target) return pass_on_errno(target);
-    // One that the log has later than this record is not there for want of a name, or since its number has gone on.
+    // One that the log has later than this record is not there for want of a name, or since its
+    // number has gone on.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return pass_on_errno(target);
     auto directory = record.operation == NameOperation::links
@@ -417,9 +434,10 @@ class Recovery {
   Operation operation_;
   std::map<InodeNumber, Written> written_;
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< of whole operations
-  std::vector<NameRecord> unfinished_;                         ///< of one whose last record has not come
-  SummarizedBlocks blocks_;                                    ///< of files that the checkpoint did not know
-  std::map<SectorAddress, std::vector<std::byte>> index_blocks_;  ///< of the log, by their places in it
+  std::vector<NameRecord> unfinished_;  ///< of one whose last record has not come
+  SummarizedBlocks blocks_;             ///< of files that the checkpoint did not know
+  std::map<SectorAddress, std::vector<std::byte>>
+      index_blocks_;  ///< of the log, by their places in it
   std::int64_t modified_ns_ = 0;
   tree::BlockBudget budget_;  ///< of old and new copies, of all files
 };
@@ -430,7 +448,8 @@ Result<void> Store::load_tables(const Checkpoint& c) {
     if (c.map_blocks[i] == 0) continue;
     ++map_blocks_in_log_;
     if (!read_sectors(c.map_blocks[i], block)) return unreadable("inode map");
-    if (!table_block_intact(block, s_)) return fail("lfs inode map", fmt::format("block {} is damaged", i));
+    if (!table_block_intact(block, s_))
+      return fail("lfs inode map", fmt::format("block {} is damaged", i));
     const std::uint32_t first = i * s_.map_entries_per_block();
     for (std::uint32_t k = 0; k < s_.map_entries_per_block() && first + k < s_.inodes; ++k) {
       map_[first + k] = decode_map_entry(std::span(block).subspan(std::size_t{k} * kMapEntryBytes));
@@ -441,7 +460,8 @@ Result<void> Store::load_tables(const Checkpoint& c) {
   }
   for (std::uint32_t i = 0; i < s_.usage_blocks(); ++i) {
     if (!read_sectors(c.usage_blocks[i], block)) return unreadable("usage table");
-    if (!table_block_intact(block, s_)) return fail("lfs usage table", fmt::format("block {} is damaged", i));
+    if (!table_block_intact(block, s_))
+      return fail("lfs usage table", fmt::format("block {} is damaged", i));
     const std::uint32_t first = i * s_.usage_entries_per_block();
     for (std::uint32_t k = 0; k < s_.usage_entries_per_block() && first + k < s_.segments; ++k) {
       SegmentUsage& usage = usage_[first + k];
@@ -454,7 +474,8 @@ Result<void> Store::load_tables(const Checkpoint& c) {
   for (const SectorAddress address : c.usage_blocks) add_live(address, s_.block_bytes, 0);
   for (SegmentNumber i = 0; i < s_.segments; ++i)
     if (usage_[i].live_bytes > s_.segment_bytes())
-      return fail("lfs usage table", fmt::format("segment {} has more live bytes than it is long", i));
+      return fail("lfs usage table",
+                  fmt::format("segment {} has more live bytes than it is long", i));
   return {};
 }
 
@@ -490,11 +511,13 @@ Result<void> Store::come_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // This mount has a number of its own from now on, whatever becomes of it, and is no longer unmounted.
+  // This mount has a number of its own from now on, whatever becomes of it, and is no longer
+  // unmounted.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;
-  if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)) || !flush_device())
+  if (!write_sectors(checkpoint_region(checkpoint_.sequence), encode(checkpoint_, s_)) ||
+      !flush_device())
     return fail("lfs", "the device cannot be written");
   for (const SegmentNumber i : {segment_, next_segment_})
     if (usage_[i].state == SegmentState::clean) usage_[i].state = SegmentState::active;
@@ -504,10 +527,9 @@ Result<void> Store::come_up() {
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
     return fail("lfs", "the log since the checkpoint cannot be followed",
                 "mount without roll-forward, which loses what came after the checkpoint");
-  clean_segments_ =
-      static_cast<std::uint32_t>(std::count_if(usage_.begin(), usage_.end(), [](const SegmentUsage& usage) {
-        return usage.state == SegmentState::clean;
-      }));
+  clean_segments_ = static_cast<std::uint32_t>(
+      std::count_if(usage_.begin(), usage_.end(),
+                    [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; }));
   const auto removed = recovery.remove_unlinked();
   recovering_ = false;
   if (!removed || !checkpoint()) return fail("lfs", "it cannot be brought up to date");

@@ -1,4 +1,5 @@
-// What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files without names.
+// What a mount makes of a log: where it ends, which checkpoint counts, what becomes of files
+// without names.
 #include "fs-adapters/lfs/recover_image.h"
 #include "fs-adapters/lfs/testing/mounted.h"
 
@@ -16,7 +17,8 @@ void until_the_cut(model::SectorStore& store, const std::function<void(Machine&)
   m.as_user([&] { body(m); });
 }
 
-std::string text_of(model::SectorStore& store, const std::string& path, const MountOptions& options = {}) {
+std::string text_of(model::SectorStore& store, const std::string& path,
+                    const MountOptions& options = {}) {
   Machine m(store);
   m.mount(options);
   std::string text;
@@ -58,8 +60,8 @@ TEST(LfsRecovery, WithoutRollForwardTheCheckpointCounts) {
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
 }
 
-/// Regions that a mount without roll-forward has given up: behind the end of a later mount's log one of them
-/// follows, with the number that would be the next.
+/// Regions that a mount without roll-forward has given up: behind the end of a later mount's log
+/// one of them follows, with the number that would be the next.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
@@ -89,7 +91,8 @@ TEST(LfsRecovery, WhatAMountWithoutRollForwardHasNotCheckpointedIsGone) {
   EXPECT_EQ(text_of(*disk.store, "f"), "old");
 }
 
-/// Cut between a pass of the cleaner and its checkpoint: what it had written is told from what users had.
+/// Cut between a pass of the cleaner and its checkpoint: what it had written is told from what
+/// users had.
 TEST(LfsRecovery, TellsWhatTheCleanerHasMoved) {
   Disk disk;
   os::LoggedStore log(*disk.store);
@@ -114,7 +117,8 @@ TEST(LfsRecovery, TellsWhatTheCleanerHasMoved) {
   std::uint64_t most = 0;
   for (std::size_t writes = 1; writes < log.log.size(); ++writes) {
     EXPECT_TRUE(disk.store->write(0, before));
-    for (std::size_t i = 0; i < writes; ++i) EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
+    for (std::size_t i = 0; i < writes; ++i)
+      EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
     most = std::max(most, recover_image(*disk.store)->moved);
     bench::expect_clean(*disk.store);
   }
@@ -159,8 +163,9 @@ TEST(LfsRecovery, AFileThatWasOpenWithoutANameGoes) {
   bench::expect_clean(*disk.store, "cut: ");
   Machine m(*disk.store);
   m.mount();
-  m.as_user(
-      [&] { EXPECT_EQ(m.file_system->space()->total_inodes - m.file_system->space()->free_inodes, 1U); });
+  m.as_user([&] {
+    EXPECT_EQ(m.file_system->space()->total_inodes - m.file_system->space()->free_inodes, 1U);
+  });
   m.unmount();
   bench::expect_clean(*disk.store);
 }
@@ -182,15 +187,16 @@ TEST(LfsRecovery, ANumberThatIsUsedAgainIsAnotherFile) {
   m.mount();
   m.as_user([&] {
     EXPECT_FALSE(m.file_system->stat("one"));
-    EXPECT_EQ(bench::get_file(*m.file_system, "two"), "") << "was never written, and is not another's data";
+    EXPECT_EQ(bench::get_file(*m.file_system, "two"), "")
+        << "was never written, and is not another's data";
     EXPECT_EQ(m.file_system->stat("three")->links, 2U);
   });
   m.unmount();
   bench::expect_clean(*disk.store);
 }
 
-/// The log has the records of both files, and an inode that nothing leads to: whoever looks at it for the first
-/// file's sake must not let the second one be made again.
+/// The log has the records of both files, and an inode that nothing leads to: whoever looks at it
+/// for the first file's sake must not let the second one be made again.
 TEST(LfsRecovery, AnInodeWithoutANameIsNotMadeAgainForItsNumbersFirstFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
@@ -239,7 +245,8 @@ TEST(LfsRecovery, ACutInTheMiddleOfARecoveryIsRecoveredFrom) {
   ASSERT_GT(log.log.size(), 2U);
   for (std::size_t cut = 0; cut < log.log.size(); ++cut) {
     EXPECT_TRUE(disk.store->write(0, before));
-    for (std::size_t i = 0; i < cut; ++i) EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
+    for (std::size_t i = 0; i < cut; ++i)
+      EXPECT_TRUE(disk.store->write(log.log[i].lba, log.log[i].bytes));
     EXPECT_EQ(text_of(*disk.store, "f5"), std::string(900, 'x')) << cut;
     EXPECT_EQ(text_of(*disk.store, "last"), "l") << cut;
     EXPECT_EQ(text_of(*disk.store, "f4"), "(error " + std::to_string(ENOENT) + ")") << cut;

@@ -20,7 +20,8 @@ std::optional<std::size_t> Region::add(const SummaryEntry& entry) {
 }
 
 std::uint32_t Region::sectors() const {
-  return Summary::sectors_for(entries_.size()) + content_sectors_ + (superblock_->checksums ? 0U : 1U);
+  return Summary::sectors_for(entries_.size()) + content_sectors_ +
+         (superblock_->checksums ? 0U : 1U);
 }
 
 void Region::place(SectorAddress start) {

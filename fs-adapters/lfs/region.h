@@ -1,11 +1,11 @@
 #pragma once
-// Puts a log region together: first what is to be in it, so that the summary's length and with it all
-// addresses are known, then the bytes, from the leaves of files up, then summary and checksums.
+// Puts a log region together: first what is to be in it, so that the summary's length and with it
+// all addresses are known, then the bytes, from the leaves of files up, then summary and checksums.
 //
 //   | summary | files' data, index blocks | directory log | inodes | inode map | usage table | [trailer] |
 //
-// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6; that the summary is in front, and the region placed
-// forwards, is ours (FORMAT.md).
+// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6; that the summary is in front, and the region
+// placed forwards, is ours (FORMAT.md).
 
 #include <vector>
 

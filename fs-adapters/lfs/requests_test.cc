@@ -1,5 +1,5 @@
-// Which requests the log makes of the disk, and when: reading ahead, inodes that come together, the writer in the
-// background, checkpoints only where something has changed, what recovery reads.
+// Which requests the log makes of the disk, and when: reading ahead, inodes that come together, the
+// writer in the background, checkpoints only where something has changed, what recovery reads.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -105,7 +105,8 @@ TEST(LfsRequests, UsersDoNotWaitForTheLogAsLongAsTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // Of 3 s, for a block that is on its way to the disk; were there no writer, it would be four times as much.
+  // Of 3 s, for a block that is on its way to the disk; were there no writer, it would be four
+  // times as much.
   EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "the user's";
   m.unmount();
   bench::expect_clean(*disk.store);
@@ -121,7 +122,8 @@ TEST(LfsRequests, ACheckpointIsMadeOnlyWhereSomethingHasChanged) {
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before);
   m.as_user([&] { bench::put_file(*m.file_system, "f", "x"); });
   m.settle(15);
-  EXPECT_EQ(m.file_system->log().counters().checkpoints, before) << "an interval begins with the change";
+  EXPECT_EQ(m.file_system->log().counters().checkpoints, before)
+      << "an interval begins with the change";
   m.settle(10);
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
   EXPECT_TRUE(m.file_system->log().owes_nothing());
@@ -129,9 +131,11 @@ TEST(LfsRequests, ACheckpointIsMadeOnlyWhereSomethingHasChanged) {
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
 }
 
-/// Files of 8 KB since the checkpoint, and no directory block: what a mount after the cut reads of them.
+/// Files of 8 KB since the checkpoint, and no directory block: what a mount after the cut reads of
+/// them.
 os::DiskQueueCounters recovered(bool checksums, int files) {
-  Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
+  Disk disk(
+      {.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
   {
     Machine m(*disk.store);
     m.mount({.checkpoint_interval_ns = 0, .directories_wait = true});
@@ -164,9 +168,11 @@ TEST(LfsRequests, WithoutChecksumsRecoveryPassesOverData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Files with index blocks since the checkpoint, some of them cut shorter in the log: what a mount after the cut reads.
+/// Files with index blocks since the checkpoint, some of them cut shorter in the log: what a mount
+/// after the cut reads.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
-  Disk disk({.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
+  Disk disk(
+      {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
   const auto name = [](int i) { return "f" + std::to_string(i); };
   {
     Machine m(*disk.store);
@@ -194,7 +200,8 @@ std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   bench::expect_clean(*disk.store);
   m.as_user([&] {
     for (int i = 0; i < files; ++i)
-      EXPECT_EQ(bench::get_file(*m.file_system, name(i)).size(), i < cut_off ? 20U * 1024 + 5 : 30U * 1024);
+      EXPECT_EQ(bench::get_file(*m.file_system, name(i)).size(),
+                i < cut_off ? 20U * 1024 + 5 : 30U * 1024);
   });
   m.unmount();
   bench::expect_clean(*disk.store);
@@ -222,7 +229,8 @@ TEST(LfsRequests, SegmentsAreCountedByWhyTheyAreCleanAgain) {
   m.as_user([&] {
     Vfs& fs = *m.file_system;
     for (int round = 0; round < 6; ++round) {
-      for (int i = 0; i < 20; ++i) bench::put_file(fs, "f" + std::to_string(i), std::string(20 * 1024, 'x'));
+      for (int i = 0; i < 20; ++i)
+        bench::put_file(fs, "f" + std::to_string(i), std::string(20 * 1024, 'x'));
       EXPECT_TRUE(fs.sync());
     }
   });

@@ -1,5 +1,5 @@
-// A disk that is full, or nearly: ENOSPC before the log is stuck, deleting makes room again, and the cleaner
-// keeps up while most of the disk is live.
+// A disk that is full, or nearly: ENOSPC before the log is stuck, deleting makes room again, and
+// the cleaner keeps up while most of the disk is live.
 #include <map>
 #include <random>
 
@@ -64,7 +64,8 @@ TEST(LfsSpace, AFullDiskRefusesAndDeletingMakesRoom) {
 
 /// On a full disk the log has little room left: what is asked of it in vain takes none.
 TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
-  Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
+  Disk disk(
+      {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
   Machine m(*disk.store, 512 << 10);
   m.mount({.clean_start = 60, .clean_stop = 80});
   m.as_user([&] {
@@ -73,7 +74,8 @@ TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
     EXPECT_TRUE(fs.sync());
     const std::uint64_t regions = m.file_system->log().counters().regions;
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(fs.sync());
-    EXPECT_LE(m.file_system->log().counters().regions, regions + 20) << "but for what the cleaner does";
+    EXPECT_LE(m.file_system->log().counters().regions, regions + 20)
+        << "but for what the cleaner does";
     for (int i = 0; i < 300; ++i) {
       const auto file = fs.open("more", {.create = true});
       if (!file) continue;
@@ -91,7 +93,8 @@ TEST(LfsSpace, WhatGivesNothingBackTakesNoRoom) {
 
 /// Nothing is dirty but where the log's end is, and nothing is owed.
 TEST(LfsSpace, APassThatGivesNothingBackWritesNothing) {
-  Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
+  Disk disk(
+      {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
   disk.log.keep = true;
   Machine m(disk.log, 512 << 10);
   m.mount({.background_cleaner = false});
@@ -108,14 +111,16 @@ TEST(LfsSpace, APassThatGivesNothingBackWritesNothing) {
   m.unmount();
 }
 
-/// Nine tenths of what users may have is live, and is written over at random for many times its size.
+/// Nine tenths of what users may have is live, and is written over at random for many times its
+/// size.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,
                                          Selection::min_declining_cost));
 
 TEST_P(NearlyFull, TheCleanerKeepsUp) {
-  Disk disk({.device_bytes = 6 << 20, .mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 2}});
+  Disk disk(
+      {.device_bytes = 6 << 20, .mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 2}});
   Machine m(*disk.store, 1 << 20);
   m.mount({.selection = GetParam()});
   std::map<int, std::string> reference;
@@ -135,8 +140,8 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
       reference[file].replace(at, 4096, 4096, static_cast<char>('A' + i % 26));
       const auto handle = fs.open(name_of_file(file), {});
       ASSERT_TRUE(handle);
-      const auto written =
-          fs.pwrite(*handle, at, bench::bytes_of(std::string_view(reference[file]).substr(at, 4096)));
+      const auto written = fs.pwrite(
+          *handle, at, bench::bytes_of(std::string_view(reference[file]).substr(at, 4096)));
       EXPECT_TRUE(written) << "write " << i << ": " << written.error().value;
       EXPECT_TRUE(fs.close(*handle));
       if (i % 50 == 0) m.executor().sleep_until(m.executor().now() + 10 * model::kSecondNs);

@@ -58,8 +58,10 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  system_.syncer
-      .forget_work();  // who is in the middle of a flush still has its buffers: they go with the store
+  system_
+      .syncer
+      // who is in the middle of a flush still has its buffers: they go with the store
+      .forget_work();
 }
 
 // Inodes.
@@ -68,17 +70,20 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that were written
-/// together are wanted together (Rosenblum 1992, section 4.4.6). What is not an inode of the map's is not kept.
+/// The sector, if it is not in the cache, and those behind it, as many as a block has: inodes that
+/// were written together are wanted together (Rosenblum 1992, section 4.4.6). What is not an inode
+/// of the map's is not kept.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
-  std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} * kSectorBytes);
+  std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
+                               kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return pass_on_errno(read);
   // The wanted one last, so that it is still there.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
-    const auto sector = std::span(bytes).subspan(std::size_t{at - address} * kSectorBytes, kSectorBytes);
+    const auto sector =
+        std::span(bytes).subspan(std::size_t{at - address} * kSectorBytes, kSectorBytes);
     const InodeNumber first = decode_inode(sector).number;
     const auto is_there = [&] {
       return first < s_.inodes && map_[first].address == at && map_[first].slot == 0;
@@ -86,7 +91,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // It has waited for room, perhaps: a segment that was cleaned meanwhile will hold something else.
+    // It has waited for room, perhaps: a segment that was cleaned meanwhile will hold something
+    // else.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -96,7 +102,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
 
 /// The cache has it from now on, until it needs the room.
 void Store::keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes) {
-  os::HeldBuffer buffer = cache.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
+  os::HeldBuffer buffer =
+      cache.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
   std::memcpy(buffer.bytes().data(), bytes.data(), kSectorBytes);
   cache.moved(std::move(buffer), address);
 }
@@ -134,7 +141,8 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
     inode.is_idle = false;
     return Handle(*this, inode, operation);
   }
-  CoreInode& inode = *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
+  CoreInode& inode =
+      *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
   inode.loading = true;
   const auto done = load(inode);
   inode.loading = false;
@@ -158,8 +166,8 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Directories lie anywhere, files behind their directory: so those of one directory share blocks of the map
-/// (Rosenblum 1992, section 4.2.1).
+/// Directories lie anywhere, files behind their directory: so those of one directory share blocks
+/// of the map (Rosenblum 1992, section 4.2.1).
 std::optional<InodeNumber> Store::free_number(InodeNumber directory, bool is_directory) {
   InodeNumber from = directory + 1;
   if (is_directory) {
@@ -246,7 +254,8 @@ void Store::remove(CoreInode& inode) {
   inode.references = 1;
   inode.lock.lock();
   Operation operation;
-  const auto freed = free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max()));
+  const auto freed =
+      free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max()));
   if (!freed) stop();
   MapEntry& entry = map_[inode.number];
   if (entry.allocated()) drop_live(entry.address, kInodeBytes);
@@ -303,7 +312,8 @@ void Store::record_links(Operation& operation, const tree::CoreInode& inode) {
                      .target_links = inode.attributes.links});
 }
 
-VfsResult<void> Store::link_added(tree::Operation& tree_operation, const tree::LinkAddition& addition,
+VfsResult<void> Store::link_added(tree::Operation& tree_operation,
+                                  const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   auto& operation = static_cast<Operation&>(tree_operation);
   drop_link(addition.replaced);
@@ -342,11 +352,13 @@ VfsResult<void> Store::link_added(tree::Operation& tree_operation, const tree::L
   return {};
 }
 
-VfsResult<void> Store::link_removed(tree::Operation& tree_operation, const tree::LinkRemoval& removal,
+VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
+                                    const tree::LinkRemoval& removal,
                                     os::HeldBuffer directory_block) {
   auto& operation = static_cast<Operation&>(tree_operation);
   drop_link(removal.dropped);
-  const bool renamed = removal.cause == tree::NameCause::rename || removal.cause == tree::NameCause::exchange;
+  const bool renamed =
+      removal.cause == tree::NameCause::rename || removal.cause == tree::NameCause::exchange;
   NameRecord removed{.operation = renamed ? NameOperation::rename_remove : NameOperation::unlink,
                      .directory = removal.directory.number,
                      .directory_generation = removal.directory.attributes.generation,
@@ -368,8 +380,8 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation, const tree:
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The records of its names, too, and of all that leads to it: a directory that was never written is made
-  // again from them.
+  // The records of its names, too, and of all that leads to it: a directory that was never written
+  // is made again from them.
   TRY(flush({&core(inode)}));
   // Also when it had been written before, by age.
   return flush_device();
@@ -391,8 +403,10 @@ void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
-    // One flush does it, unless others are at work on what is left, or add to it; then they wake the writer again.
-    if (!stopped_ && !closing_ && !executor.halted()) (void)flush_unlocked(0, cache.size_bytes() / 8);
+    // One flush does it, unless others are at work on what is left, or add to it; then they wake
+    // the writer again.
+    if (!stopped_ && !closing_ && !executor.halted())
+      (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
     gate_.wake_all();
   });
@@ -406,7 +420,8 @@ VfsResult<void> Store::make_room_for_operation() {
     TRY(flush_unlocked(0, cache.size_bytes() / 4));
   if (clean_segments_ < clean_start()) wake_cleaner();
   // As has_room() wants it, with room for an operation of ordinary size.
-  const std::uint64_t needed = dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
+  const std::uint64_t needed =
+      dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
     const auto more = clean();
     if (!more) return pass_on_errno(more);
@@ -426,8 +441,10 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_compound(operation);
     if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
     end_operation();
-    if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_) return result;
-    // What has been freed counts when it has been written. A long write needs the room of several passes.
+    if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
+      return result;
+    // What has been freed counts when it has been written. A long write needs the room of several
+    // passes.
     const auto more = clean();
     if (!more) return refuse(EIO);
     if (*more <= 0 && passes != 0) return result;
@@ -443,14 +460,15 @@ SpaceStatus Store::space() const {
           .free_inodes = s_.inodes - kRootInode - files_};
 }
 
-/// Each second as long as something has changed, by the syncer: what is old, and a checkpoint when it is time.
+/// Each second as long as something has changed, by the syncer: what is old, and a checkpoint when
+/// it is time.
 void Store::tick() {
   if (abandoned_ || closing_) return;
   const os::TimeNs due = system_.syncer.due_since(options_.write_after_ns);
   if (!stopped_ && due >= 0) (void)flush_unlocked(due + 1, 0);
   const bool time = options_.checkpoint_interval_ns != 0 && executor.now() >= checkpoint_at_;
-  const bool bytes =
-      options_.checkpoint_bytes != 0 && sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
+  const bool bytes = options_.checkpoint_bytes != 0 &&
+                     sectors_since_checkpoint_ * kSectorBytes >= options_.checkpoint_bytes;
   if (!stopped_ && !abandoned_ && (time || bytes)) (void)checkpoint();
   ticks_ = !owes_nothing() && !stopped_;
   if (ticks_) schedule_tick();
@@ -469,10 +487,12 @@ void Store::want_tick() {
   schedule_tick();
 }
 
-/// Without roll-forward nothing else keeps what was written; with it a checkpoint must not come before data is due.
+/// Without roll-forward nothing else keeps what was written; with it a checkpoint must not come
+/// before data is due.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
-  return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns) : due;
+  return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)
+                               : due;
 }
 
 }  // namespace headcrash::lfs

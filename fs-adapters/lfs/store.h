@@ -1,6 +1,6 @@
 #pragma once
-// The mounted log: inodes in core, their blocks in the buffer cache, the log's writer, checkpoints, the
-// cleaner and recovery, as an InodeStore for the tree (tree/inode_store.h).
+// The mounted log: inodes in core, their blocks in the buffer cache, the log's writer, checkpoints,
+// the cleaner and recovery, as an InodeStore for the tree (tree/inode_store.h).
 //
 //   file_blocks.cc   which block lies where; holes, sizes, room
 //   store.cc         inodes in core, names' hooks, operations
@@ -9,22 +9,24 @@
 //   cleaner.cc       segments whose live blocks are written again elsewhere
 //   recovery.cc      mounting: the newest checkpoint, and the log since
 //
-// What is changed is dirty in the cache, or in the inode in core, until a flush puts it into a region: data,
-// the index blocks that lead to it, the inode, in this order, so that an inode in the log leads to what
-// belongs to it. A flush holds the locks of the inodes that it writes, so that no inode or directory is
-// written in the middle of an operation; what others are at work on it passes over. Each region has the
-// directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
-// the inodes and directory blocks that it tells of. A flush waits until no rename is half done. The records of
-// one operation follow one another, and recovery applies all of them or none, however regions divide them.
+// What is changed is dirty in the cache, or in the inode in core, until a flush puts it into a
+// region: data, the index blocks that lead to it, the inode, in this order, so that an inode in the
+// log leads to what belongs to it. A flush holds the locks of the inodes that it writes, so that no
+// inode or directory is written in the middle of an operation; what others are at work on it passes
+// over. Each region has the directory log's records up to that moment (Rosenblum 1992, 4.5.1.2): a
+// record is never later in the log than the inodes and directory blocks that it tells of. A flush
+// waits until no rename is half done. The records of one operation follow one another, and recovery
+// applies all of them or none, however regions divide them.
 //
-// Where the disk has a volatile cache it is flushed after the regions of an fsync, before a checkpoint region
-// (what it names is there) and after it (what it no longer names may be written over). Regions need no order
-// among each other: one counts when it is whole and all before it are.
+// Where the disk has a volatile cache it is flushed after the regions of an fsync, before a
+// checkpoint region (what it names is there) and after it (what it no longer names may be written
+// over). Regions need no order among each other: one counts when it is whole and all before it are.
 //
-// A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has become
-// empty before it may be written again when it is durable, and not before.
+// A checkpoint waits until no operation is under way and keeps new ones waiting (4.5.2.1). What has
+// become empty before it may be written again when it is durable, and not before.
 //
-// Locks: the cleaner's, gate (operations and checkpoints), inodes, then the log's lock. Threads: the executor's.
+// Locks: the cleaner's, gate (operations and checkpoints), inodes, then the log's lock. Threads:
+// the executor's.
 
 #include <array>
 #include <functional>
@@ -49,13 +51,14 @@ namespace headcrash::lfs {
 
 /// What the log stands on. A control breaks one of them, and the lab has to notice.
 enum class Rule : std::uint8_t {
-  reuse_waits_for_checkpoint,  ///< what has become empty is written again when a checkpoint has said so
-  mounts_have_numbers,         ///< what an earlier mount left behind its end is not followed
-  records_come_first,          ///< the directory log is not later than what it tells of
-  two_checkpoint_regions,      ///< one is whole while the other is written
-  versions_rise,               ///< a number's next file is told from the one before
-  newest_copy_wins,            ///< the cleaner moves what is live, and nothing else
-  usage_counts_all             ///< of what is live
+  /// what has become empty is written again when a checkpoint has said so
+  reuse_waits_for_checkpoint,
+  mounts_have_numbers,     ///< what an earlier mount left behind its end is not followed
+  records_come_first,      ///< the directory log is not later than what it tells of
+  two_checkpoint_regions,  ///< one is whole while the other is written
+  versions_rise,           ///< a number's next file is told from the one before
+  newest_copy_wins,        ///< the cleaner moves what is live, and nothing else
+  usage_counts_all         ///< of what is live
 };
 
 struct MountOptions {
@@ -67,18 +70,22 @@ struct MountOptions {
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint32_t clean_start = 0, clean_stop = 0;  ///< clean segments; 0: by the disk's size
   bool background_cleaner = true;
-  std::uint32_t transfer_sectors_max = 0;  ///< of a request; longer writes are several. 0: any length
-  bool flushes = true;                     ///< a volatile cache, where what follows relies on what is in it
-  std::optional<Rule> broken = {};         ///< for controls
-  /// Directories' blocks and inodes stay in the cache until a checkpoint; the directory log has their changes. As the
-  /// special version of Sprite LFS that recovery times were measured with (Rosenblum 1992, section 6.2.1.3).
+  std::uint32_t transfer_sectors_max =
+      0;                ///< of a request; longer writes are several. 0: any length
+  bool flushes = true;  ///< a volatile cache, where what follows relies on what is in it
+  std::optional<Rule> broken = {};  ///< for controls
+  /// Directories' blocks and inodes stay in the cache until a checkpoint; the directory log has
+  /// their changes. As the special version of Sprite LFS that recovery times were measured with
+  /// (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// Recovery learns from index blocks which blocks a file has (as 4.5.1.3), also where the log's summaries have told it.
+  /// Recovery learns from index blocks which blocks a file has (as 4.5.1.3), also where the log's
+  /// summaries have told it.
   bool recovery_reads_index = false;
 };
 
 struct CoreInode : tree::CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber its_number) : tree::CoreInode(executor, its_number, disk) {}
+  CoreInode(os::Executor& executor, InodeNumber its_number)
+      : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t placed_size = 0;  ///< of the copy in the log: how long its blocks are there
@@ -100,19 +107,23 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  bool compound = false;            ///< more changes of names follow, which belong to the same records
-  std::vector<NameRecord> records;  ///< not yet among those of the store: they follow one another there
+  bool compound = false;  ///< more changes of names follow, which belong to the same records
+  std::vector<NameRecord>
+      records;  ///< not yet among those of the store: they follow one another there
 };
 
 struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
-  std::array<std::uint64_t, kContents> sectors_of = {};  ///< by Content; the rest is summaries and trailers
+  std::array<std::uint64_t, kContents> sectors_of =
+      {};  ///< by Content; the rest is summaries and trailers
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
   std::uint64_t cleaned_live_bytes = 0;  ///< of the cleaned ones, as the usage table had it
-  std::uint64_t segments_emptied = 0;    ///< clean again with no cleaner's work: nothing in them was live
+  std::uint64_t segments_emptied =
+      0;  ///< clean again with no cleaner's work: nothing in them was live
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;
-  std::uint64_t inodes_moved = 0;  ///< of these: unchanged, but elsewhere, which is the cleaner's work
+  std::uint64_t inodes_moved =
+      0;  ///< of these: unchanged, but elsewhere, which is the cleaner's work
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
@@ -123,7 +134,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // The tree's questions.
   InodeNumber root() const override { return kRootInode; }
-  bool is_inode(std::uint64_t number) const override { return number >= kRootInode && number < s_.inodes; }
+  bool is_inode(std::uint64_t number) const override {
+    return number >= kRootInode && number < s_.inodes;
+  }
   std::uint64_t inodes_max() const override { return s_.inodes; }
   std::uint32_t block_bytes() const override { return s_.block_bytes; }
   std::uint64_t file_bytes_max() const override { return s_.file_bytes_max(); }
@@ -145,11 +158,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
   void write_delayed(os::HeldBuffer buffer) override;
-  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
-                              std::int64_t end) override;
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode,
+                              std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
+                                         tree::CoreInode& directory) override;
   VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
                                std::string_view target) override;
 
@@ -157,19 +171,23 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
+                        tree::SyncExtent extent) override;
 
   // The whole of it.
   /// Everything is on the disk, and a mount needs no roll-forward. Not from within an operation.
   VfsResult<void> checkpoint();
-  /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an operation.
+  /// One pass of the cleaner, and its checkpoint: how many segments more are clean. Not from an
+  /// operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
   /// Nothing has been changed since the last checkpoint.
   bool owes_nothing() const {
-    return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() && moving_usage_blocks_.empty();
+    return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
+           moving_usage_blocks_.empty();
   }
-  /// The cleaner and the writer have ended when it returns, and are not asked for again: before an unmount.
+  /// The cleaner and the writer have ended when it returns, and are not asked for again: before an
+  /// unmount.
   void end_daemons();
   /// No work is asked for any more: before it goes.
   void abandon();
@@ -228,15 +246,17 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// The index blocks that lead to it will be written with it: their room is counted from now on.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
-  VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first, std::uint64_t end,
-                             tree::BlockBudget& budget, bool& empty);
+  VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,
+                             std::uint64_t end, tree::BlockBudget& budget, bool& empty);
   std::uint32_t buffer_bytes(const CoreInode& inode, BlockId block, std::uint32_t at_least) const;
   os::HeldBuffer resized(os::HeldBuffer buffer, std::uint32_t bytes);
   VfsResult<os::HeldBuffer> placed_block(CoreInode& inode, BlockId id);
   void read_ahead(CoreInode& inode, BlockId id);
   bool has_room(std::uint64_t bytes) const;
   std::uint64_t capacity_bytes() const;
-  os::BufferKey key_of(const CoreInode& inode, BlockId block) const { return {inode.number, block.key()}; }
+  os::BufferKey key_of(const CoreInode& inode, BlockId block) const {
+    return {inode.number, block.key()};
+  }
 
   // log_writer.cc
   VfsResult<void> flush(const std::vector<CoreInode*>& inodes);  ///< whose locks are held
@@ -249,7 +269,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   };
   /// What the next region is to hold.
   struct Plan {
-    Plan(const Superblock& superblock, std::uint32_t room_sectors) : region(superblock, room_sectors) {}
+    Plan(const Superblock& superblock, std::uint32_t room_sectors)
+        : region(superblock, room_sectors) {}
     Region region;
     std::vector<PlannedBlock> blocks;
     std::vector<CoreInode*> inodes;
@@ -262,7 +283,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<std::unique_ptr<Plan>> new_plan();
   VfsResult<void> plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode);
   /// As well as the inodes that the plan has.
-  bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks, std::uint32_t sectors) const;
+  bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
+                std::uint32_t sectors) const;
   /// Writes what is planned and begins again.
   VfsResult<void> emit(std::unique_ptr<Plan>& plan);
   VfsResult<void> send(std::unique_ptr<Plan>& plan);
@@ -331,8 +353,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< the newest durable one, and the counters that go on
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  std::vector<SegmentUsage> usage_in_log_;  ///< as the newest checkpoint's blocks have it, without themselves
-  std::vector<bool> taken_;                 ///< numbers: allocated, or in core and not yet in the log
+  std::vector<SegmentUsage>
+      usage_in_log_;         ///< as the newest checkpoint's blocks have it, without themselves
+  std::vector<bool> taken_;  ///< numbers: allocated, or in core and not yet in the log
   std::set<std::uint32_t> dirty_map_blocks_;
   std::set<std::uint32_t> moving_usage_blocks_;  ///< they lie in a segment that is being cleaned
   std::uint64_t live_bytes_ = 0;

@@ -9,7 +9,8 @@ namespace {
 constexpr InodeNumber kFile = 5;
 
 SummaryEntry data(std::uint32_t index, std::uint32_t version = 0) {
-  return {.content = Content::data, .inode = kFile, .version = version, .index = index, .sectors = 8};
+  return {
+      .content = Content::data, .inode = kFile, .version = version, .index = index, .sectors = 8};
 }
 
 /// A file with blocks 0 and 1 at 100 and 108.

@@ -20,8 +20,9 @@ adapters::Counters counters_of(std::uint64_t files, std::uint64_t live_bytes) {
 }
 
 adapters::CheckFinding converted(Finding finding) {
-  return {.kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
-          .text = std::move(finding.text)};
+  return {
+      .kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
+      .text = std::move(finding.text)};
 }
 
 class LfsChecker final : public adapters::ImageChecker {
@@ -30,7 +31,8 @@ class LfsChecker final : public adapters::ImageChecker {
                                       const adapters::CheckOptions& options) override {
     const Contents contents = contents_of(options);
     TRY(auto at_checkpoint, check_shown(store, contents));
-    adapters::CheckReport report{.was_clean = at_checkpoint.clean, .log_in_use = !at_checkpoint.clean};
+    adapters::CheckReport report{.was_clean = at_checkpoint.clean,
+                                 .log_in_use = !at_checkpoint.clean};
     add(at_checkpoint, options, report);
     if (report.was_clean) return report;
     Recovered taken_in;
@@ -52,12 +54,14 @@ class LfsChecker final : public adapters::ImageChecker {
     TRY(const auto checkpoint, newest_checkpoint(store));
     Recovered taken_in;
     if (!checkpoint.clean) {
-      TRY(const auto recovered, contents.known() ? recover_as_before(store, options) : recover_image(store));
+      TRY(const auto recovered,
+          contents.known() ? recover_as_before(store, options) : recover_image(store));
       taken_in = recovered;
     }
     TRY(auto after, check_shown(store, contents));
-    adapters::CheckReport report{
-        .was_clean = checkpoint.clean, .log_in_use = !checkpoint.clean, .unrepaired = !after.nothing_found()};
+    adapters::CheckReport report{.was_clean = checkpoint.clean,
+                                 .log_in_use = !checkpoint.clean,
+                                 .unrepaired = !after.nothing_found()};
     say(taken_in, report);
     add(after, options, report);
     return report;
@@ -68,7 +72,8 @@ class LfsChecker final : public adapters::ImageChecker {
     return options.digest_of == nullptr ? Contents() : Contents(options.digests);
   }
 
-  /// What was unmounted or recovered is compared with the last one that was, and so is what was not.
+  /// What was unmounted or recovered is compared with the last one that was, and so is what was
+  /// not.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
     if (!contents.known()) return anew_.check(store);
     TRY(const auto checkpoint, newest_checkpoint(store));
@@ -76,8 +81,8 @@ class LfsChecker final : public adapters::ImageChecker {
   }
 
   /// What a recovery would make of it.
-  Result<CheckReport> check_recovered(const model::SectorStore& store, const adapters::CheckOptions& options,
-                                      Recovered& taken_in) {
+  Result<CheckReport> check_recovered(const model::SectorStore& store,
+                                      const adapters::CheckOptions& options, Recovered& taken_in) {
     const Contents contents = contents_of(options);
     if (!contents.known()) {
       WritesApart apart(store);
@@ -91,13 +96,16 @@ class LfsChecker final : public adapters::ImageChecker {
     return clean_.check(overlay_, Contents(options.digests, &overlay_));
   }
 
-  Result<Recovered> recover_as_before(model::SectorStore& store, const adapters::CheckOptions& options) {
+  Result<Recovered> recover_as_before(model::SectorStore& store,
+                                      const adapters::CheckOptions& options) {
     TRY(const auto made, recoveries_.recover(store, contents_of(options), options.digest_of));
     const WrittenSectors& written = made->written;
     for (std::size_t first = 0, end = 0; first < written.sectors.size(); first = end) {
-      while (end < written.sectors.size() && written.sectors[end] == written.sectors[first] + (end - first))
+      while (end < written.sectors.size() &&
+             written.sectors[end] == written.sectors[first] + (end - first))
         ++end;
-      const auto bytes = std::span(written.bytes).subspan(first * kSectorBytes, (end - first) * kSectorBytes);
+      const auto bytes =
+          std::span(written.bytes).subspan(first * kSectorBytes, (end - first) * kSectorBytes);
       TRY(store.write(written.sectors[first], bytes));
     }
     return made->taken_in;
@@ -105,10 +113,11 @@ class LfsChecker final : public adapters::ImageChecker {
 
   static void say(const Recovered& taken_in, adapters::CheckReport& report) {
     report.replayed = taken_in.regions;
-    report.log = fmt::format("{} regions with {} inodes, {} of them moved by the cleaner", taken_in.regions,
-                             taken_in.inodes, taken_in.moved);
+    report.log = fmt::format("{} regions with {} inodes, {} of them moved by the cleaner",
+                             taken_in.regions, taken_in.inodes, taken_in.moved);
   }
-  static void add(CheckReport& made, const adapters::CheckOptions& options, adapters::CheckReport& report) {
+  static void add(CheckReport& made, const adapters::CheckOptions& options,
+                  adapters::CheckReport& report) {
     for (Finding& finding : made.findings) {
       if (report.findings.size() < options.findings_max)
         report.findings.push_back(converted(std::move(finding)));
@@ -141,8 +150,8 @@ class LfsReader final : public adapters::ImageReader {
   std::uint64_t layout() const override {
     const Superblock& s = reader_.superblock();
     std::uint64_t digest = s.id;
-    for (const std::uint32_t each :
-         {s.block_bytes, s.segment_sectors, s.segments, s.first_segment, s.inodes, s.checksums ? 1U : 0U}) {
+    for (const std::uint32_t each : {s.block_bytes, s.segment_sectors, s.segments, s.first_segment,
+                                     s.inodes, s.checksums ? 1U : 0U}) {
       constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
       digest = (digest ^ each) * kOdd;
       digest ^= digest >> 31U;
@@ -176,7 +185,8 @@ class LfsReader final : public adapters::ImageReader {
     std::vector<adapters::ImageName> names;
     names.reserve(entries.size());
     for (NamedInode& entry : entries)
-      if (entry.name != "." && entry.name != "..") names.push_back({std::move(entry.name), entry.inode});
+      if (entry.name != "." && entry.name != "..")
+        names.push_back({std::move(entry.name), entry.inode});
     return names;
   }
   Result<std::string> readlink(std::uint64_t number) const override {
@@ -193,7 +203,8 @@ class LfsReader final : public adapters::ImageReader {
  private:
   /// What no inode has stays what no inode has.
   static InodeNumber number_of(std::uint64_t number) {
-    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
+    return static_cast<InodeNumber>(
+        std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
   }
 
   lfs::ImageReader reader_;
@@ -206,7 +217,8 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
   std::vector<adapters::ContentExtent> extents;
   std::uint64_t next = 0;  // block of the file
   const auto hole_until = [&](std::uint64_t block) {
-    if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});
+    if (block > next)
+      extents.push_back({adapters::ContentExtent::kHole, (block - next) * s.block_sectors()});
     next = std::max(next, block);
   };
   // In the order of the file: direct ones, then below each index block.
@@ -222,7 +234,8 @@ Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t nu
 
 class MountedLfs final : public adapters::MountedSystem {
  public:
-  explicit MountedLfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+  explicit MountedLfs(std::unique_ptr<FileSystem> file_system)
+      : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
@@ -246,8 +259,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// Clean segments: the lab's small disks have hardly more of them (lab_disk()), so that there is nearly always
-/// something to be cleaned.
+/// Clean segments: the lab's small disks have hardly more of them (lab_disk()), so that there is
+/// nearly always something to be cleaned.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 
@@ -260,7 +273,8 @@ std::vector<Variant> variants() {
                    .shown_by = std::move(shown_by)};
   };
   std::vector<Variant> all{
-      {.name = "roll-forward", .title = "log with checksums, rolled forward since the newest checkpoint"},
+      {.name = "roll-forward",
+       .title = "log with checksums, rolled forward since the newest checkpoint"},
       {.name = "checkpoint-only",
        .title = "the newest checkpoint as it is: sync persists, fsync promises nothing",
        .mount = {.roll_forward = false}},
@@ -268,7 +282,8 @@ std::vector<Variant> variants() {
        .title = "roll-forward, with a cleaner that starts early",
        .mount = {.clean_start = kEager, .clean_stop = kEager}},
       {.name = "small-transfers",
-       .title = "roll-forward, where a transfer takes 4 KiB and those of a region come in any order",
+       .title =
+           "roll-forward, where a transfer takes 4 KiB and those of a region come in any order",
        .mount = {.transfer_sectors_max = kSmallTransfer}},
       {.name = "sprite92",
        .title = "small-transfers without a checksum over a region, as Sprite had it",
@@ -277,14 +292,16 @@ std::vector<Variant> variants() {
        .checksums = false,
        .shown_by = "indirect/2@deep"},
       breaking(Rule::reuse_waits_for_checkpoint, "early-reuse",
-               "a segment is used again before a checkpoint says that it is empty", "no-room/1@tiny"),
+               "a segment is used again before a checkpoint says that it is empty",
+               "no-room/1@tiny"),
       breaking(Rule::mounts_have_numbers, "old-log",
                "what an earlier mount left behind the log's end is followed", "histories/0@used"),
-      breaking(Rule::records_come_first, "late-records", "the directory log comes after what it tells of",
+      breaking(Rule::records_come_first, "late-records",
+               "the directory log comes after what it tells of", "ace-seq1/3"),
+      breaking(Rule::two_checkpoint_regions, "one-checkpoint", "one checkpoint region",
                "ace-seq1/3"),
-      breaking(Rule::two_checkpoint_regions, "one-checkpoint", "one checkpoint region", "ace-seq1/3"),
-      breaking(Rule::versions_rise, "same-version", "the version of an inode's number does not rise",
-               "open-files/2@tiny~3"),
+      breaking(Rule::versions_rise, "same-version",
+               "the version of an inode's number does not rise", "open-files/2@tiny~3"),
       breaking(Rule::newest_copy_wins, "old-copy", "the cleaner overwrites a newer copy",
                "overwrites/1@tiny"),
       breaking(Rule::usage_counts_all, "under-counted", "live bytes of a segment are under-counted",
@@ -303,7 +320,8 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // The age at which data is written, and two ticks: an inode in use at the first is written at the next.
+  // The age at which data is written, and two ticks: an inode in use at the first is written at the
+  // next.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;
@@ -338,7 +356,8 @@ class LfsSystem final : public adapters::SystemUnderTest {
 
 std::optional<adapters::LabDisk> LfsSystem::lab_disk(std::string_view name) const {
   constexpr std::uint64_t kKiB = 1 << 10;
-  const auto disk = [&](std::uint64_t bytes, const char* block, const char* segment, const char* per_inode) {
+  const auto disk = [&](std::uint64_t bytes, const char* block, const char* segment,
+                        const char* per_inode) {
     return adapters::LabDisk{.bytes = bytes,
                              .mkfs = {{"block-size", block},
                                       {"segment-size", segment},
@@ -363,27 +382,35 @@ class LfsType final : public adapters::FileSystemType {
   }
 
   std::string_view name() const override { return "lfs"; }
-  std::string_view title() const override { return "The log-structured file system of Rosenblum 1992"; }
+  std::string_view title() const override {
+    return "The log-structured file system of Rosenblum 1992";
+  }
   std::string_view address_unit() const override { return "sector"; }
-  std::span<const adapters::MkfsOption> mkfs_options() const override { return lfs::mkfs_options(); }
+  std::span<const adapters::MkfsOption> mkfs_options() const override {
+    return lfs::mkfs_options();
+  }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
     TRY(const auto options, mkfs_options_of(settings));
     TRY(const auto made, lfs::mkfs(store, options));
     return adapters::MadeImage{
-        .text = fmt::format("{} segments of {} bytes, {} of them in reserve, {} inodes, blocks of {} bytes{}",
-                            made.segments, made.segment_bytes(), made.reserve_segments, made.inodes,
-                            made.block_bytes, made.checksums ? "" : ", no checksums"),
-        .facts = {
-            {"segments", made.segments},
-            {"segment_bytes", made.segment_bytes()},
-            {"inodes", made.inodes},
-            {"block_bytes", made.block_bytes},
-            {"data_bytes", std::uint64_t{made.segments - made.reserve_segments} * made.segment_bytes()}}};
+        .text = fmt::format(
+            "{} segments of {} bytes, {} of them in reserve, {} inodes, blocks of {} bytes{}",
+            made.segments, made.segment_bytes(), made.reserve_segments, made.inodes,
+            made.block_bytes, made.checksums ? "" : ", no checksums"),
+        .facts = {{"segments", made.segments},
+                  {"segment_bytes", made.segment_bytes()},
+                  {"inodes", made.inodes},
+                  {"block_bytes", made.block_bytes},
+                  {"data_bytes",
+                   std::uint64_t{made.segments - made.reserve_segments} * made.segment_bytes()}}};
   }
-  std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<LfsChecker>(); }
+  std::unique_ptr<adapters::ImageChecker> checker() const override {
+    return std::make_unique<LfsChecker>();
+  }
   bool repairs_damage() const override { return false; }
-  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(
+      const model::SectorStore& store) const override {
     auto reader = lfs::ImageReader::open(store);
     if (!reader) return pass_on(reader);
     return std::make_unique<LfsReader>(*std::move(reader));
@@ -415,8 +442,10 @@ const adapters::FileSystemType& file_system_type() {
   return kType;
 }
 
-std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount) {
-  return std::make_unique<LfsSystem>(file_system_type(), Variant{.name = std::move(name), .mount = mount});
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
+                                                           const MountOptions& mount) {
+  return std::make_unique<LfsSystem>(file_system_type(),
+                                     Variant{.name = std::move(name), .mount = mount});
 }
 
 }  // namespace headcrash::lfs

@@ -1,5 +1,5 @@
-// The segment usage table on the disk: a checkpoint writes those of its blocks that have changed, and no others; a
-// block that the cleaner finds goes elsewhere.
+// The segment usage table on the disk: a checkpoint writes those of its blocks that have changed,
+// and no others; a block that the cleaner finds goes elsewhere.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -9,8 +9,8 @@ using bench::Disk;
 using bench::Machine;
 
 /// 31 segments a block of the table, which has 8 of them.
-const bench::DiskOptions kLongTable{.device_bytes = 4 << 20,
-                                    .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}};
+const bench::DiskOptions kLongTable{
+    .device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}};
 
 std::uint64_t table_blocks_written(Machine& m) {
   return m.file_system->log().counters().sectors_of[static_cast<std::size_t>(Content::usage)];
@@ -28,7 +28,8 @@ TEST(LfsUsageTable, ACheckpointWritesTheBlocksThatHaveChanged) {
     const std::uint64_t before = table_blocks_written(m);
     bench::put_file(fs, "two", std::string(5'000, '2'));
     EXPECT_TRUE(fs.sync());
-    EXPECT_EQ(table_blocks_written(m), before + 1) << "all that happened lies in the first segments";
+    EXPECT_EQ(table_blocks_written(m), before + 1)
+        << "all that happened lies in the first segments";
     EXPECT_TRUE(fs.sync());
     EXPECT_EQ(table_blocks_written(m), before + 1) << "nothing has happened";
   });
@@ -46,7 +47,8 @@ TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
   m.as_user([&] {
     Vfs& fs = *m.file_system;
     const std::uint64_t before = m.file_system->log().counters().checkpoints;
-    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, std::to_string(i), std::string(4'000, 'f'));
+    for (int i = 0; i < kFiles; ++i)
+      bench::put_file(fs, std::to_string(i), std::string(4'000, 'f'));
     for (int i = 0; i < kChanges && !testing::Test::HasFailure(); ++i) {
       const std::string name = std::to_string(i * 7919 % kFiles);
       if (i % 3 == 0)
@@ -60,7 +62,8 @@ TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
     checkpoints = m.file_system->log().counters().checkpoints - before;
     EXPECT_GT(m.file_system->log().counters().segments_cleaned, 10U);
   });
-  EXPECT_LT(table_blocks_written(m), checkpoints * m.file_system->log().superblock().usage_blocks());
+  EXPECT_LT(table_blocks_written(m),
+            checkpoints * m.file_system->log().superblock().usage_blocks());
   m.unmount();
   bench::expect_clean(*disk.store);
   m.mount();
@@ -68,16 +71,18 @@ TEST(LfsUsageTable, IsWhatIsLiveAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
-/// One file dies and one is made at a time, so that most of the table stays where it is, and the old copy of a block may
-/// be all that a segment of another block has.
+/// One file dies and one is made at a time, so that most of the table stays where it is, and the
+/// old copy of a block may be all that a segment of another block has.
 TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
-  Disk disk({.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
+  Disk disk(
+      {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
   Machine m(*disk.store);
   m.mount();
   constexpr int kFiles = 300, kChanges = 700;
   m.as_user([&] {
     Vfs& fs = *m.file_system;
-    for (int i = 0; i < kFiles; ++i) bench::put_file(fs, std::to_string(i), std::string(20'000, 'f'));
+    for (int i = 0; i < kFiles; ++i)
+      bench::put_file(fs, std::to_string(i), std::string(20'000, 'f'));
     for (int i = 0; i < kChanges && !testing::Test::HasFailure(); ++i) {
       (void)fs.unlink(std::to_string(i * 7919 % kFiles));
       bench::put_file(fs, std::to_string(i * 7919 % kFiles), std::string(28'000, 'g'));
@@ -90,8 +95,8 @@ TEST(LfsUsageTable, ASegmentThatABlockLeavesEmptyIsCleanAtOnce) {
 }
 
 /// 31 segments a block of the table, which has 33 of them, where a segment has room for 15.
-const bench::DiskOptions kTableOfSegments{.device_bytes = 8 << 20,
-                                          .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
+const bench::DiskOptions kTableOfSegments{
+    .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
 /// Files all over the disk die between two checkpoints.
 TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
@@ -108,7 +113,8 @@ TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
       const std::string where = "round " + std::to_string(round);
       for (int i = 0; i < kFiles; ++i)
         if (!fs.stat(std::to_string(i)))
-          bench::put_file(fs, std::to_string(i), std::string(8'000, static_cast<char>('a' + round)));
+          bench::put_file(fs, std::to_string(i),
+                          std::string(8'000, static_cast<char>('a' + round)));
       EXPECT_TRUE(fs.sync());
       bench::expect_clean(*disk.store, where + ", written");
       for (int i = round; i < kFiles; i += 2) EXPECT_TRUE(fs.unlink(std::to_string(i)));
@@ -123,7 +129,8 @@ TEST(LfsUsageTable, ALongOneIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// Its blocks lie where the log would go on next if the segments that they have taken were believed to be clean.
+/// Its blocks lie where the log would go on next if the segments that they have taken were believed
+/// to be clean.
 TEST(LfsUsageTable, WhereALongOneLiesTheLogDoesNotGoOn) {
   Disk disk(kTableOfSegments);
   Machine m(*disk.store);
@@ -159,7 +166,8 @@ TEST(LfsUsageTable, DisksOfManyGigabytesHaveLongOnes) {
       m.as_user([&] {
         ASSERT_TRUE(m.file_system->log().superblock().long_usage_table());
         for (int i = 0; i < 20; ++i)
-          bench::put_file(*m.file_system, std::to_string(i), std::string(200'000, 'g'), bench::Fsync::yes);
+          bench::put_file(*m.file_system, std::to_string(i), std::string(200'000, 'g'),
+                          bench::Fsync::yes);
       });
     }
     Machine m(*disk.store, 8 << 20);
@@ -187,10 +195,12 @@ TEST(LfsUsageTable, ALongOneIsAnotherVersionOfTheFormat) {
   superblock.reserve_segments = 4;
   const auto refused = decode_superblock(encode(superblock), one.store->sectors());
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("reserve"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("reserve"), std::string::npos)
+      << refused.error().message();
 }
 
-/// What is live in the first segment is the blocks of the table that nothing has changed since mkfs.
+/// What is live in the first segment is the blocks of the table that nothing has changed since
+/// mkfs.
 TEST(LfsUsageTable, ABlockThatTheCleanerFindsGoesElsewhere) {
   Disk disk(kLongTable);
   Machine m(*disk.store);

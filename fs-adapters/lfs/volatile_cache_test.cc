@@ -1,5 +1,5 @@
-// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
-// where something relies on it, and nowhere else.
+// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system
+// flushes where something relies on it, and nowhere else.
 #include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -10,7 +10,8 @@ using bench::Disk;
 using bench::Machine;
 
 /// What is there when the power went after `body`, on a disk that had all in its cache.
-std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body) {
+std::string left_of(const char* path, const MountOptions& options,
+                    const std::function<void(Vfs&)>& body) {
   Disk disk;
   {
     Machine m(*disk.store);

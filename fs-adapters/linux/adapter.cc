@@ -1,5 +1,5 @@
-// Reads the adapters' TOML files (adapter.h). Unknown keys are refused: a misspelt promise must not pass in
-// silence.
+// Reads the adapters' TOML files (adapter.h). Unknown keys are refused: a misspelt promise must not
+// pass in silence.
 #include "fs-adapters/linux/adapter.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,8 @@ Result<void> take_exits(const StrictTable& table, std::vector<int>& into) {
   return {};
 }
 
-Result<void> read_command(const StrictTable& root, const std::string& section, GuestCommand& command) {
+Result<void> read_command(const StrictTable& root, const std::string& section,
+                          GuestCommand& command) {
   TRY(const auto table, root.table(section));
   if (!table) return {};
   TRY(table->only({"command", "good", "host"}));
@@ -61,15 +62,17 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   return take_exits(*table, adapter.replay.good_exits);
 }
 
-/// `names-are-atomic` is the key of adapters from before there were three words. Where a base says `names` it
-/// counts more: it is then the user's.
+/// `names-are-atomic` is the key of adapters from before there were three words. Where a base says
+/// `names` it counts more: it is then the user's.
 Result<void> take_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
-      {{"unordered", NameOrder::unordered}, {"ordered", NameOrder::ordered}, {"atomic", NameOrder::atomic}}};
+      {{"unordered", NameOrder::unordered},
+       {"ordered", NameOrder::ordered},
+       {"atomic", NameOrder::atomic}}};
   std::string word;
   TRY(table.take("names", word));
-  const auto known =
-      std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
+  const auto known = std::find_if(kWords.begin(), kWords.end(),
+                                  [&](const auto& each) { return each.first == word; });
   if (!word.empty() && known == kWords.end())
     return fail(table.subject("names"), fmt::format("\"{}\" is not an order of names", word),
                 "it is unordered, ordered or atomic");
@@ -87,10 +90,11 @@ Result<void> take_one_point(const StrictTable& table, OnePoint& one_point) {
   std::string word;
   TRY(table.take("one-point", word));
   if (word.empty()) return {};
-  const auto* const known =
-      std::find_if(kWords.begin(), kWords.end(), [&](const auto& each) { return each.first == word; });
+  const auto* const known = std::find_if(kWords.begin(), kWords.end(),
+                                         [&](const auto& each) { return each.first == word; });
   if (known == kWords.end())
-    return fail(table.subject("one-point"), fmt::format("\"{}\" is nothing that has one point", word),
+    return fail(table.subject("one-point"),
+                fmt::format("\"{}\" is nothing that has one point", word),
                 "it is none, metadata or all");
   one_point = known->second;
   return {};
@@ -123,27 +127,28 @@ Result<void> read_promise(const StrictTable& root, LinuxAdapter& adapter) {
                    "passing-names"}));
   Promises& promises = adapter.promises;
   std::uint64_t allocation_bytes = promises.allocation_bytes;
-  for (const auto& read : {take_expected(*table, adapter.expected),
-                           table->take("own-names", promises.own_names),
-                           table->take("passing-names", promises.passing_names),
-                           table->take("reason", adapter.expected_reason),
-                           table->take("fsync-persists", promises.fsync_persists),
-                           table->take("fsync-keeps-name", promises.fsync_keeps_name),
-                           table->take("fsync-keeps-links", promises.fsync_keeps_links),
-                           table->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
-                           table->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
-                           table->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
-                           table->take("sync-waits", promises.sync_waits),
-                           table->take("keeps-after-s", promises.keeps_after_s, {0, kKeepsAfterMostS}),
-                           table->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
-                           table->take("replace-keeps-content", promises.replace_keeps_content),
-                           table->take("renamed-file-survives", promises.renamed_file_survives),
-                           take_names(*table, promises.names),
-                           take_one_point(*table, promises.one_point),
-                           table->take("keeps-times", promises.keeps_times),
-                           table->take("keeps-allocation", promises.keeps_allocation),
-                           table->take("exposes-stale-data", promises.exposes_stale_data),
-                           table->take_size("allocation-size", allocation_bytes)}) {
+  for (const auto& read :
+       {take_expected(*table, adapter.expected),
+        table->take("own-names", promises.own_names),
+        table->take("passing-names", promises.passing_names),
+        table->take("reason", adapter.expected_reason),
+        table->take("fsync-persists", promises.fsync_persists),
+        table->take("fsync-keeps-name", promises.fsync_keeps_name),
+        table->take("fsync-keeps-links", promises.fsync_keeps_links),
+        table->take("fsync-keeps-exchanged-name", promises.fsync_keeps_exchanged_name),
+        table->take("fsync-keeps-renamed-parents", promises.fsync_keeps_renamed_parents),
+        table->take("fsync-keeps-moved-path", promises.fsync_keeps_moved_path),
+        table->take("sync-waits", promises.sync_waits),
+        table->take("keeps-after-s", promises.keeps_after_s, {0, kKeepsAfterMostS}),
+        table->take("fsync-keeps-new-name", promises.fsync_keeps_new_name),
+        table->take("replace-keeps-content", promises.replace_keeps_content),
+        table->take("renamed-file-survives", promises.renamed_file_survives),
+        take_names(*table, promises.names),
+        take_one_point(*table, promises.one_point),
+        table->take("keeps-times", promises.keeps_times),
+        table->take("keeps-allocation", promises.keeps_allocation),
+        table->take("exposes-stale-data", promises.exposes_stale_data),
+        table->take_size("allocation-size", allocation_bytes)}) {
     if (!read) return read;
   }
   if (allocation_bytes < kAllocationBytesMin || allocation_bytes > kAllocationBytesMax) {
@@ -177,9 +182,10 @@ bool is_module_name(const std::string& word) {
                               "0123456789_-") == std::string::npos;
 }
 
-/// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash lies beside
-/// it, or is missed when a guest is made: tests of a library are built without it.
-Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from, LinuxAdapter& adapter) {
+/// Paths are relative to the adapter's own file; `from` is its folder. What comes with headcrash
+/// lies beside it, or is missed when a guest is made: tests of a library are built without it.
+Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
+                        LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
   if (!table) return {};
   TRY(table->only({"kernel", "modules", "tools"}));
@@ -233,10 +239,10 @@ Result<void> read_variants(const StrictTable& root, LinuxAdapter& adapter) {
         !known)
       return known;
     Variant read;
-    for (const auto& taken :
-         {variant->take("mkfs-extra", read.mkfs_extra), variant->take("mount-options", read.mount_options),
-          variant->take("first-mount", read.first_mount_options),
-          variant->take("first-mount-recovers", read.first_mount_recovers)})
+    for (const auto& taken : {variant->take("mkfs-extra", read.mkfs_extra),
+                              variant->take("mount-options", read.mount_options),
+                              variant->take("first-mount", read.first_mount_options),
+                              variant->take("first-mount-recovers", read.first_mount_recovers)})
       if (!taken) return taken;
     if (read.mkfs_extra.empty() && read.mount_options.empty() && read.first_mount_options.empty())
       return fail(variant->subject("mkfs-extra"), "is missing",
@@ -286,11 +292,12 @@ Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) 
     }
     return {};
   };
-  const std::pair<const char*, const GuestCommand*> commands[] = {{"mkfs.command", &adapter.mkfs},
-                                                                  {"mount.command", &adapter.mount},
-                                                                  {"replay.command", &adapter.replay},
-                                                                  {"check.command", &adapter.check},
-                                                                  {"repair.command", &adapter.repair}};
+  const std::pair<const char*, const GuestCommand*> commands[] = {
+      {"mkfs.command", &adapter.mkfs},
+      {"mount.command", &adapter.mount},
+      {"replay.command", &adapter.replay},
+      {"check.command", &adapter.check},
+      {"repair.command", &adapter.repair}};
   for (const auto& [key, command] : commands)
     for (const std::string& word : command->argv) TRY(check(key, word));
   return check("mount.options", adapter.mount_options);
@@ -312,9 +319,11 @@ Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
 }
 
 Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter) {
-  if (adapter.type.empty()) return fail(root.subject("type"), "is missing", "give the type for mount(2)");
+  if (adapter.type.empty())
+    return fail(root.subject("type"), "is missing", "give the type for mount(2)");
   if (adapter.mkfs.argv.empty()) {
-    return fail(root.subject("mkfs.command"), "is missing", "give the command that formats {device}");
+    return fail(root.subject("mkfs.command"), "is missing",
+                "give the command that formats {device}");
   }
   for (const auto& checked : {check_places(root, adapter), check_log(root, adapter)})
     if (!checked) return checked;
@@ -327,22 +336,25 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
   return {};
 }
 
-Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth);
+Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from,
+                               int depth);
 
 Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
-  TRY(const auto found, base::find_named_file("file system", name_or_path, base::built_in(embedded_files())));
+  TRY(const auto found,
+      base::find_named_file("file system", name_or_path, base::built_in(embedded_files())));
   TRY(const auto root, StrictTable::parse(found.text, found.file));
   Result<LinuxAdapter> adapter = interpret(root, found.folder, depth);
   if (adapter) adapter->name = found.name;
   return adapter;
 }
 
-Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from, int depth) {
-  TRY(root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs", "mount",
-                 "replay", "check", "repair", "promise", "variant"}));
+Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from,
+                               int depth) {
+  TRY(root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs",
+                 "mount", "replay", "check", "repair", "promise", "variant"}));
   LinuxAdapter adapter;
-  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits = adapter.repair.good_exits =
-      adapter.mount.good_exits = {0};
+  adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits =
+      adapter.repair.good_exits = adapter.mount.good_exits = {0};
   std::string base;
   TRY(root.take("base", base));
   if (!base.empty()) {
@@ -352,8 +364,9 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
   }
   for (const auto& read :
        {root.take("title", adapter.title), root.take("type", adapter.type),
-        root.take_size("minimum-size", adapter.minimum_size_bytes), root.take("package", adapter.package),
-        read_log(root, adapter), read_guest(root, from, adapter), read_mount(root, adapter),
+        root.take_size("minimum-size", adapter.minimum_size_bytes),
+        root.take("package", adapter.package), read_log(root, adapter),
+        read_guest(root, from, adapter), read_mount(root, adapter),
         read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
         read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
         read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
@@ -400,18 +413,21 @@ Result<void> take_expected(const StrictTable& table, Expectation& expected) {
     expected = candidate;
     return {};
   }
-  return fail(table.subject("expected"), fmt::format("unknown value \"{}\"", word), "use clean, loss or any");
+  return fail(table.subject("expected"), fmt::format("unknown value \"{}\"", word),
+              "use clean, loss or any");
 }
 
 std::string fill_in(const std::string& text, const Places& places, std::string_view options) {
-  const std::pair<std::string_view, std::string_view> words[] = {{"{options}", options},  // may name others
-                                                                 {"{device}", places.device},
-                                                                 {"{log}", places.log},
-                                                                 {"{uuid}", places.uuid},
-                                                                 {"{target}", places.target}};
+  const std::pair<std::string_view, std::string_view> words[] = {
+      {"{options}", options},  // may name others
+      {"{device}", places.device},
+      {"{log}", places.log},
+      {"{uuid}", places.uuid},
+      {"{target}", places.target}};
   std::string filled = text;
   for (const auto& [from, to] : words) {
-    for (std::size_t at = filled.find(from); at != std::string::npos; at = filled.find(from, at + to.size()))
+    for (std::size_t at = filled.find(from); at != std::string::npos;
+         at = filled.find(from, at + to.size()))
       filled.replace(at, from.size(), to);
   }
   return filled;
@@ -431,12 +447,12 @@ constexpr const char* kKernelRemedy =
     "write a version as 6.12 or 6.1-rt (scripts/build-guest --list-kernels prints Debian's), the path of a bzImage, or for "
     "--guest virtual the folder of a kernel's source, as ./linux";
 
-/// Where the '@' of "ext4@6.12" and "ext4@/src/linux" is. A path behind it is absolute or begins with a dot: any other '@' in
-/// front of a '/' is part of a folder's name.
+/// Where the '@' of "ext4@6.12" and "ext4@/src/linux" is. A path behind it is absolute or begins
+/// with a dot: any other '@' in front of a '/' is part of a folder's name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
-  while (at != std::string::npos && name.find('/', at) != std::string::npos && name[at + 1] != '/' &&
-         name[at + 1] != '.')
+  while (at != std::string::npos && name.find('/', at) != std::string::npos &&
+         name[at + 1] != '/' && name[at + 1] != '.')
     at = name.find('@', at + 1);
   return at;
 }
@@ -445,7 +461,8 @@ std::size_t kernel_mark(const std::string& name) {
 Result<std::filesystem::path> own_kernel(const std::string& path) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
-  if (is_folder && !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
+  if (is_folder &&
+      !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
     return fail(path, "is a folder without a kernel's source", kKernelRemedy);
   if (!is_folder && !std::filesystem::is_regular_file(path, error))
     return fail(path, "is neither a kernel's file nor its source nor a version", kKernelRemedy);
@@ -482,9 +499,11 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
   const std::string subject = fmt::format("file system \"{}\"", adapter.name);
   const bool is_path = kernel.find('/') != std::string::npos;
   if (!is_path && !is_kernel_version(kernel))
-    return fail(subject, fmt::format("\"{}\" is not a kernel version, and without a '/' no path", kernel),
+    return fail(subject,
+                fmt::format("\"{}\" is not a kernel version, and without a '/' no path", kernel),
                 kKernelRemedy);
-  if (!adapter.guest.kernel.empty()) return fail(subject, "has a kernel already", "leave one of them out");
+  if (!adapter.guest.kernel.empty())
+    return fail(subject, "has a kernel already", "leave one of them out");
   if (!adapter.guest.modules.empty())
     return fail(subject, "brings modules, which fit one kernel only",
                 "give that kernel under [guest] of an adapter of its own");

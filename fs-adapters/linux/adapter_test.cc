@@ -49,7 +49,9 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
 
 TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
   const auto names_of = [](const std::string& promise) {
-    return parse_adapter("base = \"ext4\"\n[promise]\n" + promise, "mine.toml").value().promises.names;
+    return parse_adapter("base = \"ext4\"\n[promise]\n" + promise, "mine.toml")
+        .value()
+        .promises.names;
   };
   EXPECT_EQ(names_of("names = 'ordered'"), NameOrder::ordered);
   EXPECT_EQ(names_of("names = 'unordered'"), NameOrder::unordered);
@@ -63,11 +65,13 @@ TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
         .value()
         .promises.names;
   };
-  EXPECT_EQ(based("ext2", "names-are-atomic = true"), NameOrder::atomic) << "the user's own word counts";
+  EXPECT_EQ(based("ext2", "names-are-atomic = true"), NameOrder::atomic)
+      << "the user's own word counts";
   EXPECT_EQ(based("ufs-soft-updates", "names-are-atomic = false"), NameOrder::ordered);
   const auto wrong = parse_adapter("base = \"ext4\"\n[promise]\nnames = 'tidy'", "mine.toml");
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message().find("unordered"), std::string::npos) << wrong.error().message();
+  EXPECT_NE(wrong.error().message().find("unordered"), std::string::npos)
+      << wrong.error().message();
 }
 
 TEST(Adapter, OursBringTheirToolsAlong) {
@@ -90,8 +94,9 @@ TEST(Adapter, CommandsAreFilledIn) {
 
 TEST(Adapter, EveryPlaceIsFilledIn) {
   const Places places{.device = "/dev/vda", .log = "/dev/vdc", .uuid = "U", .target = "/mnt"};
-  EXPECT_EQ(fill_in({"my-fuse", "-o", "{options}", "{device}:{log}", "{target}"}, places, "a,log={log}"),
-            (std::vector<std::string>{"my-fuse", "-o", "a,log=/dev/vdc", "/dev/vda:/dev/vdc", "/mnt"}));
+  EXPECT_EQ(
+      fill_in({"my-fuse", "-o", "{options}", "{device}:{log}", "{target}"}, places, "a,log={log}"),
+      (std::vector<std::string>{"my-fuse", "-o", "a,log=/dev/vdc", "/dev/vda:/dev/vdc", "/mnt"}));
   EXPECT_EQ(fill_in("logdev={log}", places), "logdev=/dev/vdc");
 }
 
@@ -118,20 +123,23 @@ TEST(Adapter, TheDiskTellsOfALogWhereTheKernelMayNot) {
 }
 
 TEST(Adapter, AMissingToolIsExplainedByItsPackage) {
-  EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"), std::string::npos);
+  EXPECT_NE(missing_tool_remedy(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
+            std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");
   own.package.clear();
   EXPECT_NE(missing_tool_remedy(own).find("[guest] tools"), std::string::npos);
 }
 
 TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "headcrash-adapter-parts";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "headcrash-adapter-parts";
   std::filesystem::create_directories(folder / "modules");
   std::ofstream(folder / "bzImage") << "kernel";
   std::ofstream(folder / "mkfs.mine") << "tool";
-  std::ofstream(folder / "mine.toml") << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n"
-                                         "modules = [\"modules\"]\ntools = [\"mkfs.mine\"]\n"
-                                         "[mount]\ncommand = [\"mkfs.mine\", \"{device}\", \"{target}\"]";
+  std::ofstream(folder / "mine.toml")
+      << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n"
+         "modules = [\"modules\"]\ntools = [\"mkfs.mine\"]\n"
+         "[mount]\ncommand = [\"mkfs.mine\", \"{device}\", \"{target}\"]";
   std::ofstream(folder / "child.toml") << "base = \"./mine.toml\"\ntitle = \"child\"";
   const Result<LinuxAdapter> child = load_adapter((folder / "child.toml").string());
   ASSERT_TRUE(child) << child.error().message();
@@ -148,14 +156,16 @@ TEST(Adapter, PartsOfTheGuestLieBesideTheFile) {
   ASSERT_TRUE(named) << named.error().message();
   EXPECT_EQ(named->guest.loads, (std::vector<std::string>{"exfat", "nls_utf8"}));
   EXPECT_EQ(named->guest.modules, std::vector<std::string>{folder / "modules"}) << "it is a folder";
-  EXPECT_TRUE(load_adapter((folder / "exfat.toml@6.12").string()).error().message().find("one kernel") !=
-              std::string::npos);
+  EXPECT_TRUE(
+      load_adapter((folder / "exfat.toml@6.12").string()).error().message().find("one kernel") !=
+      std::string::npos);
   std::ofstream(folder / "lost.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"exfat.ko\"]\n";
   EXPECT_FALSE(load_adapter((folder / "lost.toml").string()));
   std::filesystem::remove(folder / "mkfs.mine");
   const Result<LinuxAdapter> gone = load_adapter((folder / "child.toml").string());
   ASSERT_FALSE(gone);
-  EXPECT_NE(gone.error().message().find("guest.tools"), std::string::npos) << gone.error().message();
+  EXPECT_NE(gone.error().message().find("guest.tools"), std::string::npos)
+      << gone.error().message();
   std::filesystem::remove_all(folder);
 }
 
@@ -169,14 +179,17 @@ class BadAdapterText : public testing::TestWithParam<BadAdapter> {};
 TEST_P(BadAdapterText, IsOneErrorThatNamesTheKey) {
   const Result<LinuxAdapter> adapter = parse_adapter(GetParam().text, "mine.toml");
   ASSERT_FALSE(adapter);
-  EXPECT_NE(adapter.error().message().find("mine.toml"), std::string::npos) << adapter.error().message();
-  EXPECT_NE(adapter.error().message().find(GetParam().word), std::string::npos) << adapter.error().message();
+  EXPECT_NE(adapter.error().message().find("mine.toml"), std::string::npos)
+      << adapter.error().message();
+  EXPECT_NE(adapter.error().message().find(GetParam().word), std::string::npos)
+      << adapter.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadAdapterText,
     testing::Values(
-        BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"}, BadAdapter{"type = 3", "type"},
+        BadAdapter{"type = ", "mine.toml:1"}, BadAdapter{"typo = 1", "typo"},
+        BadAdapter{"type = 3", "type"},
         BadAdapter{"base = \"ext4\"\n[promise]\nexpected = \"maybe\"", "promise.expected"},
         BadAdapter{"base = \"ext4\"\n[promise]\nallocation-size = 100", "promise.allocation-size"},
         BadAdapter{"base = \"ext4\"\n[check]\ngood = []", "check.good"},
@@ -208,8 +221,10 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   expected.insert(expected.end() - 1, {"-b", "1024", "-J", "size=1"});
   EXPECT_EQ(tiny->mkfs.argv, expected);
   EXPECT_TRUE(load_adapter("ext4-journal+tiny-journal")) << "its base has the variant";
-  EXPECT_NE(load_adapter("ext4+tiny-jornal").error().message().find("tiny-journal"), std::string::npos);
-  EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("it has none"), std::string::npos);
+  EXPECT_NE(load_adapter("ext4+tiny-jornal").error().message().find("tiny-journal"),
+            std::string::npos);
+  EXPECT_NE(load_adapter("minix+tiny-journal").error().message().find("it has none"),
+            std::string::npos);
   EXPECT_NE(load_adapter("exd4+tiny-journal").error().message().find("ext4"), std::string::npos);
   const auto bigalloc = load_adapter("ext4+inline-data");
   ASSERT_TRUE(bigalloc) << bigalloc.error().message();
@@ -225,7 +240,8 @@ TEST(Adapter, AVariantAddsItsWordsInFrontOfTheDevice) {
   for (const char* wrong :
        {"[variant.x]\n", "[variant.x]\nfirst-mount-recovers = false\nmount-options = 'a'\n"})
     EXPECT_FALSE(parse_adapter(std::string("base = 'ext4'\n") + wrong, "mine.toml")) << wrong;
-  const auto broken = parse_adapter("base = 'ext4'\n[variant.small]\nwords = ['-b']\n", "mine.toml");
+  const auto broken =
+      parse_adapter("base = 'ext4'\n[variant.small]\nwords = ['-b']\n", "mine.toml");
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);
 }
@@ -241,7 +257,8 @@ TEST(Adapter, AKernelIsPartOfTheName) {
   ASSERT_TRUE(both) << both.error().message();
   EXPECT_EQ(both->name, "ext4+tiny-journal@6.1-rt");
   EXPECT_EQ(both->mkfs.argv, load_adapter("ext4+tiny-journal")->mkfs.argv);
-  EXPECT_NE(load_adapter("xfs@newest").error().message().find("not a kernel version"), std::string::npos);
+  EXPECT_NE(load_adapter("xfs@newest").error().message().find("not a kernel version"),
+            std::string::npos);
   EXPECT_FALSE(load_adapter("xfs@"));
   EXPECT_FALSE(load_adapter("xfs@6.1@6.12"));
 }
@@ -250,8 +267,9 @@ TEST(Adapter, AKernelMayBeAPath) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@paths" / "my@linux";
   std::filesystem::create_directories(folder);
-  EXPECT_NE(load_adapter("xfs@" + folder.string()).error().message().find("without a kernel's source"),
-            std::string::npos);
+  EXPECT_NE(
+      load_adapter("xfs@" + folder.string()).error().message().find("without a kernel's source"),
+      std::string::npos);
   std::ofstream(folder / "Kconfig") << "source";
   std::ofstream(folder / "bzImage") << "kernel";
   std::ofstream(folder / "own.toml") << "base = \"ext4\"\n";
@@ -262,11 +280,13 @@ TEST(Adapter, AKernelMayBeAPath) {
   EXPECT_EQ(tree->guest.kernel, folder);
   EXPECT_EQ(load_adapter("xfs@" + (folder / "bzImage").string())->name, "xfs@bzImage");
   EXPECT_EQ(load_adapter((folder / "own.toml").string())->name, "own");
-  EXPECT_EQ(load_adapter((folder / "own.toml").string() + "@" + (folder / "bzImage").string())->name,
-            "own@bzImage");
+  EXPECT_EQ(
+      load_adapter((folder / "own.toml").string() + "@" + (folder / "bzImage").string())->name,
+      "own@bzImage");
   const auto none = load_adapter("xfs@./no/such/kernel");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("neither a kernel's file nor its source"), std::string::npos);
+  EXPECT_NE(none.error().message().find("neither a kernel's file nor its source"),
+            std::string::npos);
   LinuxAdapter again = *tree;
   ASSERT_TRUE(replace_kernel(again, "7.3"));
   EXPECT_EQ(again.name, "ext4+tiny-journal@7.3");
@@ -285,10 +305,17 @@ TEST(Adapter, AFileThatBringsAKernelHasNoOther) {
   std::ofstream(folder / "mine.ko") << "module";
   std::ofstream(folder / "own.toml") << "base = \"ext4\"\n[guest]\nkernel = \"bzImage\"\n";
   std::ofstream(folder / "modules.toml") << "base = \"ext4\"\n[guest]\nmodules = [\"mine.ko\"]\n";
-  EXPECT_EQ(load_adapter(folder / "own.toml")->guest.kernel, folder / "bzImage") << "a '@' in a folder";
-  EXPECT_NE(load_adapter((folder / "own.toml@6.12").string()).error().message().find("has a kernel already"),
+  EXPECT_EQ(load_adapter(folder / "own.toml")->guest.kernel, folder / "bzImage")
+      << "a '@' in a folder";
+  EXPECT_NE(load_adapter((folder / "own.toml@6.12").string())
+                .error()
+                .message()
+                .find("has a kernel already"),
             std::string::npos);
-  EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string()).error().message().find("fit one kernel"),
+  EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string())
+                .error()
+                .message()
+                .find("fit one kernel"),
             std::string::npos);
   std::filesystem::remove_all(folder);
 }
@@ -298,7 +325,8 @@ TEST(Adapter, AKernelIsReplacedByAVersionOrAFile) {
   ASSERT_TRUE(replace_kernel(xfs, "7.3"));
   EXPECT_EQ(xfs.name, "xfs@7.3");
   EXPECT_EQ(xfs.title, load_adapter("xfs")->title + ", Linux 7.3");
-  const std::filesystem::path image = std::filesystem::path(testing::TempDir()) / "headcrash-adapter-bzImage";
+  const std::filesystem::path image =
+      std::filesystem::path(testing::TempDir()) / "headcrash-adapter-bzImage";
   std::ofstream(image) << "kernel";
   ASSERT_TRUE(replace_kernel(xfs, image.string()));
   EXPECT_EQ(xfs.name, "xfs");
@@ -306,11 +334,13 @@ TEST(Adapter, AKernelIsReplacedByAVersionOrAFile) {
   std::filesystem::remove(image);
   const auto refused = replace_kernel(xfs, image.string());
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("--list-kernels"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("--list-kernels"), std::string::npos)
+      << refused.error().message();
 }
 
 TEST(Adapter, EachIsUnderEachKernel) {
-  EXPECT_EQ(under_kernels({"a", "b"}, {"1", "2"}), (std::vector<std::string>{"a@1", "a@2", "b@1", "b@2"}));
+  EXPECT_EQ(under_kernels({"a", "b"}, {"1", "2"}),
+            (std::vector<std::string>{"a@1", "a@2", "b@1", "b@2"}));
   EXPECT_EQ(under_kernels({"a", "b"}, {}), (std::vector<std::string>{"a", "b"}));
 }
 

@@ -16,7 +16,8 @@ enum class Of : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table`: the block of snapshots that its generation has, 0: none; `kept`: blocks that snapshots have.
+  /// `table`: the block of snapshots that its generation has, 0: none; `kept`: blocks that
+  /// snapshots have.
   Checker(const ImageReader& reader, Of of, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)
       : r_(reader),
@@ -60,7 +61,8 @@ class Checker {
   /// False: somebody has it already.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
-      find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode, address);
+      find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode,
+           address);
       return false;
     }
     used_[address] = true;
@@ -69,7 +71,8 @@ class Checker {
 
   void look_at_map(BlockAddress root, const TreeShape& shape, std::vector<bool>& marked) {
     const auto done = r_.each_tree_block(
-        root, shape, [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
+        root, shape,
+        [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
           if (!own(at, 0, "a map")) return false;
           if (leaf == nullptr) return true;
           const std::uint64_t first = std::uint64_t{*leaf} * s_.bits_per_block();
@@ -89,16 +92,16 @@ class Checker {
   }
 
   void look_at_records() {
-    const auto done =
-        r_.each_tree_block(s_.record_map, s_.record_tree(),
-                           [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
-                             if (!own(at, 0, "the record map")) return false;
-                             if (leaf == nullptr) return true;
-                             for (std::uint32_t i = 0; i < s_.records_per_block(); ++i)
-                               look_at_record(bytes.subspan(std::size_t{i} * kInodeBytes, kInodeBytes),
-                                              *leaf * s_.records_per_block() + i);
-                             return true;
-                           });
+    const auto done = r_.each_tree_block(
+        s_.record_map, s_.record_tree(),
+        [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
+          if (!own(at, 0, "the record map")) return false;
+          if (leaf == nullptr) return true;
+          for (std::uint32_t i = 0; i < s_.records_per_block(); ++i)
+            look_at_record(bytes.subspan(std::size_t{i} * kInodeBytes, kInodeBytes),
+                           *leaf * s_.records_per_block() + i);
+          return true;
+        });
     if (!done) find(FindingKind::tree, done.error().message());
   }
 
@@ -131,14 +134,15 @@ class Checker {
       sound = own(block.address, inode.number, fmt::format("inode {}", inode.number));
       if (block.level == 0 && block.index * s_.block_bytes >= inode.size_bytes)
         find(FindingKind::pointer,
-             fmt::format("inode {}: block {} lies behind its end", inode.number, block.index), inode.number,
-             block.address);
+             fmt::format("inode {}: block {} lies behind its end", inode.number, block.index),
+             inode.number, block.address);
       return sound;
     });
     if (!done) return find(FindingKind::pointer, done.error().message(), inode.number);
     if (sound && blocks != inode.blocks)
       find(FindingKind::pointer,
-           fmt::format("inode {}: {} blocks, it says {}", inode.number, blocks, inode.blocks), inode.number);
+           fmt::format("inode {}: {} blocks, it says {}", inode.number, blocks, inode.blocks),
+           inode.number);
   }
 
   void look_at_names() {
@@ -168,7 +172,8 @@ class Checker {
   void look_at_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
-    if (!right) find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number), number);
+    if (!right)
+      find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number), number);
     ++links_[number];
     ++links_[number == kRootInode ? number : parent];
   }
@@ -177,16 +182,17 @@ class Checker {
     const auto target = inodes_.find(one.inode);
     if (target == inodes_.end()) {
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' leads to inode {}, which is none", directory, one.name, one.inode),
+           fmt::format("directory {}: '{}' leads to inode {}, which is none", directory, one.name,
+                       one.inode),
            directory);
       return false;
     }
     if (tree::entry_type(target->second.mode) != one.type)
-      find(FindingKind::name, fmt::format("directory {}: '{}' is of another type", directory, one.name),
-           directory);
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' is of another type", directory, one.name), directory);
     if (target->second.is_directory() && parents_.contains(one.inode))
-      find(FindingKind::name, fmt::format("directory {}: '{}' has another name", directory, one.name),
-           directory);
+      find(FindingKind::name,
+           fmt::format("directory {}: '{}' has another name", directory, one.name), directory);
     ++links_[one.inode];
     return true;
   }
@@ -199,10 +205,11 @@ class Checker {
       if (links == 0 && inode.links == 0)
         ++unlinked;  // it was open
       else if (links == 0)
-        find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links), number);
-      else if (links != inode.links)
-        find(FindingKind::links, fmt::format("inode {}: {} links, it says {}", number, links, inode.links),
+        find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links),
              number);
+      else if (links != inode.links)
+        find(FindingKind::links,
+             fmt::format("inode {}: {} links, it says {}", number, links, inode.links), number);
     }
     if (unlinked != s_.unlinked)
       find(FindingKind::totals,

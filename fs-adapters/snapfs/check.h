@@ -1,8 +1,8 @@
 #pragma once
-// Says whether an image is consistent at its newest committed generation. Everything that is kept twice is
-// computed again: which blocks and inodes are taken, link counts, the counts of the superblock. After a crash
-// at any moment there is no finding at all, no leak either (Soares, Krieger and Da Silva, VI-5), so that
-// nothing here repairs.
+// Says whether an image is consistent at its newest committed generation. Everything that is kept
+// twice is computed again: which blocks and inodes are taken, link counts, the counts of the
+// superblock. After a crash at any moment there is no finding at all, no leak either (Soares,
+// Krieger and Da Silva, VI-5), so that nothing here repairs.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Each finding of the checker is made once on purpose, one edit of a sound image each, and nothing else is found
-// but what follows from it.
+// Each finding of the checker is made once on purpose, one edit of a sound image each, and nothing
+// else is found but what follows from it.
 #include <algorithm>
 #include <set>
 
@@ -45,13 +45,14 @@ class SnapfsCheck : public testing::Test {
     edit_sector(std::uint64_t{address} * 512, edit);
   }
   std::span<std::byte> record_of(std::span<std::byte> block, InodeNumber number) const {
-    return block.subspan(std::size_t{number % reader().superblock().records_per_block()} * kInodeBytes,
-                         kInodeBytes);
+    return block.subspan(
+        std::size_t{number % reader().superblock().records_per_block()} * kInodeBytes, kInodeBytes);
   }
   void edit_inode(InodeNumber number, const std::function<void(Inode&)>& edit) {
     Inode changed = *reader().inode(number);
     edit(changed);
-    edit_block(reader().record_block(number), [&](auto block) { encode(changed, record_of(block, number)); });
+    edit_block(reader().record_block(number),
+               [&](auto block) { encode(changed, record_of(block, number)); });
   }
   void edit_superblock(const std::function<void(Superblock&)>& edit) {
     Superblock s = reader().superblock();
@@ -108,7 +109,8 @@ TEST_F(SnapfsCheck, AMarkBehindTheEndOfAMap) {
 
 TEST_F(SnapfsCheck, ARecordWithAWrongChecksum) {
   const InodeNumber number = inode("small").number;
-  edit_block(reader().record_block(number), [&](auto block) { record_of(block, number)[8] ^= std::byte{1}; });
+  edit_block(reader().record_block(number),
+             [&](auto block) { record_of(block, number)[8] ^= std::byte{1}; });
   expect(FindingKind::inode, "its checksum is wrong",
          {FindingKind::name, FindingKind::leaked_inode, FindingKind::leaked_block});
 }
@@ -131,7 +133,8 @@ TEST_F(SnapfsCheck, APointerThatLeadsNowhere) {
   expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
 }
 TEST_F(SnapfsCheck, APointerInABlockOfAddressesThatLeadsNowhere) {
-  edit_block(inode("d/large").pointers[kDirectPointers], [](auto block) { store32(block, 8, 70'000); });
+  edit_block(inode("d/large").pointers[kDirectPointers],
+             [](auto block) { store32(block, 8, 70'000); });
   expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
 }
 /// Its first byte is the one behind the last.
@@ -216,7 +219,8 @@ TEST_F(SnapfsCheck, AnInodeWithoutANameThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {
     const auto one = *reader().record(number);
-    if (one && one->size_bytes == 20 * 512) edit_inode(number, [](Inode& large) { large.links = 0; });
+    if (one && one->size_bytes == 20 * 512)
+      edit_inode(number, [](Inode& large) { large.links = 0; });
   }
   expect(FindingKind::totals, "1 inodes without a name, the superblock says 0");
   edit_superblock([](Superblock& s) { s.unlinked = 1; });

@@ -23,8 +23,8 @@ VfsResult<void> Store::commit_all() {
   return commit_open(Clean::no);
 }
 
-/// With metadata in place, a superblock that says clean speaks of what is about to be overwritten. Before the
-/// first operation of a mount, which holds no lock.
+/// With metadata in place, a superblock that says clean speaks of what is about to be overwritten.
+/// Before the first operation of a mount, which holds no lock.
 VfsResult<void> Store::say_in_use() {
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
@@ -32,7 +32,8 @@ VfsResult<void> Store::say_in_use() {
   return commit_open(Clean::no);
 }
 
-/// What belongs to no generation; perhaps there is none to be committed, whose flush would cover it.
+/// What belongs to no generation; perhaps there is none to be committed, whose flush would cover
+/// it.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
   if (cache.flush_all() != model::Status::ok) return refuse(EIO);
@@ -59,8 +60,8 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Another one is open; the old one has all its operations. With the commit lock; who calls it lifts the barrier
-/// when he has done (LiftBarrier).
+/// Another one is open; the old one has all its operations. With the commit lock; who calls it
+/// lifts the barrier when he has done (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
   barrier_ = options_.spawn != Spawn::beside_operations;
@@ -68,7 +69,8 @@ VfsResult<void> Store::spawn() {
   closing_ = std::move(open_);
   open_ = std::make_unique<Generation>(closing_->number + 1);
   closing_is_moved_ = false;
-  counters_.most_concurrent = std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
+  counters_.most_concurrent =
+      std::max<std::uint64_t>(counters_.most_concurrent, closing_->operations);
   if (options_.spawn == Spawn::barrier) lift_barrier();
   while (closing_->operations != 0) operation_ended_.wait();
   if (stopped_) return refuse(EIO);
@@ -126,8 +128,8 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
 }
 
 /// A leaf that may be changed; held.
-VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
-                                          std::uint32_t leaf) {
+VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
+                                          const TreeShape& shape, std::uint32_t leaf) {
   const Way way = way_to(root, shape, leaf);
   const auto before = follow(way);
   if (!before) return pass_on_errno(before);
@@ -203,7 +205,8 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// A copy of a leaf takes a bit, perhaps in another leaf: until no leaf is needed that is not owned yet.
+/// A copy of a leaf takes a bit, perhaps in another leaf: until no leaf is needed that is not owned
+/// yet.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -249,7 +252,8 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
     // Those that were outstanding when it began to look: others are at work while it writes.
-    const std::vector<BlockAddress> all(generation.outstanding.begin(), generation.outstanding.end());
+    const std::vector<BlockAddress> all(generation.outstanding.begin(),
+                                        generation.outstanding.end());
     for (const BlockAddress address : all) {
       const os::BufferKey key = key_of(address);
       failed = failed || cache.write_failed(key);
@@ -261,7 +265,8 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     for (const BlockAddress address : written) generation.outstanding.erase(address);
     if (generation.outstanding.size() <= enough) return {};
     if (on_their_way.size() > enough)
-      for (std::size_t i = 0; i + enough < on_their_way.size(); ++i) disk_.wait_for(on_their_way[i]);
+      for (std::size_t i = 0; i + enough < on_their_way.size(); ++i)
+        disk_.wait_for(on_their_way[i]);
     else if (enough == 0 || on_their_way.empty())
       executor.sleep_until(executor.now() + kBusyNs);  // somebody holds what is left
     else
@@ -284,10 +289,12 @@ VfsResult<void> Store::write_superblock(const Superblock& next) {
 }
 
 VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byte> bytes) {
-  os::BlockRequest request{model::Op::write, lba, static_cast<std::uint32_t>(bytes.size() / kSectorBytes)};
+  os::BlockRequest request{model::Op::write, lba,
+                           static_cast<std::uint32_t>(bytes.size() / kSectorBytes)};
   request.data = bytes;
   auto status = disk_.transfer(request);
-  for (int tries = 1; status != model::Status::ok && tries < kWriteTries && !executor.halted(); ++tries)
+  for (int tries = 1; status != model::Status::ok && tries < kWriteTries && !executor.halted();
+       ++tries)
     status = disk_.transfer(request);
   if (status != model::Status::ok) return refuse(EIO);
   return {};
@@ -295,7 +302,8 @@ VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byt
 
 void Store::let_go_of_freed(Generation& generation) {
   for (const InodeNumber number : generation.numbers_freed)
-    if (numbers_.taken(number)) numbers_.give_back(number);  // it is, unless the disk's map is damaged
+    if (numbers_.taken(number))
+      numbers_.give_back(number);  // it is, unless the disk's map is damaged
   if (reuses_at_once()) return;
   for (const BlockAddress address : generation.freed)
     if (!kept_.held(address) || options_.reuses_snapshots) give_back(address);

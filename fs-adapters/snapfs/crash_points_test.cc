@@ -1,7 +1,8 @@
-// The power goes after each write that a workload makes, inside it, and with any subset of the writes since the
-// last superblock on the disk. The checker finds nothing at all, names and counts are those of a moment not
-// earlier than the last sync, no file has a byte that was never written to it, and what is mounted after it is
-// unmounted without a finding. Each rule that this stands on is broken once, and seen.
+// The power goes after each write that a workload makes, inside it, and with any subset of the
+// writes since the last superblock on the disk. The checker finds nothing at all, names and counts
+// are those of a moment not earlier than the last sync, no file has a byte that was never written
+// to it, and what is mounted after it is unmounted without a finding. Each rule that this stands on
+// is broken once, and seen.
 
 #include <algorithm>
 #include <functional>
@@ -26,7 +27,8 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
     const std::string at = path.empty() ? entry.name : path + "/" + entry.name;
     const auto status = fs.stat(at);
     if (!status) return {"(cannot be seen: " + at + ")"};
-    lines.insert(at + " " + std::to_string(status->inode) + " " + std::to_string(status->links) + " " +
+    lines.insert(at + " " + std::to_string(status->inode) + " " + std::to_string(status->links) +
+                 " " +
                  std::to_string(status->type == FileType::directory ? 0 : status->size_bytes));
     if (status->type == FileType::directory) lines.merge(listing(fs, at));
   }
@@ -35,13 +37,14 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// What the image says, in the same words; and what is wrong with files' bytes. A file has only the letter that
-/// its name ends in, in either case; or only what cannot have been there before mkfs.
+/// What the image says, in the same words; and what is wrong with files' bytes. A file has only the
+/// letter that its name ends in, in either case; or only what cannot have been there before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
     const Inode& inode = found.inode;
-    lines.insert(found.path + " " + std::to_string(inode.number) + " " + std::to_string(inode.links) + " " +
+    lines.insert(found.path + " " + std::to_string(inode.number) + " " +
+                 std::to_string(inode.links) + " " +
                  std::to_string(inode.is_directory() ? 0 : inode.size_bytes));
     if (!inode.is_regular()) return;
     std::string text(inode.size_bytes, '?');
@@ -49,8 +52,10 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
     // The library's searches: a sanitizer is slow in a loop of the test's own.
-    const auto foreign = bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
-    if (!got || foreign != std::string::npos) wrong = found.path + " has bytes that were never written to it";
+    const auto foreign =
+        bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
+    if (!got || foreign != std::string::npos)
+      wrong = found.path + " has bytes that were never written to it";
   });
   if (!walked) wrong = walked.error().message();
   return lines;
@@ -130,7 +135,9 @@ struct Crashes {
     EXPECT_TRUE(to.write(0, all));
   }
   /// A superblock or a record of the log, before and after which the disk is flushed.
-  bool is_commit(const bench::LoggedStore::Write& write) const { return write.lba < first_block_lba; }
+  bool is_commit(const bench::LoggedStore::Write& write) const {
+    return write.lba < first_block_lba;
+  }
 
   void run(const Workload& workload, std::uint64_t cache_bytes = 512 << 10) {
     run_machine(cache_bytes, [&](Machine& m) {
@@ -151,7 +158,8 @@ struct Crashes {
         users.push_back(
             std::make_unique<tree::bench::User>(*m.file_system, "u" + std::to_string(i), seed + i));
         accounts.push_back(std::make_unique<os::Account>());
-        m.executor().spawn(os::Executor::Kind::user, *accounts.back(), [&, i] { users[i]->live(60); });
+        m.executor().spawn(os::Executor::Kind::user, *accounts.back(),
+                           [&, i] { users[i]->live(60); });
       }
       os::Account other;
       m.executor().spawn(os::Executor::Kind::user, other, [&] {
@@ -212,8 +220,8 @@ struct Crashes {
     }
   }
 
-  /// Of the writes since the last superblock or record (`from`) up to the next one, as a disk with a cache has
-  /// them.
+  /// Of the writes since the last superblock or record (`from`) up to the next one, as a disk with
+  /// a cache has them.
   void look_at_subsets(std::size_t from, std::size_t to, std::mt19937& random) {
     for (int round = 0; round < 4 && problems.size() < 5; ++round) {
       copy(*image_at_commit, *scratch);
@@ -230,13 +238,14 @@ struct Crashes {
   void look_at_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);  // of a long record the first sectors
+    const unsigned masks =
+        1U << std::min<std::size_t>(sectors, 5);  // of a long record the first sectors
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
       for (std::size_t i = 0; i < sectors; ++i)
         if ((mask >> i & 1U) != 0) {
-          EXPECT_TRUE(
-              scratch->write(write.lba + i, std::span(write.bytes).subspan(i * kSectorBytes, kSectorBytes)));
+          EXPECT_TRUE(scratch->write(
+              write.lba + i, std::span(write.bytes).subspan(i * kSectorBytes, kSectorBytes)));
         }
       look_at(*scratch, number,
               "sectors " + std::to_string(mask) + " of write " + std::to_string(number) + ": ");
@@ -288,7 +297,8 @@ struct Crashes {
   Disk disk;
   MountOptions mount;
   std::unique_ptr<media::MemoryStore> image, scratch;
-  std::unique_ptr<media::MemoryStore> image_at_commit = *media::MemoryStore::create(disk.store->sectors());
+  std::unique_ptr<media::MemoryStore> image_at_commit =
+      *media::MemoryStore::create(disk.store->sectors());
   std::unique_ptr<Recorder> recorder;
   Counters counters;
   bool judges_names = true;  ///< off: several users' operations have no order
@@ -405,8 +415,8 @@ TEST_P(CrashPoints, NorWhileGenerationsOverlap) {
   crashes.expect_none();
 }
 
-/// What a generation has freed while it is on its way is still the committed one's: another user, who has little
-/// memory, writes to new blocks meanwhile.
+/// What a generation has freed while it is on its way is still the committed one's: another user,
+/// who has little memory, writes to new blocks meanwhile.
 TEST_P(CrashPoints, NorWhenSomebodyWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -443,24 +453,24 @@ struct Control {
 class CrashControls : public testing::TestWithParam<Control> {};
 INSTANTIATE_TEST_SUITE_P(
     Snapfs, CrashControls,
-    testing::Values(Control{.name = "metadata_in_place", .mount = {.copy_on_write = false}},
-                    Control{.name = "reuse_at_once", .mount = {.reuse = Reuse::at_once}},
-                    Control{
-                        .name = "reuse_at_spawn",
-                        .mount = {.dirty_blocks_max = 12, .reuse = Reuse::at_spawn, .writes_at_once = true},
-                        .crowd = true},
-                    Control{.name = "newer_writes_wait", .mount = {.reuse = Reuse::newer_writes_wait}},
-                    Control{.name = "one_superblock", .mount = {.one_superblock = true}},
-                    Control{.name = "version_in_one_sector", .version_check = VersionCheck::first_sector},
-                    Control{.name = "operations_straddle",
-                            .mount = {.dirty_blocks_max = 12, .operations_straddle = true},
-                            .crowd = true},
-                    Control{.name = "commits_early", .mount = {.commits_early = true}, .write_cache = true},
-                    Control{.name = "drops_in_flight",
-                            .mount = {.dirty_blocks_max = 12, .drops_in_flight = true},
-                            .crowd = true},
-                    Control{.name = "logs_early", .mount = {.logs_early = true}, .log_bytes = kLogBytes},
-                    Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
+    testing::Values(
+        Control{.name = "metadata_in_place", .mount = {.copy_on_write = false}},
+        Control{.name = "reuse_at_once", .mount = {.reuse = Reuse::at_once}},
+        Control{.name = "reuse_at_spawn",
+                .mount = {.dirty_blocks_max = 12, .reuse = Reuse::at_spawn, .writes_at_once = true},
+                .crowd = true},
+        Control{.name = "newer_writes_wait", .mount = {.reuse = Reuse::newer_writes_wait}},
+        Control{.name = "one_superblock", .mount = {.one_superblock = true}},
+        Control{.name = "version_in_one_sector", .version_check = VersionCheck::first_sector},
+        Control{.name = "operations_straddle",
+                .mount = {.dirty_blocks_max = 12, .operations_straddle = true},
+                .crowd = true},
+        Control{.name = "commits_early", .mount = {.commits_early = true}, .write_cache = true},
+        Control{.name = "drops_in_flight",
+                .mount = {.dirty_blocks_max = 12, .drops_in_flight = true},
+                .crowd = true},
+        Control{.name = "logs_early", .mount = {.logs_early = true}, .log_bytes = kLogBytes},
+        Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(CrashControls, AreSeen) {
@@ -480,13 +490,14 @@ TEST_P(CrashControls, AreSeen) {
   EXPECT_FALSE(crashes.problems.empty()) << crashes.states << " states";
 }
 
-// Section III-A of the paper, "another solution": newer generations' writes wait, and what is freed is allocated
-// at once. Within one generation nothing waits, so that blocks of the committed one are written before the next
-// superblock is.
+// Section III-A of the paper, "another solution": newer generations' writes wait, and what is freed
+// is allocated at once. Within one generation nothing waits, so that blocks of the committed one
+// are written before the next superblock is.
 
 /// The first that is wrong with any state; empty: nothing.
 std::string first_problem(Reuse reuse, const Workload& workload) {
-  Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}}, {.reuse = reuse});
+  Crashes crashes({.device_bytes = 320 << 10, .mkfs = {.block_bytes = 512, .id = 3}},
+                  {.reuse = reuse});
   crashes.run(workload);
   crashes.look();
   return crashes.problems.empty() ? "" : crashes.problems.front();
@@ -505,7 +516,8 @@ TEST(SnapfsReuse, WithinOneGenerationPutsOneFilesDataIntoAnothers) {
   };
   EXPECT_EQ(first_problem(Reuse::after_commit, workload), "");
   const std::string problem = first_problem(Reuse::newer_writes_wait, workload);
-  EXPECT_NE(problem.find(": a has bytes that were never written to it"), std::string::npos) << problem;
+  EXPECT_NE(problem.find(": a has bytes that were never written to it"), std::string::npos)
+      << problem;
 }
 
 TEST(SnapfsReuse, WithinOneGenerationPutsDataIntoTheCommittedDirectory) {
@@ -519,7 +531,8 @@ TEST(SnapfsReuse, WithinOneGenerationPutsDataIntoTheCommittedDirectory) {
   EXPECT_EQ(first_problem(Reuse::after_commit, workload), "");
   const std::string problem = first_problem(Reuse::newer_writes_wait, workload);
   // 25186 is "bb".
-  EXPECT_NE(problem.find("inode 2: block at 0: an entry of 25186 bytes"), std::string::npos) << problem;
+  EXPECT_NE(problem.find("inode 2: block at 0: an entry of 25186 bytes"), std::string::npos)
+      << problem;
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
 
 std::size_t Store::bytes_in_core() const {
   std::size_t bytes = space_.bytes_in_core() + numbers_.bytes_in_core() + kept_.bytes_in_core() +
-                      live_.size() / 8 + inodes_.size() * tree::kCoreInodeBytes + open_->bytes_in_core();
+                      live_.size() / 8 + inodes_.size() * tree::kCoreInodeBytes +
+                      open_->bytes_in_core();
   for (const Generation* const each : {closing_.get(), log_.changes.get()})
     if (each != nullptr) bytes += each->bytes_in_core();
   return bytes;
@@ -37,7 +38,8 @@ Store::Way Store::way_to(CoreInode& inode, std::uint64_t block) const {
 
 Store::Way Store::way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf) {
   Way way{.root = &root, .depth = shape.depth};
-  for (std::uint32_t level = 0; level < shape.depth; ++level) way.slots[level] = shape.slot(leaf, level);
+  for (std::uint32_t level = 0; level < shape.depth; ++level)
+    way.slots[level] = shape.slot(leaf, level);
   return way;
 }
 
@@ -86,7 +88,8 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
   // Of a damaged disk only: somebody else has given it back, or has it, too.
-  if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address)) return stop();
+  if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
+    return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
                                closing_->outstanding.contains(address) && !options_.drops_in_flight;
   if (older_writes_it) {
@@ -105,7 +108,8 @@ void Store::release(Generation& generation, BlockAddress address) {
 void Store::set_dirty(Generation& generation, BlockAddress address, Kind kind) {
   changes_.note();
   cache.mark_dirty(key_of(address));
-  if (kind == Kind::metadata || options_.data != DataMode::unordered) generation.outstanding.insert(address);
+  if (kind == Kind::metadata || options_.data != DataMode::unordered)
+    generation.outstanding.insert(address);
 }
 
 Store::Kind Store::kind_of(const CoreInode& inode) const {
@@ -192,20 +196,20 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& tree_inode, std::in
 
 VfsResult<os::HeldBuffer> Store::block_to_change(tree::Operation& operation, tree::CoreInode& inode,
                                                  std::int64_t block) {
-  return change_block(static_cast<Operation&>(operation), core(inode), static_cast<std::uint64_t>(block),
-                      Room::checked);
+  return change_block(static_cast<Operation&>(operation), core(inode),
+                      static_cast<std::uint64_t>(block), Room::checked);
 }
 
-VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& inode, std::uint64_t block,
-                                              Room room) {
+VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& inode,
+                                              std::uint64_t block, Room room) {
   Generation& generation = generation_of(operation);
   const Kind kind = kind_of(inode);
   const Way way = way_to(inode, block);
   const auto address = follow(way);
   if (!address) return pass_on_errno(address);
   if (*address == 0) return os::HeldBuffer{};
-  if (room == Room::checked && operation.room == 0 && kind == Kind::data && copies(kind, *address) &&
-      !generation.born.contains(*address) && !has_room(1 + kAboveMax))
+  if (room == Room::checked && operation.room == 0 && kind == Kind::data &&
+      copies(kind, *address) && !generation.born.contains(*address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
   const auto owned = own(generation, *address, kind);
   if (!owned) return pass_on_errno(owned);
@@ -219,11 +223,12 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Where contents are copied, a generation shows what an operation had written before it found no room: change()
-/// commits then, for what that gives back, and begins again.
+/// Where contents are copied, a generation shows what an operation had written before it found no
+/// room: change() commits then, for what that gives back, and begins again.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
-  if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0) return {};
+  if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
+    return {};
   auto& operation = static_cast<Operation&>(tree_operation);
   CoreInode& inode = core(tree_inode);
   const Generation& generation = generation_of(operation);
@@ -236,7 +241,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (*address == 0 ? change.fills_holes : !generation.born.contains(*address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // On each level as many blocks of addresses as can be above those, which may begin and end within one.
+  // On each level as many blocks of addresses as can be above those, which may begin and end within
+  // one.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
@@ -257,7 +263,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
     if (!wanted.overwritten || copies(kind, *address))
       return block_to_change(tree_operation, inode, wanted.block);
     Generation& generation = generation_of(static_cast<Operation&>(tree_operation));
-    auto buffer = cache.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
+    auto buffer =
+        cache.get(key_of(*address), os::Content::data, s_.lba_of(*address), s_.block_bytes);
     set_dirty(generation, *address, kind);
     return buffer;
   }
@@ -342,7 +349,8 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   at = *owned;
   const auto buffer = read_at(at, Kind::metadata);
   if (!buffer) return pass_on_errno(buffer);
-  for (std::uint32_t i = 0; i < p; ++i) store32(buffer->bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
+  for (std::uint32_t i = 0; i < p; ++i)
+    store32(buffer->bytes(), std::size_t{i} * kPointerBytes, pointers[i]);
   set_dirty(generation, at, Kind::metadata);
   return false;
 }
@@ -357,7 +365,8 @@ VfsResult<void> Store::free_blocks(tree::Operation& tree_operation, tree::CoreIn
     const std::uint32_t level = i < kDirectPointers ? 0 : i - kDirectPointers + 1;
     if (level > 0) span *= s_.pointers_per_block();
     if (start < behind && start + span > from)
-      if (auto done = free_below(generation, inode, inode.disk.pointers[i], start, level, from, behind);
+      if (auto done =
+              free_below(generation, inode, inode.disk.pointers[i], start, level, from, behind);
           !done)
         return pass_on_errno(done);
     start += span;
@@ -374,9 +383,10 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // A copy, perhaps; a write that finds no room gives back what it got, and that must not need any.
-      const auto buffer = change_block(static_cast<Operation&>(operation), inode, size_bytes / s_.block_bytes,
-                                       Room::kept_for_operation);
+      // A copy, perhaps; a write that finds no room gives back what it got, and that must not need
+      // any.
+      const auto buffer = change_block(static_cast<Operation&>(operation), inode,
+                                       size_bytes / s_.block_bytes, Room::kept_for_operation);
       if (!buffer) return pass_on_errno(buffer);
       if (*buffer) std::fill(buffer->bytes().begin() + tail, buffer->bytes().end(), std::byte{0});
     }
@@ -390,13 +400,14 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   return {};
 }
 
-VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation, tree::CoreInode& directory) {
+VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
+                                              tree::CoreInode& directory) {
   const std::uint64_t size = directory.attributes.size_bytes;
   const auto block = static_cast<std::int64_t>(size / s_.block_bytes);
   const std::uint64_t within = size % s_.block_bytes;
-  const auto buffer =
-      block_for_writing(operation, directory,
-                        {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
+  const auto buffer = block_for_writing(
+      operation, directory,
+      {.block = block, .bytes = static_cast<std::uint32_t>(within + tree::kChunkBytes)});
   if (!buffer) return pass_on_errno(buffer);
   tree::format_chunks(buffer->bytes().subspan(within, tree::kChunkBytes));
   directory.attributes.size_bytes = size + tree::kChunkBytes;

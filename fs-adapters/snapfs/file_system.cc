@@ -2,7 +2,8 @@
 
 namespace headcrash::snapfs {
 
-Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
+                                                      const MountOptions& options) {
   TRY(auto store, Store::mount(system, options));
   return std::unique_ptr<FileSystem>(new FileSystem(std::move(store)));
 }

@@ -39,7 +39,8 @@ class FileSystem final : public tree::FileSystem {
 
  private:
   explicit FileSystem(std::unique_ptr<Store> store)
-      : tree::FileSystem(std::move(store)), snapshots_(static_cast<Store&>(tree::FileSystem::store())) {}
+      : tree::FileSystem(std::move(store)),
+        snapshots_(static_cast<Store&>(tree::FileSystem::store())) {}
   Store& snapshots_;  ///< the tree's
 };
 

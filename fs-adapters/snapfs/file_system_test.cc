@@ -1,4 +1,5 @@
-// Each operation of the mounted file system, what is there after an unmount, and when generations are committed.
+// Each operation of the mounted file system, what is there after an unmount, and when generations
+// are committed.
 #include <algorithm>
 #include <set>
 
@@ -115,8 +116,8 @@ TEST_P(SnapfsOperations, AGenerationIsCommittedTenSecondsAfterItsFirstChange) {
   });
 }
 
-/// The time comes while an operation belongs to the generation and has not changed anything yet: it waits for
-/// the disk.
+/// The time comes while an operation belongs to the generation and has not changed anything yet: it
+/// waits for the disk.
 TEST(SnapfsFileSystem, AGenerationIsCommittedAlthoughItsTimeCameBeforeItsChange) {
   Disk disk;
   for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
@@ -191,7 +192,8 @@ TEST_P(SnapfsOperations, WhatIsMadeAndRemovedBetweenCommitsIsNotWritten) {
 
 TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
   run([&](Vfs& fs) {
-    for (int i = 0; i < 60; ++i) bench::put_file(fs, "f" + std::to_string(i), std::string(30'000, 'x'));
+    for (int i = 0; i < 60; ++i)
+      bench::put_file(fs, "f" + std::to_string(i), std::string(30'000, 'x'));
     machine_.executor().sleep_until(machine_.executor().now() + model::kSecondNs);
     if (GetParam().data != DataMode::unordered) {
       EXPECT_GT(store().counters().commits, 0U);
@@ -254,8 +256,8 @@ TEST(SnapfsFileSystem, AFileThatWasOpenWithoutANameIsGoneAfterACrash) {
   EXPECT_EQ(check(*disk.store)->superblock.unlinked, 0U);
 }
 
-/// Metadata in place is half changed at times: only what was unmounted may say that it is clean. With snapshots
-/// the generation that says so stays what it is.
+/// Metadata in place is half changed at times: only what was unmounted may say that it is clean.
+/// With snapshots the generation that says so stays what it is.
 TEST(SnapfsFileSystem, WithMetadataInPlaceItIsNotCleanOnceSomethingChanges) {
   for (const bool copy_on_write : {false, true}) {
     SCOPED_TRACE(copy_on_write);

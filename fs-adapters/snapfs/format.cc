@@ -41,10 +41,12 @@ tree::Timestamp decode_time(std::span<const std::byte> bytes, std::size_t at) {
 }
 
 std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
-  if (!std::has_single_bit(s.block_bytes) || s.block_bytes < kBlockBytesMin || s.block_bytes > kBlockBytesMax)
+  if (!std::has_single_bit(s.block_bytes) || s.block_bytes < kBlockBytesMin ||
+      s.block_bytes > kBlockBytesMax)
     return "block size";
   if (s.log_blocks >= s.blocks) return "blocks of the log";
-  if (s.blocks <= s.first_block() || std::uint64_t{s.blocks} * s.sectors_per_block() > device_sectors)
+  if (s.blocks <= s.first_block() ||
+      std::uint64_t{s.blocks} * s.sectors_per_block() > device_sectors)
     return "blocks beyond the device";
   const std::uint64_t records = std::uint64_t{s.blocks} * (s.block_bytes / kInodeBytes);
   if (s.inodes <= kRootInode || s.inodes > std::min<std::uint64_t>(kInodesMax, records))
@@ -52,14 +54,16 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   for (const BlockAddress root : {s.record_map, s.inode_map, s.block_map})
     if (!s.holds(root)) return "root of a tree";
   if (s.snapshot_table != 0 && !s.holds(s.snapshot_table)) return "table of snapshots";
-  if (s.free_blocks > s.blocks || s.free_inodes > s.inodes || s.unlinked > s.inodes) return "counts";
+  if (s.free_blocks > s.blocks || s.free_inodes > s.inodes || s.unlinked > s.inodes)
+    return "counts";
   return {};
 }
 
 }  // namespace
 
 TreeShape TreeShape::over(std::uint64_t leaves, std::uint32_t block_bytes) {
-  TreeShape shape{.leaves = static_cast<std::uint32_t>(leaves), .fanout = block_bytes / kPointerBytes};
+  TreeShape shape{.leaves = static_cast<std::uint32_t>(leaves),
+                  .fanout = block_bytes / kPointerBytes};
   for (std::uint64_t level = leaves; level > 1;) {
     level = (level + shape.fanout - 1) / shape.fanout;
     shape.nodes += static_cast<std::uint32_t>(level);
@@ -85,7 +89,8 @@ TreeShape Superblock::inode_tree() const {
   return TreeShape::over((inodes + bits_per_block() - 1) / bits_per_block(), block_bytes);
 }
 TreeShape Superblock::block_tree() const {
-  return TreeShape::over((std::uint64_t{blocks} + bits_per_block() - 1) / bits_per_block(), block_bytes);
+  return TreeShape::over((std::uint64_t{blocks} + bits_per_block() - 1) / bits_per_block(),
+                         block_bytes);
 }
 
 PointerWay Superblock::way_to(std::uint64_t file_block) const {
@@ -110,8 +115,9 @@ PointerWay Superblock::way_to(std::uint64_t file_block) const {
 std::vector<std::byte> encode(const Superblock& s) {
   std::vector<std::byte> bytes(kSuperblockBytes);
   const std::span<std::byte> b(bytes);
-  const std::uint32_t flags = (s.clean ? kFlagClean : 0U) |
-                              (s.version_check == VersionCheck::first_sector ? kFlagFirstSectorOnly : 0U);
+  const std::uint32_t flags =
+      (s.clean ? kFlagClean : 0U) |
+      (s.version_check == VersionCheck::first_sector ? kFlagFirstSectorOnly : 0U);
   std::size_t at = 0;
   for (const std::uint32_t word :
        {kMagic, kFormatVersion, s.id, s.block_bytes, s.blocks, s.inodes, flags, s.log_blocks}) {
@@ -159,7 +165,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
     for (std::size_t sector = 1; sector < kSectors; ++sector)
       if (load64(b, sector * kSectorBytes + kGenerationAt) != s.generation)
         return fail("snapfs", "a superblock that was not written completely");
-    if (load32(b, kFourth) != checksum_of(b)) return fail("snapfs", "a superblock with a wrong checksum");
+    if (load32(b, kFourth) != checksum_of(b))
+      return fail("snapfs", "a superblock with a wrong checksum");
   }
   if (auto problem = problem_of(s, device_sectors); !problem.empty())
     return fail("snapfs", "a superblock that makes no sense: " + problem);
@@ -167,7 +174,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
 }
 
 Result<Superblock> read_superblock(const model::SectorStore& store) {
-  if (store.sectors() * kSectorBytes < kReservedBytes) return fail("snapfs", "the device is too small");
+  if (store.sectors() * kSectorBytes < kReservedBytes)
+    return fail("snapfs", "the device is too small");
   std::optional<Superblock> newest;
   std::string problems;
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -213,7 +221,9 @@ void seal_inode(std::span<std::byte> r) {
 
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNumber number,
                                           const Superblock& superblock) {
-  const auto refuse_it = [&](const char* why) { return fail(fmt::format("snapfs inode {}", number), why); };
+  const auto refuse_it = [&](const char* why) {
+    return fail(fmt::format("snapfs inode {}", number), why);
+  };
   const auto record = r.first(kInodeBytes);
   if (std::ranges::all_of(record, [](std::byte b) { return b == std::byte{0}; }))
     return std::optional<Inode>();

@@ -1,6 +1,6 @@
 #pragma once
-// The meta-data snapshotting file system on the disk: superblock pair, inode records, trees. FORMAT.md has the
-// tables.
+// The meta-data snapshotting file system on the disk: superblock pair, inode records, trees.
+// FORMAT.md has the tables.
 //
 // Source: Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File System
 // Consistency", III-A (superblock, record map and bitmaps as one tree) and III-E (superblock pair).
@@ -9,8 +9,8 @@
 //              -> map of inodes     a bit for each
 //              -> map of blocks     a bit for each
 //
-// A block's address is its number from the device's start; 0 is none. Encoding trusts its input, decoding does
-// not.
+// A block's address is its number from the device's start; 0 is none. Encoding trusts its input,
+// decoding does not.
 
 #include <array>
 #include <cstddef>
@@ -41,8 +41,8 @@ inline constexpr std::uint32_t kDirectPointers = 12;
 inline constexpr std::uint32_t kIndirectLevels = 3;
 inline constexpr InodeNumber kRootInode = 2;
 
-/// A tree of blocks of addresses over `leaves` leaves: depth 0 is the leaf alone. An address 0 stands for a
-/// leaf of zeroes, or for nothing but such.
+/// A tree of blocks of addresses over `leaves` leaves: depth 0 is the leaf alone. An address 0
+/// stands for a leaf of zeroes, or for nothing but such.
 struct TreeShape {
   std::uint32_t leaves = 0;
   std::uint32_t fanout = 0;
@@ -79,7 +79,7 @@ struct Superblock {
   BlockAddress snapshot_table = 0;  ///< 0: no snapshot has ever been made
   /// Blocks that neither this generation nor a snapshot has.
   std::uint32_t free_blocks = 0, free_inodes = 0;
-  std::uint32_t unlinked = 0;         ///< inodes without links that were open when this generation ended
+  std::uint32_t unlinked = 0;  ///< inodes without links that were open when this generation ended
   std::uint32_t next_generation = 1;  ///< of the next inode that is made
   tree::Timestamp time;
 
@@ -91,7 +91,9 @@ struct Superblock {
   std::uint32_t first_block() const { return log_block() + log_blocks; }
   bool holds(std::uint64_t address) const { return address >= first_block() && address < blocks; }
   std::uint32_t sectors_per_block() const { return block_bytes / kSectorBytes; }
-  std::uint64_t lba_of(BlockAddress address) const { return std::uint64_t{address} * sectors_per_block(); }
+  std::uint64_t lba_of(BlockAddress address) const {
+    return std::uint64_t{address} * sectors_per_block();
+  }
   std::uint32_t pointers_per_block() const { return block_bytes / kPointerBytes; }
   std::uint32_t records_per_block() const { return block_bytes / kInodeBytes; }
   std::uint32_t bits_per_block() const { return block_bytes * 8; }
@@ -105,8 +107,10 @@ struct Superblock {
 
 /// kSuperblockBytes of them.
 std::vector<std::byte> encode(const Superblock& superblock);
-/// An Error: no superblock of this format, a torn one, or one that makes no sense on a device of that size.
-Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_sectors);
+/// An Error: no superblock of this format, a torn one, or one that makes no sense on a device of
+/// that size.
+Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
+                                     std::uint64_t device_sectors);
 /// The newer one of the slots that are whole. An Error says what is wrong with each.
 Result<Superblock> read_superblock(const model::SectorStore& store);
 inline std::uint64_t slot_lba(std::size_t slot) {

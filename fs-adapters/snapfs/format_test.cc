@@ -51,7 +51,8 @@ TEST(SnapfsFormat, ATornSuperblockIsNotBelieved) {
       auto torn = before;
       for (std::size_t sector = 0; sector < 4; ++sector)
         if ((mask >> sector & 1U) != 0)
-          std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(sector * kSectorBytes), kSectorBytes,
+          std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(sector * kSectorBytes),
+                      kSectorBytes,
                       torn.begin() + static_cast<std::ptrdiff_t>(sector * kSectorBytes));
       const auto read = decode_superblock(torn, kDeviceSectors);
       const bool whole = torn == before || torn == after;
@@ -152,7 +153,8 @@ TEST(SnapfsMkfs, RefusesWhatCannotBe) {
   const auto store = *media::MemoryStore::create(200);
   const auto small = mkfs(*store, {});
   ASSERT_FALSE(small);
-  EXPECT_NE(small.error().message().find("or smaller blocks"), std::string::npos) << small.error().message();
+  EXPECT_NE(small.error().message().find("or smaller blocks"), std::string::npos)
+      << small.error().message();
   EXPECT_FALSE(mkfs(*store, {.block_bytes = 1000}));
   EXPECT_FALSE(mkfs(*store, {.block_bytes = 512, .bytes_per_inode = 1}));
 }

@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h). Then: what is there, before and after an
-// unmount, and a file system without a flaw.
+// Random operations of several users at once (tree/testing/history.h). Then: what is there, before
+// and after an unmount, and a file system without a flaw.
 
 #include <memory>
 #include <vector>
@@ -26,18 +26,18 @@ constexpr os::TimeNs kOften = 200 * model::kMillisecondNs;
 class History : public testing::TestWithParam<Arrangement> {};
 INSTANTIATE_TEST_SUITE_P(
     Snapfs, History,
-    testing::Values(Arrangement{.name = "plain"},
-                    Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
-                    Arrangement{.name = "many_generations",
-                                .mount = {.commit_interval_ns = kOften, .dirty_blocks_max = 20}},
-                    Arrangement{.name = "barrier",
-                                .mount = {.dirty_blocks_max = 20, .spawn = Spawn::barrier_until_committed}},
-                    Arrangement{
-                        .name = "small_disk", .mount = {.dirty_blocks_max = 50}, .device_bytes = 3 << 20},
-                    Arrangement{.name = "data_copied",
-                                .mount = {.data = DataMode::copy_on_write, .dirty_blocks_max = 30}},
-                    Arrangement{.name = "unordered", .mount = {.data = DataMode::unordered}},
-                    Arrangement{.name = "in_place", .mount = {.copy_on_write = false}}),
+    testing::Values(
+        Arrangement{.name = "plain"}, Arrangement{.name = "small_cache", .cache_bytes = 256 << 10},
+        Arrangement{.name = "many_generations",
+                    .mount = {.commit_interval_ns = kOften, .dirty_blocks_max = 20}},
+        Arrangement{.name = "barrier",
+                    .mount = {.dirty_blocks_max = 20, .spawn = Spawn::barrier_until_committed}},
+        Arrangement{
+            .name = "small_disk", .mount = {.dirty_blocks_max = 50}, .device_bytes = 3 << 20},
+        Arrangement{.name = "data_copied",
+                    .mount = {.data = DataMode::copy_on_write, .dirty_blocks_max = 30}},
+        Arrangement{.name = "unordered", .mount = {.data = DataMode::unordered}},
+        Arrangement{.name = "in_place", .mount = {.copy_on_write = false}}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(History, OfSeveralUsersAtOnce) {
@@ -54,9 +54,11 @@ TEST_P(History, OfSeveralUsersAtOnce) {
     std::vector<std::unique_ptr<os::Account>> accounts;
     m.as_user([&] { ASSERT_TRUE(m.file_system->mkdir("shared", 0755)); });
     for (std::uint32_t i = 0; i < 3; ++i) {
-      users.push_back(std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
+      users.push_back(
+          std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
       accounts.push_back(std::make_unique<os::Account>());
-      m.executor().spawn(os::Executor::Kind::user, *accounts.back(), [&, i] { users[i]->live(150); });
+      m.executor().spawn(os::Executor::Kind::user, *accounts.back(),
+                         [&, i] { users[i]->live(150); });
       accounts.push_back(std::make_unique<os::Account>());
       m.executor().spawn(os::Executor::Kind::user, *accounts.back(),
                          [&, i] { quarrel(*m.file_system, seed * 200 + i, 150); });

@@ -32,7 +32,8 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   return reader;
 }
 
-Result<ImageReader> ImageReader::open_snapshot(const model::SectorStore& store, const Superblock& newest,
+Result<ImageReader> ImageReader::open_snapshot(const model::SectorStore& store,
+                                               const Superblock& newest,
                                                const SnapshotEntry& snapshot) {
   ImageReader reader(store, superblock_of(snapshot, newest));
   reader.find_record_blocks(reader.s_.record_map, reader.s_.record_tree(), 0, 0);
@@ -123,15 +124,18 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  return kNoBlock | load32(record, kInodeBytes - 4);  // its checksum: that of all of it would be one number
+  return kNoBlock |
+         load32(record, kInodeBytes - 4);  // its checksum: that of all of it would be one number
 }
 
 Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
-  if (const auto logged = logged_.inodes.find(number); logged != logged_.inodes.end()) return logged->second;
+  if (const auto logged = logged_.inodes.find(number); logged != logged_.inodes.end())
+    return logged->second;
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("there is no block {}", at));
-  // Its sector only: who keeps what was read of an inode need not look again when another one changes.
+  // Its sector only: who keeps what was read of an inode need not look again when another one
+  // changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
   TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));
@@ -144,12 +148,14 @@ Result<Inode> ImageReader::inode(InodeNumber number) const {
   return *found;
 }
 
-Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block, tree::BlockBudget& budget,
+Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block,
+                                      tree::BlockBudget& budget,
                                       const std::function<bool(const Block&)>& visit) const {
   if (block.address == 0) return true;
   if (!s_.holds(block.address))
     return fail(subject(inode.number), fmt::format("there is no block {}", block.address));
-  if (!budget.take()) return fail(subject(inode.number), "more blocks lead to others than the device has");
+  if (!budget.take())
+    return fail(subject(inode.number), "more blocks lead to others than the device has");
   if (!visit(block)) return false;
   if (block.level == 0) return true;
   TRY(const auto bytes, block_at(block.address));
@@ -157,7 +163,8 @@ Result<bool> ImageReader::visit_below(const Inode& inode, const Block& block, tr
   std::uint64_t each = 1;
   for (std::uint32_t i = 1; i < block.level; ++i) each *= p;
   for (std::uint32_t i = 0; i < p; ++i) {
-    const Block below{block.level - 1, block.index + each * i, load32(bytes, std::size_t{i} * kPointerBytes)};
+    const Block below{block.level - 1, block.index + each * i,
+                      load32(bytes, std::size_t{i} * kPointerBytes)};
     if (below.address != 0 && below.index >= s_.blocks_per_file_max())
       return fail(subject(inode.number), "a block beyond the largest file");
     auto done = visit_below(inode, below, budget, visit);
@@ -190,7 +197,8 @@ Result<BlockAddress> ImageReader::address_of(const Inode& inode, std::uint64_t b
   return at;
 }
 
-Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode, std::uint64_t blocks) const {
+Result<std::vector<BlockAddress>> ImageReader::addresses(const Inode& inode,
+                                                         std::uint64_t blocks) const {
   if (blocks > s_.blocks_per_file_max() || blocks > store_->sectors() * 64)
     return fail(subject(inode.number), "it is too large to be listed");
   std::vector<BlockAddress> found(blocks);
@@ -215,7 +223,8 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
     } else {
       if (!s_.holds(address)) return fail("snapfs", fmt::format("there is no block {}", address));
-      const std::size_t first = start / kSectorBytes, end = (start + count + kSectorBytes - 1) / kSectorBytes;
+      const std::size_t first = start / kSectorBytes,
+                        end = (start + count + kSectorBytes - 1) / kSectorBytes;
       sectors.resize((end - first) * kSectorBytes);
       TRY(store_->read(s_.lba_of(address) + first, sectors));
       std::memcpy(into.data() + done, sectors.data() + start % kSectorBytes, count);
@@ -249,7 +258,8 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
       if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
-    if (names.size() > adapters::kImageNamesMax) return fail(subject(directory.number), "too many names");
+    if (names.size() > adapters::kImageNamesMax)
+      return fail(subject(directory.number), "too many names");
   }
   return names;
 }
@@ -257,12 +267,14 @@ Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) con
 Result<std::vector<NamedInode>> ImageReader::names(InodeNumber directory) const {
   TRY(const auto found, inode(directory));
   auto all = entries(found);
-  if (all) std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
+  if (all)
+    std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
   return all;
 }
 
 Result<Inode> ImageReader::lookup(std::string_view path) const {
-  TRY(const auto found, adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+  TRY(const auto found,
+      adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
         return names(static_cast<InodeNumber>(directory));
       }));
   return inode(static_cast<InodeNumber>(found));
@@ -270,7 +282,8 @@ Result<Inode> ImageReader::lookup(std::string_view path) const {
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
   return adapters::walk_image(
-      kRootInode, [this](std::uint64_t directory) { return names(static_cast<InodeNumber>(directory)); },
+      kRootInode,
+      [this](std::uint64_t directory) { return names(static_cast<InodeNumber>(directory)); },
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
         TRY(const auto found, inode(entry.inode));
         visit({path, found});

@@ -1,7 +1,9 @@
 #pragma once
-// Reads an image at its newest committed generation, or the newest that its intent log has, directly from a
-// store: for the checker and for oracles, which must not believe what they judge. It shares the bytes of the structures (format.h) with the file
-// system, and nothing else. What makes no sense is an Error that names the inode; nothing is changed.
+// Reads an image at its newest committed generation, or the newest that its intent log has,
+// directly from a
+// store: for the checker and for oracles, which must not believe what they judge. It shares the
+// bytes of the structures (format.h) with the file system, and nothing else. What makes no sense is
+// an Error that names the inode; nothing is changed.
 
 #include <functional>
 #include <map>
@@ -35,17 +37,19 @@ class ImageReader {
   /// The store must live as long.
   static Result<ImageReader> open(const model::SectorStore& store);
   /// A snapshot that is kept.
-  static Result<ImageReader> open_snapshot(const model::SectorStore& store, const Superblock& newest,
-                                           const SnapshotEntry& snapshot);
+  static Result<ImageReader> open_snapshot(const model::SectorStore& store,
+                                           const Superblock& newest, const SnapshotEntry& snapshot);
 
   /// As one of the newest generation that the log has would be; its trees lack what logged() says.
   const Superblock& superblock() const { return s_; }
   const LoggedChanges& logged() const { return logged_; }
 
-  /// Every block of a tree, leaves included, those above before those below; `leaf` is null for a block of
-  /// addresses. Stops at the first address that cannot be one, or when `visit` says false.
-  using VisitTree = std::function<bool(BlockAddress, const std::uint32_t* leaf, std::span<const std::byte>)>;
-  Result<void> each_tree_block(BlockAddress root, const TreeShape& shape, const VisitTree& visit) const;
+  /// Every block of a tree, leaves included, those above before those below; `leaf` is null for a
+  /// block of addresses. Stops at the first address that cannot be one, or when `visit` says false.
+  using VisitTree =
+      std::function<bool(BlockAddress, const std::uint32_t* leaf, std::span<const std::byte>)>;
+  Result<void> each_tree_block(BlockAddress root, const TreeShape& shape,
+                               const VisitTree& visit) const;
 
   /// An Error, too, if it is not allocated.
   Result<Inode> inode(InodeNumber number) const;
@@ -53,11 +57,11 @@ class ImageReader {
   Result<std::optional<Inode>> record(InodeNumber number) const;
   /// The block of the record map that its record is in; 0: none.
   BlockAddress record_block(InodeNumber number) const;
-  /// Another number when its record is in another block or another record of the log, which is known since
-  /// the image was opened; 0: it has none.
+  /// Another number when its record is in another block or another record of the log, which is
+  /// known since the image was opened; 0: it has none.
   std::uint64_t place_of(InodeNumber number) const;
-  /// Every block that the inode leads to, blocks of addresses before what they map. Level 0: contents. Stops
-  /// at the first address that cannot be one, or when `visit` says false.
+  /// Every block that the inode leads to, blocks of addresses before what they map. Level 0:
+  /// contents. Stops at the first address that cannot be one, or when `visit` says false.
   struct Block {
     std::uint32_t level = 0;
     std::uint64_t index = 0;  ///< of contents: the file's block
@@ -73,10 +77,12 @@ class ImageReader {
   Result<std::vector<NamedInode>> names(InodeNumber directory) const;
   Result<Inode> lookup(std::string_view path) const;
   /// Fewer bytes only at the end of the file; holes are zeroes.
-  Result<std::size_t> read(const Inode& inode, std::uint64_t offset, std::span<std::byte> into) const;
+  Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
+                           std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
 
-  /// Everything below the root, a directory before what is in it; an inode with several names comes as often.
+  /// Everything below the root, a directory before what is in it; an inode with several names comes
+  /// as often.
   struct Found {
     std::string path;
     Inode inode;

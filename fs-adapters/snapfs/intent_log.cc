@@ -1,7 +1,8 @@
 // fsync by a record of the log, and the log's part in a mount (store.h, log_record.h).
 //
-// What a logged generation has freed stays taken until a superblock is written, as if it had not been logged,
-// and blocks that it has are copied when they are changed: a record is good for as long as its superblock is.
+// What a logged generation has freed stays taken until a superblock is written, as if it had not
+// been logged, and blocks that it has are copied when they are changed: a record is good for as
+// long as its superblock is.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -42,12 +43,12 @@ LogRecord Store::record_of(const Generation& generation) {
   record.numbers_freed.assign(generation.numbers_freed.begin(), generation.numbers_freed.end());
   std::ranges::sort(record.born);
   std::ranges::sort(record.freed);
-  const auto free_now =
-      std::ranges::count_if(record.freed, [&](BlockAddress address) { return !kept_.held(address); });
+  const auto free_now = std::ranges::count_if(
+      record.freed, [&](BlockAddress address) { return !kept_.held(address); });
   record.free_blocks = log_.free_blocks + static_cast<std::uint32_t>(free_now) -
                        static_cast<std::uint32_t>(record.born.size());
-  record.free_inodes =
-      log_.free_inodes + static_cast<std::uint32_t>(record.numbers_freed.size() - record.numbers_born.size());
+  record.free_inodes = log_.free_inodes + static_cast<std::uint32_t>(record.numbers_freed.size() -
+                                                                     record.numbers_born.size());
   record.unlinked = static_cast<std::uint32_t>(unlinked_.size());
   return record;
 }
@@ -71,7 +72,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  schedule_commit();  // the one of its first change may have been due while it was on its way, when nothing was open
+  // the one of its first change may have been due while it was on its way, when nothing was open
+  schedule_commit();
   operation_ended_.wake_all();
   return {};
 }

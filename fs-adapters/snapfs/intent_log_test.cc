@@ -90,7 +90,8 @@ TEST(SnapfsIntentLog, AnInodeInAnotherRecordHasAnotherPlace) {
   Machine m(*disk.store);
   m.mount();
   std::set<std::uint64_t> places;
-  for (const std::string& text : {std::string("one"), std::string("two, longer"), std::string("three")}) {
+  for (const std::string& text :
+       {std::string("one"), std::string("two, longer"), std::string("three")}) {
     m.as_user([&] { put_file(*m.file_system, "a", text, Fsync::yes); });
     const auto reader = ImageReader::open(*disk.store);
     EXPECT_TRUE(places.insert(reader->place_of(reader->lookup("a")->number)).second) << text;
@@ -136,7 +137,8 @@ TEST(SnapfsIntentLog, AFullLogEndsInAGeneration) {
   Machine m(*disk.store);
   m.mount();
   m.as_user([&] {
-    for (int i = 0; i < 100; ++i) put_file(*m.file_system, "f" + std::to_string(i % 7), "x", Fsync::yes);
+    for (int i = 0; i < 100; ++i)
+      put_file(*m.file_system, "f" + std::to_string(i % 7), "x", Fsync::yes);
   });
   const Counters& counters = m.file_system->snapshots().counters();
   EXPECT_GT(counters.commits, 1U);

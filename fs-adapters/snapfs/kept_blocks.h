@@ -12,7 +12,9 @@ class KeptBlocks {
  public:
   explicit KeptBlocks(std::uint32_t blocks = 0) : blocks_(blocks) {}
 
-  std::uint32_t holders(BlockAddress address) const { return holders_.empty() ? 0 : holders_[address]; }
+  std::uint32_t holders(BlockAddress address) const {
+    return holders_.empty() ? 0 : holders_[address];
+  }
   bool held(BlockAddress address) const { return holders(address) != 0; }
   /// By one snapshot more; there are at most 255 (snapshots_max()).
   void hold(BlockAddress address) {

@@ -1,4 +1,5 @@
-// What is kept of checks gives the same reports as checks that read everything, whatever has changed since.
+// What is kept of checks gives the same reports as checks that read everything, whatever has
+// changed since.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>
@@ -17,8 +18,9 @@ std::uint64_t digest_of(std::span<const std::byte> bytes) {
 
 std::string text_of(const Result<CheckReport>& report) {
   if (!report) return report.error().message();
-  return report->text() + std::to_string(report->more_findings) + " " + std::to_string(report->files) + " " +
-         std::to_string(report->free_blocks) + (report->superblock.clean ? " clean" : "");
+  return report->text() + std::to_string(report->more_findings) + " " +
+         std::to_string(report->files) + " " + std::to_string(report->free_blocks) +
+         (report->superblock.clean ? " clean" : "");
 }
 
 TEST(SnapfsKeptChecks, SayWhatChecksSay) {
@@ -59,7 +61,8 @@ TEST(SnapfsKeptChecks, SayWhatChecksSay) {
   }
   EXPECT_GT(found, 10U);
   EXPECT_GT(kept.known(), 2'000U) << "most sectors are read by no check";
-  EXPECT_EQ(text_of(kept.check(*disk.store, 100, {})), text_of(check(*disk.store))) << "nothing is known";
+  EXPECT_EQ(text_of(kept.check(*disk.store, 100, {})), text_of(check(*disk.store)))
+      << "nothing is known";
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ bool is_sound_record(const LogRecord& record, const Superblock& s) {
   const auto block = [&](BlockAddress address) { return s.holds(address); };
   const auto number = [&](InodeNumber each) { return each >= kRootInode && each < s.inodes; };
   return std::ranges::all_of(record.born, block) && std::ranges::all_of(record.freed, block) &&
-         std::ranges::all_of(record.removed, number) && std::ranges::all_of(record.numbers_born, number) &&
+         std::ranges::all_of(record.removed, number) &&
+         std::ranges::all_of(record.numbers_born, number) &&
          std::ranges::all_of(record.numbers_freed, number) && record.free_blocks <= s.blocks &&
          record.free_inodes <= s.inodes && record.unlinked <= s.inodes;
 }
@@ -85,11 +86,14 @@ std::vector<std::byte> encode(LogRecord& record, const Superblock& superblock) {
   return bytes;
 }
 
-Result<LogRecord> decode_log_record(std::span<const std::byte> bytes, const Superblock& superblock) {
-  if (bytes.size() < kLogHeaderBytes || load32(bytes, 0) != kLogMagic || load32(bytes, 4) != superblock.id)
+Result<LogRecord> decode_log_record(std::span<const std::byte> bytes,
+                                    const Superblock& superblock) {
+  if (bytes.size() < kLogHeaderBytes || load32(bytes, 0) != kLogMagic ||
+      load32(bytes, 4) != superblock.id)
     return fail("snapfs log", "no record");
   const std::size_t length = load32(bytes, 8);
-  if (length > bytes.size() || length < kLogHeaderBytes) return fail("snapfs log", "a record without an end");
+  if (length > bytes.size() || length < kLogHeaderBytes)
+    return fail("snapfs log", "a record without an end");
   const auto b = bytes.first(length);
   std::uint64_t numbers = 0;
   for (std::size_t list = 1; list <= 5; ++list) numbers += load32(b, kCountsAt + list * 4);
@@ -125,7 +129,8 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes, const Supe
       at += 4;
     }
   }
-  if (!is_sound_record(record, superblock)) return fail("snapfs log", "a record that makes no sense");
+  if (!is_sound_record(record, superblock))
+    return fail("snapfs log", "a record that makes no sense");
   return record;
 }
 
@@ -149,7 +154,8 @@ std::vector<LogRecord> records_of(std::span<const std::byte> log, const Superblo
   std::vector<LogRecord> records;
   while (!log.empty()) {
     auto record = decode_log_record(log, superblock);
-    if (!record || record->base != superblock.generation || record->sequence != records.size()) break;
+    if (!record || record->base != superblock.generation || record->sequence != records.size())
+      break;
     if (record->previous_checksum != (records.empty() ? 0 : records.back().checksum)) break;
     log = log.subspan(record->bytes());
     records.push_back(*std::move(record));

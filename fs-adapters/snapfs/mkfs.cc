@@ -19,7 +19,8 @@ constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write works with what i
 /// Blocks one after the other from the first one on.
 class Writer {
  public:
-  Writer(model::SectorStore& store, const Superblock& s) : store_(store), s_(s), next_(s.first_block()) {}
+  Writer(model::SectorStore& store, const Superblock& s)
+      : store_(store), s_(s), next_(s.first_block()) {}
 
   BlockAddress next() const { return next_; }
   Result<BlockAddress> put(std::span<const std::byte> block) {
@@ -48,7 +49,8 @@ void set_bits(std::span<std::byte> map, std::uint32_t end) {
 }
 
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
-  if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kBlockBytesMin || o.block_bytes > kBlockBytesMax)
+  if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kBlockBytesMin ||
+      o.block_bytes > kBlockBytesMax)
     return fail("mkfs", fmt::format("blocks of {} bytes", o.block_bytes),
                 fmt::format("give a power of 2 from {} to {}", kBlockBytesMin, kBlockBytesMax));
   if (o.bytes_per_inode < kInodeBytes)
@@ -61,18 +63,20 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
                .clean = true,
                .time = o.time};
   if (device_sectors / s.sectors_per_block() > kBlocksMax)
-    return fail("mkfs",
-                fmt::format("a device of {} bytes has more than {} blocks of {} bytes, which 32 bits address",
-                            device_sectors * kSectorBytes, kBlocksMax, s.block_bytes),
-                "give a smaller device or larger blocks");
+    return fail(
+        "mkfs",
+        fmt::format(
+            "a device of {} bytes has more than {} blocks of {} bytes, which 32 bits address",
+            device_sectors * kSectorBytes, kBlocksMax, s.block_bytes),
+        "give a smaller device or larger blocks");
   s.blocks = static_cast<std::uint32_t>(device_sectors / s.sectors_per_block());
   const std::uint64_t inodes_max =
       std::min<std::uint64_t>(1U << 28, std::uint64_t{s.blocks} * s.records_per_block());
   if (o.inodes > inodes_max)
-    return fail(
-        "mkfs --inodes",
-        fmt::format("{} inodes are more than {}, which the device has room for", o.inodes, inodes_max),
-        fmt::format("give at most {}", inodes_max));
+    return fail("mkfs --inodes",
+                fmt::format("{} inodes are more than {}, which the device has room for", o.inodes,
+                            inodes_max),
+                fmt::format("give at most {}", inodes_max));
   const std::uint64_t by_size = device_sectors * kSectorBytes / o.bytes_per_inode;
   s.inodes = static_cast<std::uint32_t>(std::max<std::uint64_t>(
       std::min<std::uint64_t>(o.inodes != 0 ? o.inodes : by_size, inodes_max), kInodesMin));

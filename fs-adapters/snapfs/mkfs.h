@@ -1,5 +1,6 @@
 #pragma once
-// Creates an empty file system: root directory, its record, the maps, and the superblock of generation 1, last.
+// Creates an empty file system: root directory, its record, the maps, and the superblock of
+// generation 1, last.
 
 #include <cstdint>
 

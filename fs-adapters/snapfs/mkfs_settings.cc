@@ -13,7 +13,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
     {"inodes", 'N', "COUNT", "of inodes, in place of their density"},
-    {"intent-log", 'l', "BYTES", "of a log that fsync writes to, in place of a generation; 0: none (0)"},
+    {"intent-log", 'l', "BYTES",
+     "of a log that fsync writes to, in place of a generation; 0: none (0)"},
     {"version-check", 'c', "every|first",
      "first: a superblock's first sector is believed to speak for all, which a control does (every)"},
     {"uuid", 'U', "UUID", "its first four bytes are the file system's id (none)"},
@@ -40,7 +41,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     if (name == "version-check") {
       if (value != "every" && value != "first")
         return fail(name, "'" + value + "' is none", "give every or first");
-      options.version_check = value == "first" ? VersionCheck::first_sector : VersionCheck::every_sector;
+      options.version_check =
+          value == "first" ? VersionCheck::first_sector : VersionCheck::every_sector;
       continue;
     }
     TRY(const auto number, base::parse_size(value, name));

@@ -1,5 +1,5 @@
-// Mounting (store.h): no check. The newest superblock leads to all of it, and the records of the log, if there
-// is one, say what has changed since.
+// Mounting (store.h): no check. The newest superblock leads to all of it, and the records of the
+// log, if there is one, say what has changed since.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,7 +45,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     }
   }
   if (!newest)
-    return fail("snapfs", "neither slot has a superblock: " + problem, "make a file system with mkfs");
+    return fail("snapfs", "neither slot has a superblock: " + problem,
+                "make a file system with mkfs");
   TRY(const auto snapshots, read_table(system, *newest));
   if (!options.snapshot.empty()) {
     TRY(const auto snapshot, find_snapshot(snapshots, options.snapshot));
@@ -78,21 +79,23 @@ Result<void> Store::read_maps() {
   const auto is_set = [](std::span<const std::byte> bytes, std::size_t bit) {
     return (bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0};
   };
-  auto done = read_map(s_.block_map, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
-    for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
-      if (is_set(bytes, bit)) {
-        space_.take(static_cast<BlockAddress>(first + bit));
-        live_[first + bit] = true;
-      }
-  });
+  auto done = read_map(
+      s_.block_map, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
+        for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
+          if (is_set(bytes, bit)) {
+            space_.take(static_cast<BlockAddress>(first + bit));
+            live_[first + bit] = true;
+          }
+      });
   if (done) done = hold_snapshots();
   if (!done) return done;
   for (BlockAddress address = 0; address < s_.first_block(); ++address) space_.take(address);
-  done = read_map(s_.inode_map, inode_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
-    for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.inodes; ++bit) {
-      if (is_set(bytes, bit)) numbers_.take(static_cast<InodeNumber>(first + bit));
-    }
-  });
+  done = read_map(
+      s_.inode_map, inode_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
+        for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.inodes; ++bit) {
+          if (is_set(bytes, bit)) numbers_.take(static_cast<InodeNumber>(first + bit));
+        }
+      });
   if (!done) return done;
   if (read_only_) s_.free_blocks = space_.free();  // it is not kept
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
@@ -111,11 +114,13 @@ Result<void> Store::remove_unlinked() {
     if (!numbers_.taken(number)) continue;
     const auto inode = get_core(number, nullptr);
     if (!inode)
-      return fail("snapfs", fmt::format("inode {} cannot be read", number), "check it: it is damaged");
+      return fail("snapfs", fmt::format("inode {} cannot be read", number),
+                  "check it: it is damaged");
     // Its last handle removes it.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
-  if (stopped_) return fail("snapfs", "a file without a name cannot be removed", "check it: it is damaged");
+  if (stopped_)
+    return fail("snapfs", "a file without a name cannot be removed", "check it: it is damaged");
   return {};
 }
 

@@ -28,8 +28,9 @@ std::uint32_t checksum_of_table(std::span<const std::byte> block) {
 }  // namespace
 
 bool is_snapshot_name(std::string_view name) {
-  return !name.empty() && name.size() <= kSnapshotNameMax &&
-         std::ranges::all_of(name, [](char c) { return c > ' ' && c < '\x7f' && c != '/' && c != ','; });
+  return !name.empty() && name.size() <= kSnapshotNameMax && std::ranges::all_of(name, [](char c) {
+    return c > ' ' && c < '\x7f' && c != '/' && c != ',';
+  });
 }
 
 std::size_t snapshots_max(std::uint32_t block_bytes) {
@@ -48,8 +49,8 @@ void encode_snapshots(std::span<const SnapshotEntry> snapshots, std::span<std::b
     store32(entry, 40, static_cast<std::uint32_t>(one.time.seconds));
     store32(entry, 44, static_cast<std::uint32_t>(one.time.nanoseconds));
     std::size_t word_at = 48;
-    for (const std::uint32_t word : {one.record_map, one.inode_map, one.block_map, one.table, one.free_inodes,
-                                     one.unlinked, one.next_generation}) {
+    for (const std::uint32_t word : {one.record_map, one.inode_map, one.block_map, one.table,
+                                     one.free_inodes, one.unlinked, one.next_generation}) {
       store32(entry, word_at, word);
       word_at += 4;
     }
@@ -64,11 +65,15 @@ void seal_snapshots(std::span<std::byte> block) {
 
 Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> block,
                                                     const Superblock& superblock) {
-  const auto damaged = [](const std::string& what) { return fail("snapfs table of snapshots", what); };
+  const auto damaged = [](const std::string& what) {
+    return fail("snapfs table of snapshots", what);
+  };
   if (load32(block, 0) != kTableMagic) return damaged("it is none");
-  if (load32(block, kTableChecksumAt) != checksum_of_table(block)) return damaged("its checksum is wrong");
+  if (load32(block, kTableChecksumAt) != checksum_of_table(block))
+    return damaged("its checksum is wrong");
   const std::uint32_t count = load32(block, 4);
-  if (count > snapshots_max(superblock.block_bytes)) return damaged("it has more than there is room for");
+  if (count > snapshots_max(superblock.block_bytes))
+    return damaged("it has more than there is room for");
   std::vector<SnapshotEntry> snapshots;
   for (std::size_t i = 0; i < count; ++i) {
     const auto entry = block.subspan(kTableHeaderBytes + i * kEntryBytes, kEntryBytes);
@@ -87,7 +92,8 @@ Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> b
     if (!is_snapshot_name(one.name)) return damaged("a snapshot's name makes no sense");
     if (find_snapshot(snapshots, one.name)) return damaged("two snapshots are called " + one.name);
     for (const BlockAddress root : {one.record_map, one.inode_map, one.block_map, one.table})
-      if (!superblock.holds(root)) return damaged("a root of snapshot " + one.name + " makes no sense");
+      if (!superblock.holds(root))
+        return damaged("a root of snapshot " + one.name + " makes no sense");
     if (one.free_inodes > superblock.inodes || one.unlinked > superblock.inodes)
       return damaged("counts of snapshot " + one.name + " make no sense");
     snapshots.push_back(std::move(one));
@@ -103,7 +109,8 @@ Result<std::vector<SnapshotEntry>> read_snapshots(const model::SectorStore& stor
   return decode_snapshots(block, superblock);
 }
 
-Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots, std::string_view name) {
+Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
+                                    std::string_view name) {
   const auto found = std::ranges::find(snapshots, name, &SnapshotEntry::name);
   if (found != snapshots.end()) return *found;
   std::string names;
@@ -116,7 +123,8 @@ std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots) {
   std::vector<SnapshotInfo> infos;
   infos.reserve(snapshots.size());
   for (const SnapshotEntry& one : snapshots)
-    infos.push_back({.name = one.name, .generation = one.generation, .made_seconds = one.time.seconds});
+    infos.push_back(
+        {.name = one.name, .generation = one.generation, .made_seconds = one.time.seconds});
   return infos;
 }
 

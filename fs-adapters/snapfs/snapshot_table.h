@@ -1,9 +1,10 @@
 #pragma once
-// The snapshots that are kept: a block with their roots, to which the superblock leads. FORMAT.md has the table.
+// The snapshots that are kept: a block with their roots, to which the superblock leads. FORMAT.md
+// has the table.
 //
-// A snapshot is a generation whose roots are kept. Its map of blocks says which blocks it has, so that making one
-// copies nothing: a block may be used again when neither the newest generation's map nor that of a snapshot has it
-// (Soares, Krieger and Da Silva, V-B).
+// A snapshot is a generation whose roots are kept. Its map of blocks says which blocks it has, so
+// that making one copies nothing: a block may be used again when neither the newest generation's
+// map nor that of a snapshot has it (Soares, Krieger and Da Silva, V-B).
 
 #include <span>
 #include <string>
@@ -41,7 +42,8 @@ void seal_snapshots(std::span<std::byte> block);
 Result<std::vector<SnapshotEntry>> read_snapshots(const model::SectorStore& store,
                                                   const Superblock& superblock);
 /// An Error names those that there are.
-Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots, std::string_view name);
+Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
+                                    std::string_view name);
 /// In the words of fs-adapters/snapshots.h.
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots);
 /// As that of the snapshot's generation was; its free blocks are not known.

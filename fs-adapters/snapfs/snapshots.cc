@@ -1,8 +1,9 @@
 // Snapshots that are kept (store.h, snapshot_table.h).
 //
-// One is made and dropped by a commit: the generation on its way takes a block for the table and writes into it
-// the roots that it comes to have, its own or not. From the moment at which that generation is spawned, data that
-// it has is copied, too, when it is written over: the operations that do so belong to a newer one.
+// One is made and dropped by a commit: the generation on its way takes a block for the table and
+// writes into it the roots that it comes to have, its own or not. From the moment at which that
+// generation is spawned, data that it has is copied, too, when it is written over: the operations
+// that do so belong to a newer one.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (in_transaction()) return refuse(EBUSY);
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
-  const bool there = std::ranges::find(snapshots_, change.name, &SnapshotEntry::name) != snapshots_.end();
+  const bool there =
+      std::ranges::find(snapshots_, change.name, &SnapshotEntry::name) != snapshots_.end();
   if (change.drops && !there) return refuse(ENOENT);
   if (!change.drops) {
     if (there) return refuse(EEXIST);
@@ -94,7 +96,8 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;
-  const auto blocks = blocks_in_map(std::ranges::find(with_it, change.name, &SnapshotEntry::name)->block_map);
+  const auto blocks =
+      blocks_in_map(std::ranges::find(with_it, change.name, &SnapshotEntry::name)->block_map);
   if (!blocks) return pass_on_errno(blocks);
   for (const BlockAddress address : *blocks) {
     if (!change.drops) {
@@ -111,11 +114,13 @@ VfsResult<void> Store::settle_snapshots() {
 /// Of a snapshot: blocks that its map has, those before the first one left out.
 VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
   std::vector<BlockAddress> blocks;
-  const auto done = read_map(root, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
-    for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
-      if ((bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0} && s_.holds(first + bit))
-        blocks.push_back(static_cast<BlockAddress>(first + bit));
-  });
+  const auto done =
+      read_map(root, block_tree_, [&](std::uint64_t first, std::span<const std::byte> bytes) {
+        for (std::size_t bit = 0; bit < bytes.size() * 8 && first + bit < s_.blocks; ++bit)
+          if ((bytes[bit / 8] & (std::byte{1} << (bit % 8))) != std::byte{0} &&
+              s_.holds(first + bit))
+            blocks.push_back(static_cast<BlockAddress>(first + bit));
+      });
   if (!done) return refuse(EIO);
   return blocks;
 }
@@ -125,7 +130,8 @@ VfsResult<std::vector<BlockAddress>> Store::blocks_in_map(BlockAddress root) {
 Result<void> Store::hold_snapshots() {
   for (const SnapshotEntry& snapshot : snapshots_) {
     const auto blocks = blocks_in_map(snapshot.block_map);
-    if (!blocks) return fail("snapfs", fmt::format("the map of snapshot {} cannot be read", snapshot.name));
+    if (!blocks)
+      return fail("snapfs", fmt::format("the map of snapshot {} cannot be read", snapshot.name));
     for (const BlockAddress address : *blocks) {
       kept_.hold(address);
       space_.take(address);

@@ -1,4 +1,5 @@
-// Snapshots that are kept: what they hold stays, whatever is done and however it ends, until they are dropped.
+// Snapshots that are kept: what they hold stays, whatever is done and however it ends, until they
+// are dropped.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -20,7 +21,8 @@ int error_of(const VfsResult<void>& result) {
 }
 
 /// A file of a snapshot, from the image.
-std::string kept_file(const model::SectorStore& store, const std::string& snapshot, const std::string& path) {
+std::string kept_file(const model::SectorStore& store, const std::string& snapshot,
+                      const std::string& path) {
   const auto newest = read_superblock(store);
   if (!newest) return newest.error().message();
   const auto table = read_snapshots(store, *newest);
@@ -36,7 +38,8 @@ std::string kept_file(const model::SectorStore& store, const std::string& snapsh
 }
 
 class SnapfsSnapshots : public testing::TestWithParam<DataMode> {};
-INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshots, testing::Values(DataMode::ordered, DataMode::copy_on_write));
+INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshots,
+                         testing::Values(DataMode::ordered, DataMode::copy_on_write));
 
 TEST_P(SnapfsSnapshots, StayWhatTheyWere) {
   Disk disk(kOneMiB);
@@ -179,7 +182,8 @@ TEST(SnapfsSnapshotErrors, SayWhatIsWrong) {
   }
 }
 
-/// A disk that snapshots have filled refuses changes, can be read, and is itself again when one is dropped.
+/// A disk that snapshots have filled refuses changes, can be read, and is itself again when one is
+/// dropped.
 TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);
@@ -200,7 +204,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
         EXPECT_TRUE(fs.close(*file));
         const std::string more = "g" + std::to_string(round * 10 + i);
         if (const auto made = fs.open(more, {.create = true})) {
-          if (error == 0) error = error_of(fs.pwrite(*made, 0, bench::bytes_of(std::string(2'000, 'm'))));
+          if (error == 0)
+            error = error_of(fs.pwrite(*made, 0, bench::bytes_of(std::string(2'000, 'm'))));
           EXPECT_TRUE(fs.close(*made));
         } else {
           error = made.error().value;
@@ -214,7 +219,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
     EXPECT_EQ(error, ENOSPC);
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
-    // What frees nothing, since the snapshot has it, and takes blocks itself: until not even that has room.
+    // What frees nothing, since the snapshot has it, and takes blocks itself: until not even that
+    // has room.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;
@@ -229,13 +235,14 @@ TEST(SnapfsSnapshotErrors, AFullDiskIsNotTheEnd) {
   expect_clean(*disk.store);
 }
 
-/// Whatever is on the disk when the power goes: each snapshot is there as it was, as soon as it has been made and
-/// until it is dropped.
+/// Whatever is on the disk when the power goes: each snapshot is there as it was, as soon as it has
+/// been made and until it is dropped.
 class SnapfsSnapshotCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10));
 
 TEST_P(SnapfsSnapshotCuts, NeverChangeThem) {
-  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
+  Disk disk(
+      {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);
   struct Kept {
     std::string name, text;
@@ -272,7 +279,8 @@ TEST_P(SnapfsSnapshotCuts, NeverChangeThem) {
     expect_clean(image, "after write " + std::to_string(i) + ": ");
     for (const Kept& one : kept)
       if (i + 1 >= one.from && i + 1 <= one.to) {
-        EXPECT_TRUE(kept_file(image, one.name, "same") == one.text) << one.name << " after write " << i;
+        EXPECT_TRUE(kept_file(image, one.name, "same") == one.text)
+            << one.name << " after write " << i;
       }
   });
 }

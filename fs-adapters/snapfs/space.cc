@@ -27,7 +27,8 @@ std::optional<BlockAddress> BlockSpace::next_free(BlockAddress near) const {
     std::uint64_t open = ~taken_[word];
     if (i == 0) open &= ~std::uint64_t{0} << (near % 64);
     if (open == 0) continue;
-    const auto address = static_cast<BlockAddress>(word * 64 + static_cast<unsigned>(std::countr_zero(open)));
+    const auto address =
+        static_cast<BlockAddress>(word * 64 + static_cast<unsigned>(std::countr_zero(open)));
     if (address >= blocks_) continue;  // the last word's rest
     return address;
   }

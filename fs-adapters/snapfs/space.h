@@ -1,6 +1,7 @@
 #pragma once
-// Which blocks may be allocated: the map in memory. A block is taken as long as any generation that is on the
-// disk or on its way there has it, which is longer than the newest one does (store.h). The same of numbers of inodes.
+// Which blocks may be allocated: the map in memory. A block is taken as long as any generation that
+// is on the disk or on its way there has it, which is longer than the newest one does (store.h).
+// The same of numbers of inodes.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,9 @@ class BlockSpace {
   explicit BlockSpace(std::uint32_t blocks = 0)
       : taken_((blocks + 63) / 64), blocks_(blocks), free_(blocks) {}
 
-  bool taken(BlockAddress address) const { return (taken_[address / 64] >> (address % 64) & 1U) != 0; }
+  bool taken(BlockAddress address) const {
+    return (taken_[address / 64] >> (address % 64) & 1U) != 0;
+  }
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);

@@ -35,7 +35,8 @@ int fill(Vfs& fs, std::size_t bytes, int first = 0) {
 
 class FullDisk : public testing::TestWithParam<DataMode> {};
 INSTANTIATE_TEST_SUITE_P(Snapfs, FullDisk,
-                         testing::Values(DataMode::ordered, DataMode::unordered, DataMode::copy_on_write));
+                         testing::Values(DataMode::ordered, DataMode::unordered,
+                                         DataMode::copy_on_write));
 
 TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
   Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 1024, .id = 2}});
@@ -68,8 +69,8 @@ TEST_P(FullDisk, RefusesAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// What a write that begins behind the end has got is given back when there is no room for the rest. The last
-/// block before, which the new end cuts, is one of the committed generation.
+/// What a write that begins behind the end has got is given back when there is no room for the
+/// rest. The last block before, which the new end cuts, is one of the committed generation.
 TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);
@@ -102,9 +103,11 @@ TEST_P(FullDisk, AWriteThatFindsNoRoomLeavesTheFileAsItWas) {
   }
 }
 
-/// Each change of an inode copies a block of records when its generation ends, and operations go on until then.
+/// Each change of an inode copies a block of records when its generation ends, and operations go on
+/// until then.
 TEST_P(FullDisk, InodesInManyBlocksCanBeChanged) {
-  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});
+  Disk disk(
+      {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});
   Machine m(*disk.store, 512 << 10);
   m.mount({.data = GetParam(), .dirty_blocks_max = 100'000});
   m.as_user([&] {
@@ -126,8 +129,8 @@ TEST_P(FullDisk, InodesInManyBlocksCanBeChanged) {
   bench::expect_clean(*disk.store);
 }
 
-/// A leaf of the map of blocks is copied to where another leaf has the bit, and that one was not to be changed. A
-/// file grows across the end of the first leaf, a generation a block.
+/// A leaf of the map of blocks is copied to where another leaf has the bit, and that one was not to
+/// be changed. A file grows across the end of the first leaf, a generation a block.
 TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
   Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
   Machine m(*disk.store);
@@ -156,13 +159,15 @@ TEST(SnapfsSpace, TheMapHasTheBitsOfItsOwnCopies) {
   m.unmount();
 }
 
-/// All kinds of operations of several users, none of which may end in anything but success or ENOSPC.
+/// All kinds of operations of several users, none of which may end in anything but success or
+/// ENOSPC.
 TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
   // HEADCRASH_SEEDS=n: n more, for those who have changed something.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Disk disk({.device_bytes = 700 << 10, .mkfs = {.block_bytes = seed == 2 ? 1024U : 512U, .id = 2}});
+    Disk disk(
+        {.device_bytes = 700 << 10, .mkfs = {.block_bytes = seed == 2 ? 1024U : 512U, .id = 2}});
     Machine m(*disk.store, 256 << 10);
     m.mount({.data = GetParam(), .dirty_blocks_max = 40});
     m.as_user([&] {
@@ -178,14 +183,17 @@ TEST_P(FullDisk, EveryOperationEndsOrSaysThatThereIsNoRoom) {
         std::mt19937 random(seed * 100 + user);
         for (int i = 0; i < 100; ++i) {
           const int number = static_cast<int>(random() % 150);
-          const auto file = m.file_system->open(name_of_file(number), {.create = random() % 3 == 0});
+          const auto file =
+              m.file_system->open(name_of_file(number), {.create = random() % 3 == 0});
           if (file) {
-            const auto written = m.file_system->pwrite(*file, random() % 9'000, bench::bytes_of("text"));
+            const auto written =
+                m.file_system->pwrite(*file, random() % 9'000, bench::bytes_of("text"));
             EXPECT_TRUE(written || written.error().value == ENOSPC) << written.error().value;
             EXPECT_TRUE(m.file_system->close(*file));
           }
           if (random() % 2 == 0) {
-            const auto removed = m.file_system->unlink(name_of_file(static_cast<int>(random() % 150)));
+            const auto removed =
+                m.file_system->unlink(name_of_file(static_cast<int>(random() % 150)));
             EXPECT_TRUE(removed || removed.error().value == ENOENT) << removed.error().value;
           }
         }

@@ -1,4 +1,5 @@
-// Whether operations go on while a generation is spawned and written (III-B), and what copy-on-write costs.
+// Whether operations go on while a generation is spawned and written (III-B), and what
+// copy-on-write costs.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -24,7 +25,8 @@ struct Beside {
     m.mount({.spawn = spawn});
     m.as_user([&] {
       EXPECT_TRUE(m.file_system->mkdir("d", 0755));
-      for (int i = 0; i < 200; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "text");
+      for (int i = 0; i < 200; ++i)
+        bench::put_file(*m.file_system, "f" + std::to_string(i), "text");
     });
     const os::TimeNs begun_at = m.executor().now();
     m.executor().spawn(os::Executor::Kind::user, m.account, [&] {
@@ -91,7 +93,8 @@ TEST(SnapfsSpawn, WhatIsRemovedMeanwhileIsCounted) {
   m.mount({});
   m.as_user([&] { bench::put_file(*m.file_system, "f", std::string(50'000, 'x')); });
   os::Account other{.name = "other"};
-  m.executor().spawn(os::Executor::Kind::user, m.account, [&] { EXPECT_TRUE(m.file_system->sync()); });
+  m.executor().spawn(os::Executor::Kind::user, m.account,
+                     [&] { EXPECT_TRUE(m.file_system->sync()); });
   m.executor().spawn(os::Executor::Kind::user, other, [&] {
     m.executor().sleep_until(m.executor().now() + kInTheMiddle);
     EXPECT_TRUE(m.file_system->snapshots().commit_under_way());
@@ -125,7 +128,8 @@ TEST(SnapfsSpawn, ACopyTakesTheProcessorsTime) {
       EXPECT_TRUE(m.file_system->chmod("f", 0600));
       EXPECT_TRUE(m.file_system->sync());
     });
-    const auto blocks = static_cast<os::TimeNs>(m.file_system->snapshots().counters().blocks_copied - copied);
+    const auto blocks =
+        static_cast<os::TimeNs>(m.file_system->snapshots().counters().blocks_copied - copied);
     EXPECT_EQ(blocks > 0, copies);
     EXPECT_EQ(m.machine.system.cpu.busy_ns() - before, blocks * kPerKib);  // of 1 KiB each
     m.unmount();

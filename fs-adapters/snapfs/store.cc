@@ -14,7 +14,8 @@ constexpr std::uint32_t kOperationsAtLeast = 2;
 
 }  // namespace
 
-Store::Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options)
+Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
+             const MountOptions& options)
     : InodeStore(system.executor, system.cpu, system.cache),
       system_(system),
       disk_(system.queue),
@@ -40,8 +41,8 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       loaded_(system.executor),
       spawner_ended_(system.executor) {
   if (options_.dirty_blocks_max == 0)
-    options_.dirty_blocks_max =
-        static_cast<std::uint32_t>(std::max<std::uint64_t>(8, cache.size_bytes() / 3 / s_.block_bytes));
+    options_.dirty_blocks_max = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(8, cache.size_bytes() / 3 / s_.block_bytes));
   cache.hooks(this);
 }
 
@@ -81,7 +82,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // A generation that is committed meanwhile gives back the blocks on the way, and others may have them.
+  // A generation that is committed meanwhile gives back the blocks on the way, and others may have
+  // them.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -120,7 +122,8 @@ VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* op
     inode.is_idle = false;
     return Handle(*this, inode, operation);
   }
-  CoreInode& inode = *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
+  CoreInode& inode =
+      *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
   inode.loading = true;
   const auto done = load(inode);
   inode.loading = false;
@@ -155,7 +158,8 @@ std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
   return std::nullopt;
 }
 
-VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::CoreInode& directory, bool) {
+VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
+                                         tree::CoreInode& directory, bool) {
   cpu.charge(os::Cost::allocation);
   if (!has_room(1)) return refuse(ENOSPC);
   const auto number = free_number(directory.number);
@@ -174,22 +178,26 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation, tree::
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// The generation gets its own copy: the next one may change the inode before this one has been written.
+/// The generation gets its own copy: the next one may change the inode before this one has been
+/// written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   changes_.note();
   if (inode.removed) return;
   Operation* const operation = current_operation();
-  Generation& generation = operation != nullptr ? generation_of(*operation) : generation_to_change();
+  Generation& generation =
+      operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
             "snapfs: an inode is changed in its newest generation or a newer one");
-  if (options_.mixes_generations && closing_ && &generation != closing_.get()) mix_into_closing(inode.disk);
+  if (options_.mixes_generations && closing_ && &generation != closing_.get())
+    mix_into_closing(inode.disk);
   inode.changed_in = generation.number;
   generation.inodes[inode.number] = inode.disk;
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// A control: the record of a generation whose blocks are being written has attributes of the next one.
+/// A control: the record of a generation whose blocks are being written has attributes of the next
+/// one.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
@@ -230,7 +238,8 @@ void Store::forget_idle(std::size_t keep) {
 void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
-  if (inode.disk.links != 0 || !inode.disk.allocated() || inode.removed || stopped_) return settle(inode);
+  if (inode.disk.links != 0 || !inode.disk.allocated() || inode.removed || stopped_)
+    return settle(inode);
   auto* const operation = static_cast<Operation*>(tree_operation);
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
@@ -252,7 +261,8 @@ void Store::remove(CoreInode& inode, Operation& operation) {
   inode.lock.lock();
   const InodeNumber number = inode.number;
   Generation& generation = generation_of(operation);
-  if (!free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max()))) stop();
+  if (!free_blocks(operation, inode, 0, static_cast<std::int64_t>(s_.blocks_per_file_max())))
+    stop();
   inode.removed = true;
   inode.disk.mode = 0;
   if (generation.numbers_born.erase(number) != 0) {
@@ -291,7 +301,8 @@ VfsResult<void> Store::link_removed(tree::Operation& operation, const tree::Link
 VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
   if (in_transaction()) return refuse(EBUSY);
-  leave(static_cast<Operation&>(operation));  // the generation is not committed before its operations end
+  leave(static_cast<Operation&>(
+      operation));  // the generation is not committed before its operations end
   // Nor before transactions end, one of which may be about to change this inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
@@ -342,7 +353,8 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
-/// A commit gives blocks back: those that have been freed, and those whose records are copied when it comes.
+/// A commit gives blocks back: those that have been freed, and those whose records are copied when
+/// it comes.
 bool Store::something_deferred() const {
   return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
          !open_->record_leaves.empty();
@@ -366,7 +378,8 @@ std::uint32_t Store::kept_for_commits() const {
 }
 
 bool Store::has_room(std::uint32_t blocks) const {
-  const std::uint32_t kept_for_operations = std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
+  const std::uint32_t kept_for_operations =
+      std::max(reserving_, kOperationsAtLeast) * kOperationBlocks;
   return space_.free() >= blocks + kept_for_commits() + kept_for_operations + room_made_;
 }
 
@@ -379,10 +392,11 @@ bool Store::is_full_for_good() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
 
-/// Before an operation begins, which holds no lock: what generations have freed can be used when they have
-/// been committed.
+/// Before an operation begins, which holds no lock: what generations have freed can be used when
+/// they have been committed.
 VfsResult<void> Store::wait_for_room() {
-  if (in_transaction() && is_short_of_room()) return refuse(ENOSPC);  // a commit would wait for itself
+  if (in_transaction() && is_short_of_room())
+    return refuse(ENOSPC);  // a commit would wait for itself
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       TRY(commit_all());
@@ -430,11 +444,12 @@ SpaceStatus Store::space() const {
     if (generation != nullptr) free += generation->freed.size();
   const std::uint64_t kept = kept_for_commits() + kOperationsAtLeast * kOperationBlocks;
   free -= std::min(free, kept);
-  return {.total_bytes = (s_.blocks - s_.first_block() - std::min<std::uint64_t>(kept, s_.blocks / 2)) *
-                         std::uint64_t{s_.block_bytes},
-          .free_bytes = free * s_.block_bytes,
-          .total_inodes = s_.inodes - kRootInode,
-          .free_inodes = numbers_.free()};
+  return {
+      .total_bytes = (s_.blocks - s_.first_block() - std::min<std::uint64_t>(kept, s_.blocks / 2)) *
+                     std::uint64_t{s_.block_bytes},
+      .free_bytes = free * s_.block_bytes,
+      .total_inodes = s_.inodes - kRootInode,
+      .free_inodes = numbers_.free()};
 }
 
 // Who asks for commits.
@@ -450,7 +465,8 @@ void Store::wake_spawner() {
   });
 }
 
-/// The open one. What changes it now is on the disk by the end of the interval that its first change began.
+/// The open one. What changes it now is on the disk by the end of the interval that its first
+/// change began.
 Generation& Store::generation_to_change() {
   schedule_commit();
   return *open_;
@@ -466,7 +482,8 @@ void Store::schedule_commit() {
     else if (open_->operations != 0)
       schedule_commit();  // one of them is about to change something
   };
-  system_.syncer.add_work(work, system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
+  system_.syncer.add_work(work,
+                          system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
 }
 
 }  // namespace headcrash::snapfs

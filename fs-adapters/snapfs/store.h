@@ -1,6 +1,6 @@
 #pragma once
-// The mounted file system below the names: generations, copy-on-write, space and commits, as an InodeStore for
-// the tree (tree/inode_store.h).
+// The mounted file system below the names: generations, copy-on-write, space and commits, as an
+// InodeStore for the tree (tree/inode_store.h).
 //
 //   file_blocks.cc   which block lies where; copy-on-write of a block and of the addresses that lead to it
 //   store.cc         inodes in core, the generation of an operation, room for it
@@ -10,26 +10,29 @@
 //   transactions.cc  several operations of one generation
 //   mount.cc         superblock and maps
 //
-// The cache has blocks by their place on the disk. A block of an earlier generation that is to be changed is
-// copied to a new place, in memory, and the old buffer stays what it was until it has been written; so the
-// generation that is on its way to the disk and the one that is open do not wait for each other.
+// The cache has blocks by their place on the disk. A block of an earlier generation that is to be
+// changed is copied to a new place, in memory, and the old buffer stays what it was until it has
+// been written; so the generation that is on its way to the disk and the one that is open do not
+// wait for each other.
 //
-// Spawning makes another generation the open one, nothing else. The old one is then moved to the disk by the
-// fiber that commits:
+// Spawning makes another generation the open one, nothing else. The old one is then moved to the
+// disk by the fiber that commits:
 //
 //   1. it waits for the operations that belong to it;
-//   2. inodes go into records, changed bits into the maps, each in blocks of their own copied for it;
+//   2. inodes go into records, changed bits into the maps, each in blocks of their own copied for
+//      it;
 //   3. all that is outstanding is written, in any order;
 //   4. flush, its superblock into the slot of its number, flush;
 //   5. blocks that it has freed may be allocated.
 //
-// One generation is on its way at a time. With an intent log fsync does not take step 2: it writes what is
-// outstanding, flushes, writes a record of what the generation has changed, and flushes. Such a generation
-// stays what it is until the next one is committed, which then has its changes, too.
+// One generation is on its way at a time. With an intent log fsync does not take step 2: it writes
+// what is outstanding, flushes, writes a record of what the generation has changed, and flushes.
+// Such a generation stays what it is until the next one is committed, which then has its changes,
+// too.
 //
-// Locks: commit lock (of who commits), inodes; buffers one at a time. Who commits may hold the lock of an
-// inode that it syncs: operations that belong to a generation have all the locks that they need.
-// Threads: the executor's.
+// Locks: commit lock (of who commits), inodes; buffers one at a time. Who commits may hold the lock
+// of an inode that it syncs: operations that belong to a generation have all the locks that they
+// need. Threads: the executor's.
 
 #include <functional>
 #include <list>
@@ -59,8 +62,8 @@ enum class DataMode : std::uint8_t {
 /// When a block that a generation has freed may be allocated.
 enum class Reuse : std::uint8_t {
   after_commit,  ///< III-A, the first solution: when that generation is on the disk
-  /// A control. III-A, "another solution", as printed: at once; what newer generations write waits until the
-  /// older one is on the disk.
+  /// A control. III-A, "another solution", as printed: at once; what newer generations write waits
+  /// until the older one is on the disk.
   newer_writes_wait,
   at_spawn,  ///< a control: when it is on its way to the disk
   at_once,   ///< a control
@@ -69,7 +72,7 @@ enum class Reuse : std::uint8_t {
 /// Whether operations go on while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
   beside_operations,  ///< they do, each in its generation
-  barrier,            ///< "a synchronization barrier": those that come wait until those under way have ended
+  barrier,  ///< "a synchronization barrier": those that come wait until those under way have ended
   barrier_until_committed,  ///< and until the generation is on the disk
 };
 
@@ -77,7 +80,7 @@ struct MountOptions {
   bool copy_on_write = true;  ///< off: metadata in place, which is KFS without snapshots
   DataMode data = DataMode::ordered;
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;  ///< after the first change since the last
-  std::uint32_t dirty_blocks_max = 0;                     ///< of the open generation; 0: a third of the cache
+  std::uint32_t dirty_blocks_max = 0;  ///< of the open generation; 0: a third of the cache
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::beside_operations;
   bool writes_at_once = false;  ///< what files and directories have, and not when a generation ends
@@ -85,19 +88,22 @@ struct MountOptions {
   bool flushes = true;          ///< a volatile cache, before a superblock and after it
 
   // Controls: each breaks one rule.
-  bool one_superblock = false;       ///< always the same slot
-  bool operations_straddle = false;  ///< a change belongs to the generation that is open when it is made
-  bool commits_early = false;        ///< does not wait for the last of the outstanding blocks
-  bool drops_in_flight = false;      ///< what is freed is taken out of the generation on its way, too
-  bool logs_early = false;           ///< a record of the log does not wait for the generation's blocks
-  bool reuses_snapshots = false;     ///< blocks that only snapshots have are free
+  bool one_superblock = false;  ///< always the same slot
+  bool operations_straddle =
+      false;                   ///< a change belongs to the generation that is open when it is made
+  bool commits_early = false;  ///< does not wait for the last of the outstanding blocks
+  bool drops_in_flight = false;   ///< what is freed is taken out of the generation on its way, too
+  bool logs_early = false;        ///< a record of the log does not wait for the generation's blocks
+  bool reuses_snapshots = false;  ///< blocks that only snapshots have are free
   bool writes_in_snapshots = false;  ///< data that snapshots have is written over in place
   bool splits_transactions = false;  ///< a generation is spawned whoever has begun one
-  bool mixes_generations = false;  ///< a changed mode, owner or time gets into the generation on its way, too
+  bool mixes_generations =
+      false;  ///< a changed mode, owner or time gets into the generation on its way, too
 };
 
 struct CoreInode : tree::CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber its_number) : tree::CoreInode(executor, its_number, disk) {}
+  CoreInode(os::Executor& executor, InodeNumber its_number)
+      : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t changed_in = 0;  ///< the newest generation that has changed it
@@ -112,7 +118,7 @@ struct Counters {
   std::uint64_t records = 0;         ///< of the intent log
   std::uint64_t blocks_copied = 0;   ///< copy-on-write
   std::uint64_t blocks_written = 0;  ///< outstanding at commits, data that is ordered, too
-  std::uint64_t never_written = 0;   ///< dirty blocks of what was made and removed in one generation
+  std::uint64_t never_written = 0;  ///< dirty blocks of what was made and removed in one generation
   /// Dirty blocks that were freed while the older generation, to which they belong, was on its way.
   std::uint64_t freed_in_flight = 0;
   std::uint64_t most_concurrent = 0;  ///< operations of the old generation when one was spawned
@@ -140,7 +146,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // The tree's questions.
   InodeNumber root() const override { return kRootInode; }
-  bool is_inode(std::uint64_t number) const override { return number >= kRootInode && number < s_.inodes; }
+  bool is_inode(std::uint64_t number) const override {
+    return number >= kRootInode && number < s_.inodes;
+  }
   std::uint64_t inodes_max() const override { return s_.inodes; }
   std::uint32_t block_bytes() const override { return s_.block_bytes; }
   std::uint64_t file_bytes_max() const override { return s_.file_bytes_max(); }
@@ -167,18 +175,20 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
   void write_delayed(os::HeldBuffer buffer) override;
-  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
-                              std::int64_t end) override;
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode,
+                              std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
+                                         tree::CoreInode& directory) override;
 
   VfsResult<void> link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
   /// The whole generation (III-B): by its superblock, or by a record of the log.
-  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
+                        tree::SyncExtent extent) override;
 
   // The whole of it.
   /// All that has been done is on the disk. Not from within an operation.
@@ -195,7 +205,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// All that are under way, before an unmount.
   void end_transactions();
   const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
-  /// The spawner and the timer have ended when it returns, and are not asked for again: before an unmount.
+  /// The spawner and the timer have ended when it returns, and are not asked for again: before an
+  /// unmount.
   void end_daemons();
   /// No work is asked for any more: before it goes.
   void abandon();
@@ -218,10 +229,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Blocks that one operation may copy although the disk is full: an exchange changes two entries of each of two
-  /// directories and two "..", each perhaps below three blocks of addresses, and as many blocks of records.
+  /// Blocks that one operation may copy although the disk is full: an exchange changes two entries
+  /// of each of two directories and two "..", each perhaps below three blocks of addresses, and as
+  /// many blocks of records.
   static constexpr std::uint32_t kOperationBlocks = 24;
-  Store(os::System& system, const Superblock& superblock, std::size_t slot, const MountOptions& options);
+  Store(os::System& system, const Superblock& superblock, std::size_t slot,
+        const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
   // os::WriteHooks
@@ -264,8 +277,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Way way_to(CoreInode& inode, std::uint64_t block) const;
   static Way way_to(BlockAddress& root, const TreeShape& shape, std::uint32_t leaf);
   enum class Room : std::uint8_t { checked, kept_for_operation };
-  VfsResult<os::HeldBuffer> change_block(Operation& operation, CoreInode& inode, std::uint64_t block,
-                                         Room room);
+  VfsResult<os::HeldBuffer> change_block(Operation& operation, CoreInode& inode,
+                                         std::uint64_t block, Room room);
   /// 0: there is none.
   VfsResult<BlockAddress> follow(const Way& way);
   VfsResult<os::HeldBuffer> read_at(BlockAddress address, Kind kind);
@@ -280,13 +293,15 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// The block is going to be changed: where it may be. Dirty from now on.
   VfsResult<BlockAddress> own(Generation& generation, BlockAddress address, Kind kind);
   /// The last pointer of the way leads to `target`; `made` counts blocks of addresses that are new.
-  VfsResult<void> lead_to(Generation& generation, const Way& way, BlockAddress target, std::uint32_t& made);
+  VfsResult<void> lead_to(Generation& generation, const Way& way, BlockAddress target,
+                          std::uint32_t& made);
   void set_dirty(Generation& generation, BlockAddress address, Kind kind);
   Kind kind_of(const CoreInode& inode) const;
   bool copies(Kind kind, BlockAddress address) const;
   void give_back(BlockAddress address);
-  VfsResult<bool> free_below(Generation& generation, CoreInode& inode, BlockAddress& at, std::uint64_t start,
-                             std::uint32_t level, std::uint64_t first, std::uint64_t end);
+  VfsResult<bool> free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
+                             std::uint64_t start, std::uint32_t level, std::uint64_t first,
+                             std::uint64_t end);
   os::BufferKey key_of(BlockAddress address) const { return {0, address}; }
 
   // commit.cc
@@ -294,7 +309,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> commit_all();
   VfsResult<void> say_in_use();
   VfsResult<void> write_unordered();
-  std::uint64_t newest_with_changes() const { return open_->empty() ? open_->number - 1 : open_->number; }
+  std::uint64_t newest_with_changes() const {
+    return open_->empty() ? open_->number - 1 : open_->number;
+  }
   VfsResult<void> spawn();
   VfsResult<void> commit_open(Clean clean);
   VfsResult<void> commit_closing(Clean clean);
@@ -305,8 +322,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   };
   void note_if_unlinked(InodeNumber number, const Inode& inode);
   VfsResult<void> move_to_blocks(Generation& generation, Superblock& next);
-  VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root, const TreeShape& shape,
-                                     std::uint32_t leaf);
+  VfsResult<os::HeldBuffer> own_leaf(Generation& generation, BlockAddress& root,
+                                     const TreeShape& shape, std::uint32_t leaf);
   VfsResult<void> move_inodes(Generation& generation, Superblock& next);
   VfsResult<void> move_inode_bits(Generation& generation, Superblock& next);
   VfsResult<void> move_block_bits(Generation& generation, Superblock& next);
@@ -339,8 +356,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   // mount.cc
   Result<void> come_up();
   Result<void> read_maps();
-  Result<void> read_map(BlockAddress& root, const TreeShape& shape,
-                        const std::function<void(std::uint64_t first_bit, std::span<const std::byte>)>& see);
+  Result<void> read_map(
+      BlockAddress& root, const TreeShape& shape,
+      const std::function<void(std::uint64_t first_bit, std::span<const std::byte>)>& see);
   Result<void> remove_unlinked();
 
   os::System& system_;
@@ -361,7 +379,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<SnapshotEntry> snapshots_to_be_;     ///< of the generation on its way
   std::optional<SnapshotChange> snapshot_change_;  ///< that it makes
   KeptBlocks kept_;
-  std::vector<bool> live_;                             ///< blocks of the newest committed generation
+  std::vector<bool> live_;  ///< blocks of the newest committed generation
   std::unordered_set<const os::Fiber*> transactions_;  ///< who has begun one
   bool spawn_waits_ = false;                           ///< for their end: none begins
   os::WaitQueue transactions_changed_;

@@ -48,7 +48,8 @@ class SnapfsTransactionCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Cut, SnapfsTransactionCuts, testing::Values(0U, 16U << 10));
 
 TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
-  Disk disk({.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
+  Disk disk(
+      {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);
   constexpr int kRounds = 12;
   int synced = 0, done = 0;
@@ -76,8 +77,8 @@ TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
           EXPECT_TRUE(fs.mkdir(name("b"), 0755));
           pause(9);
           if (i > 0) {
-            EXPECT_TRUE(
-                fs.rename(who + "a" + std::to_string(i - 1), name("b") + "/moved", RenameMode::replace));
+            EXPECT_TRUE(fs.rename(who + "a" + std::to_string(i - 1), name("b") + "/moved",
+                                  RenameMode::replace));
           }
           EXPECT_TRUE(fs.commit_transaction());
           pause(who == "one" ? 1 : 0);
@@ -102,7 +103,9 @@ TEST_P(SnapfsTransactionCuts, LeaveAllOfItOrNothing) {
     ASSERT_TRUE(reader);
     for (const std::string who : {"one", "two"})
       for (int round = 0; round < kRounds; ++round) {
-        const auto there = [&](const std::string& path) { return reader->lookup(path).has_value(); };
+        const auto there = [&](const std::string& path) {
+          return reader->lookup(path).has_value();
+        };
         const bool b = there(who + "b" + std::to_string(round));
         const bool next = there(who + "b" + std::to_string(round + 1));
         // The next transaction moves the file away.

@@ -33,11 +33,11 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .directories = found.directories,
                                  .space = counters_of(found.free_blocks, found.free_inodes)};
     for (Finding& finding : found.findings)
-      report.findings.push_back(
-          {.kind = {.name = name_of(finding.kind), .order = static_cast<std::uint16_t>(finding.kind)},
-           .inode = finding.inode,
-           .block = finding.block,
-           .text = std::move(finding.text)});
+      report.findings.push_back({.kind = {.name = name_of(finding.kind),
+                                          .order = static_cast<std::uint16_t>(finding.kind)},
+                                 .inode = finding.inode,
+                                 .block = finding.block,
+                                 .text = std::move(finding.text)});
     return report;
   }
   /// There is nothing to be recovered, and damage is left.
@@ -73,7 +73,9 @@ class SnapfsReader final : public adapters::ImageReader {
     }
     return digest;
   }
-  std::uint64_t place_of(std::uint64_t inode) const override { return reader_.place_of(number_of(inode)); }
+  std::uint64_t place_of(std::uint64_t inode) const override {
+    return reader_.place_of(number_of(inode));
+  }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
     // As formats with inodes at fixed places have it: one that nobody has is not an error.
@@ -110,7 +112,8 @@ class SnapfsReader final : public adapters::ImageReader {
     std::vector<adapters::ContentExtent> extents;
     extents.reserve(addresses.size());
     for (const BlockAddress at : addresses)
-      extents.push_back({at == 0 ? adapters::ContentExtent::kHole : s.lba_of(at), s.sectors_per_block()});
+      extents.push_back(
+          {at == 0 ? adapters::ContentExtent::kHole : s.lba_of(at), s.sectors_per_block()});
     return extents;
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
@@ -122,15 +125,19 @@ class SnapfsReader final : public adapters::ImageReader {
  private:
   /// What no inode has stays what no inode has.
   static InodeNumber number_of(std::uint64_t number) {
-    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
+    return static_cast<InodeNumber>(
+        std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
   }
 
   snapfs::ImageReader reader_;
 };
 
-class MountedSnapfs final : public adapters::MountedSystem, private Snapshots, private Transactions {
+class MountedSnapfs final : public adapters::MountedSystem,
+                            private Snapshots,
+                            private Transactions {
  public:
-  explicit MountedSnapfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+  explicit MountedSnapfs(std::unique_ptr<FileSystem> file_system)
+      : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
   Snapshots* snapshots() override { return this; }
@@ -186,9 +193,12 @@ std::vector<Variant> variants() {
       {.name = "data-unordered",
        .title = "Meta-data snapshots, data in place whenever",
        .mount = {.data = DataMode::unordered}},
-      {.name = "intent-log", .title = "Meta-data snapshots, fsync by a record of a log", .intent_log = true},
+      {.name = "intent-log",
+       .title = "Meta-data snapshots, fsync by a record of a log",
+       .intent_log = true},
       {.name = "intent-log-often",
-       .title = "Meta-data snapshots, fsync by a record of a log, a generation for every six dirty blocks",
+       .title =
+           "Meta-data snapshots, fsync by a record of a log, a generation for every six dirty blocks",
        .mount = {.dirty_blocks_max = kFewBlocks},
        .intent_log = true},
       {.name = "kept-snapshots",
@@ -205,7 +215,8 @@ std::vector<Variant> variants() {
        .control = true,
        .shown_by = "ace-seq1/0"},
       {.name = "kfs-reuse",
-       .title = "freed blocks are used again at once, newer generations' writes wait (section III-A)",
+       .title =
+           "freed blocks are used again at once, newer generations' writes wait (section III-A)",
        .mount = {.reuse = Reuse::newer_writes_wait},
        .control = true,
        .shown_by = "ace-seq2/3302"},
@@ -331,11 +342,11 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
     const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
       return adapters::LabDisk{
           .bytes = bytes,
-          .mkfs = {
-              {"block-size", block},
-              {"inodes", inodes},
-              {"intent-log", variant_.intent_log ? kLogBytes : "0"},
-              {"version-check", variant_.version_check == VersionCheck::first_sector ? "first" : "every"}}};
+          .mkfs = {{"block-size", block},
+                   {"inodes", inodes},
+                   {"intent-log", variant_.intent_log ? kLogBytes : "0"},
+                   {"version-check",
+                    variant_.version_check == VersionCheck::first_sector ? "first" : "every"}}};
     };
     if (name == "plain") return disk(16 << 20, "4096", "2048");
     if (name == "tiny") return disk(320 * kKiB, "2048", "96");
@@ -361,13 +372,16 @@ class SnapfsType final : public adapters::FileSystemType {
   std::string_view title() const override {
     return "The meta-data snapshotting file system of Soares, Krieger and Da Silva 2003";
   }
-  std::span<const adapters::MkfsOption> mkfs_options() const override { return snapfs::mkfs_options(); }
+  std::span<const adapters::MkfsOption> mkfs_options() const override {
+    return snapfs::mkfs_options();
+  }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
     TRY(const auto options, mkfs_options_of(settings));
     TRY(const auto made, snapfs::mkfs(store, options));
     return adapters::MadeImage{
-        .text = fmt::format("{} blocks of {} bytes, {} inodes", made.blocks, made.block_bytes, made.inodes),
+        .text = fmt::format("{} blocks of {} bytes, {} inodes", made.blocks, made.block_bytes,
+                            made.inodes),
         .facts = {{"blocks", made.blocks},
                   {"block_bytes", made.block_bytes},
                   {"inodes", made.inodes},
@@ -377,7 +391,8 @@ class SnapfsType final : public adapters::FileSystemType {
     return std::make_unique<SnapfsChecker>();
   }
   bool repairs_damage() const override { return false; }
-  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(
+      const model::SectorStore& store) const override {
     auto reader = snapfs::ImageReader::open(store);
     if (!reader) return pass_on(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
@@ -388,8 +403,8 @@ class SnapfsType final : public adapters::FileSystemType {
     TRY(const auto snapshots, read_snapshots(store, superblock));
     return infos_of(snapshots);
   }
-  Result<std::unique_ptr<adapters::ImageReader>> open_snapshot(const model::SectorStore& store,
-                                                               std::string_view name) const override {
+  Result<std::unique_ptr<adapters::ImageReader>> open_snapshot(
+      const model::SectorStore& store, std::string_view name) const override {
     TRY(const auto superblock, read_superblock(store));
     TRY(const auto snapshots, read_snapshots(store, superblock));
     TRY(const auto snapshot, find_snapshot(snapshots, name));
@@ -426,8 +441,10 @@ const adapters::FileSystemType& file_system_type() {
   return kType;
 }
 
-std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount) {
-  return std::make_unique<SnapfsSystem>(file_system_type(), Variant{.name = std::move(name), .mount = mount});
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
+                                                           const MountOptions& mount) {
+  return std::make_unique<SnapfsSystem>(file_system_type(),
+                                        Variant{.name = std::move(name), .mount = mount});
 }
 
 }  // namespace headcrash::snapfs

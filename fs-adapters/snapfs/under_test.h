@@ -9,6 +9,7 @@ namespace headcrash::snapfs {
 const adapters::FileSystemType& file_system_type();
 
 /// A way to run it that is none of its systems. `mount.flushes` is the mount's setting.
-std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name, const MountOptions& mount);
+std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
+                                                           const MountOptions& mount);
 
 }  // namespace headcrash::snapfs

@@ -1,5 +1,5 @@
-// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system flushes
-// where something relies on it, and nowhere else.
+// On a disk with a volatile cache: what fsync and sync have covered survives, since the file system
+// flushes where something relies on it, and nowhere else.
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -16,8 +16,8 @@ bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
 }
 
 /// What is there when the power went after `body`, on a disk that had all in its cache.
-std::string left_of(const char* path, const MountOptions& options, const std::function<void(Vfs&)>& body,
-                    const bench::DiskOptions& with = {}) {
+std::string left_of(const char* path, const MountOptions& options,
+                    const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);
   {
     Machine m(*disk.store);
@@ -44,15 +44,17 @@ TEST(SnapfsVolatileCache, FsyncAndSyncOutliveIt) {
   for (const DataMode data : {DataMode::ordered, DataMode::unordered, DataMode::copy_on_write}) {
     EXPECT_EQ(left_of("f", {.data = data}, by_fsync), "kept");
     EXPECT_EQ(left_of("f", {.data = data}, by_sync), "kept");
-    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync), "kept") << "the cache is lost indeed";
+    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync), "kept")
+        << "the cache is lost indeed";
     EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_sync), "kept");
     EXPECT_EQ(left_of("f", {.data = data}, by_fsync, bench::kDiskWithLog), "kept");
-    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync, bench::kDiskWithLog), "kept");
+    EXPECT_NE(left_of("f", {.data = data, .flushes = false}, by_fsync, bench::kDiskWithLog),
+              "kept");
   }
 }
 
-/// The generation is committed by its age and the data, which it does not wait for, written later by theirs: there
-/// is not a generation to be committed when fsync comes.
+/// The generation is committed by its age and the data, which it does not wait for, written later
+/// by theirs: there is not a generation to be committed when fsync comes.
 TEST(SnapfsVolatileCache, WhatWasWrittenByAgeIsFlushedByFsync) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
@@ -101,7 +103,8 @@ TEST(SnapfsVolatileCache, ASuperblockIsBetweenTwoFlushesAndNothingElseIs) {
 TEST(SnapfsVolatileCache, SoIsARecordOfTheLog) {
   expect_flushes(bench::kDiskWithLog, [](Machine& m) {
     for (int i = 0; i < 5; ++i)
-      bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(3'000, 'x'), bench::Fsync::yes);
+      bench::put_file(*m.file_system, "f" + std::to_string(i), std::string(3'000, 'x'),
+                      bench::Fsync::yes);
     EXPECT_EQ(m.file_system->snapshots().counters().records, 5U);
   });
 }

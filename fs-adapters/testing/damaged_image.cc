@@ -48,8 +48,9 @@ enum class Kind : std::uint8_t {
   size,         ///< 64 bits of kSizes
   fill_itself,  ///< the rest of the sector are addresses of itself
   copy_sector,  ///< the sector is that of another area
-  deeper,       ///< the next two words are the same one: a pointer of a higher level leads to the same block
-  loop,         ///< deeper, and the block that it leads to holds its own address only
+  /// the next two words are the same one: a pointer of a higher level leads to the same block
+  deeper,
+  loop,  ///< deeper, and the block that it leads to holds its own address only
   flip_bit
 };
 constexpr unsigned kKinds = 12;
@@ -62,7 +63,8 @@ class Bytes final : public model::SectorStore {
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
     TRY(check(lba, into.size()));
     std::ranges::copy(bytes_.subspan(lba * kSectorBytes, into.size()), into.begin());
-    for (std::size_t i = 0; read_ != nullptr && i < into.size() / kSectorBytes; ++i) (*read_)[lba + i] = true;
+    for (std::size_t i = 0; read_ != nullptr && i < into.size() / kSectorBytes; ++i)
+      (*read_)[lba + i] = true;
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
@@ -94,7 +96,8 @@ std::string program_of(std::size_t area, std::size_t offset, Kind kind, std::siz
 
 std::uint64_t hash_of(const CheckReport& report) {
   std::uint64_t kinds = 0;
-  for (const CheckFinding& finding : report.findings) kinds |= std::uint64_t{1} << (finding.kind.order % 64U);
+  for (const CheckFinding& finding : report.findings)
+    kinds |= std::uint64_t{1} << (finding.kind.order % 64U);
   return kinds;
 }
 
@@ -143,8 +146,9 @@ class ImageTarget::Stores {
   static std::vector<os::DeviceStores::Part> parts(Bytes& all, const LabDisk& disk) {
     std::vector<os::DeviceStores::Part> made{{.store = &all, .sectors = disk.bytes / kSectorBytes}};
     if (disk.log_bytes > 0)
-      made.push_back(
-          {.store = &all, .first = disk.bytes / kSectorBytes, .sectors = disk.log_bytes / kSectorBytes});
+      made.push_back({.store = &all,
+                      .first = disk.bytes / kSectorBytes,
+                      .sectors = disk.log_bytes / kSectorBytes});
     return made;
   }
   std::vector<std::byte> bytes_;
@@ -177,9 +181,10 @@ void ImageTarget::make() {
   const auto made = format_.system->type().mkfs(stores.devices(), disk.mkfs);
   ASSERT_TRUE(made) << name() << ": " << made.error().message();
   const SystemDescription& description = format_.system->description();
-  os::MemoryMachine machine(stores.devices(), {.system = {.queue = description.queue,
-                                                          .cache = {.block_copy = description.block_copy}},
-                                               .second_sectors = disk.log_bytes / kSectorBytes});
+  os::MemoryMachine machine(
+      stores.devices(),
+      {.system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}},
+       .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
   std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
@@ -226,7 +231,8 @@ void ImageTarget::find_areas() {
   std::vector<std::uint64_t> all;
   for (std::size_t sector = 0; sector < read.size(); ++sector) {
     const auto bytes = std::span(image_).subspan(sector * kSectorBytes, kSectorBytes);
-    const bool zero = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+    const bool zero =
+        std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
     if (read[sector] && !zero) all.push_back(sector * kSectorBytes);
   }
   ASSERT_FALSE(all.empty()) << name();
@@ -239,57 +245,59 @@ void ImageTarget::edit(std::span<std::byte> image, std::string_view program) con
     return static_cast<std::uint32_t>(at / kSectorBytes / kUnits[unit % kUnits.size()]);
   };
   const auto fill = [&](std::uint64_t from, std::uint64_t end, std::uint32_t value) {
-    for (std::uint64_t at = from / 4 * 4; at + 4 <= std::min<std::uint64_t>(end, image.size()); at += 4)
+    for (std::uint64_t at = from / 4 * 4; at + 4 <= std::min<std::uint64_t>(end, image.size());
+         at += 4)
       store32(image, at, value);
   };
   const auto sector_of = [](std::uint64_t at) { return at / kSectorBytes * kSectorBytes; };
-  fuzz::each_image_edit(program, image, {.areas = areas_, .reach = kReach, .most = kEditsMax},
-                        [&](const fuzz::ImageEdit& edit) {
-                          const auto kind = static_cast<Kind>(edit.what % kKinds);
-                          const std::uint64_t word = edit.at / 4 * 4;
-                          const std::uint64_t other = areas_[edit.operand / 128U % areas_.size()];
-                          switch (kind) {
-                            case Kind::byte:
-                            case Kind::word:
-                            case Kind::complement:
-                              edit.overwrite(image, edit.what % kKinds);
-                              break;
-                            case Kind::half_word:
-                              store16(image, edit.at / 2 * 2, edit.operand);
-                              break;
-                            case Kind::itself:
-                              store32(image, word, itself(edit.at, edit.operand));
-                              break;
-                            case Kind::copy_word:
-                              store32(image, word, load32(image, other + edit.operand % 128U * 4));
-                              break;
-                            case Kind::size:
-                              store64(image, std::min<std::uint64_t>(word, image.size() - 8),
-                                      kSizes[edit.operand % kSizes.size()]);
-                              break;
-                            case Kind::fill_itself:
-                              fill(sector_of(edit.at), sector_of(edit.at) + kSectorBytes,
-                                   itself(edit.at, edit.operand));
-                              break;
-                            case Kind::copy_sector:
-                              std::copy_n(image.begin() + static_cast<std::ptrdiff_t>(other), kSectorBytes,
-                                          image.begin() + static_cast<std::ptrdiff_t>(sector_of(edit.at)));
-                              break;
-                            case Kind::deeper:
-                              fill(word + 4, word + 12, load32(image, word));
-                              break;
-                            case Kind::loop: {
-                              const std::uint32_t address = load32(image, word);
-                              const std::uint32_t unit = kUnits[edit.operand % kUnits.size()];
-                              const std::uint64_t start = std::uint64_t{address} * unit * kSectorBytes;
-                              fill(word + 4, word + 12, address);
-                              fill(start, start + std::uint64_t{unit} * kSectorBytes, address);
-                              break;
-                            }
-                            case Kind::flip_bit:
-                              edit.flip_bit(image);
-                          }
-                        });
+  fuzz::each_image_edit(
+      program, image, {.areas = areas_, .reach = kReach, .most = kEditsMax},
+      [&](const fuzz::ImageEdit& edit) {
+        const auto kind = static_cast<Kind>(edit.what % kKinds);
+        const std::uint64_t word = edit.at / 4 * 4;
+        const std::uint64_t other = areas_[edit.operand / 128U % areas_.size()];
+        switch (kind) {
+          case Kind::byte:
+          case Kind::word:
+          case Kind::complement:
+            edit.overwrite(image, edit.what % kKinds);
+            break;
+          case Kind::half_word:
+            store16(image, edit.at / 2 * 2, edit.operand);
+            break;
+          case Kind::itself:
+            store32(image, word, itself(edit.at, edit.operand));
+            break;
+          case Kind::copy_word:
+            store32(image, word, load32(image, other + edit.operand % 128U * 4));
+            break;
+          case Kind::size:
+            store64(image, std::min<std::uint64_t>(word, image.size() - 8),
+                    kSizes[edit.operand % kSizes.size()]);
+            break;
+          case Kind::fill_itself:
+            fill(sector_of(edit.at), sector_of(edit.at) + kSectorBytes,
+                 itself(edit.at, edit.operand));
+            break;
+          case Kind::copy_sector:
+            std::copy_n(image.begin() + static_cast<std::ptrdiff_t>(other), kSectorBytes,
+                        image.begin() + static_cast<std::ptrdiff_t>(sector_of(edit.at)));
+            break;
+          case Kind::deeper:
+            fill(word + 4, word + 12, load32(image, word));
+            break;
+          case Kind::loop: {
+            const std::uint32_t address = load32(image, word);
+            const std::uint32_t unit = kUnits[edit.operand % kUnits.size()];
+            const std::uint64_t start = std::uint64_t{address} * unit * kSectorBytes;
+            fill(word + 4, word + 12, address);
+            fill(start, start + std::uint64_t{unit} * kSectorBytes, address);
+            break;
+          }
+          case Kind::flip_bit:
+            edit.flip_bit(image);
+        }
+      });
   seal(format_.system->type().name(), std::span(image_).first(format_.disk.bytes),
        image.first(format_.disk.bytes));
 }
@@ -317,8 +325,8 @@ std::vector<std::string> ImageTarget::crafted() const {
       for (std::size_t size = 0; size < kSizes.size(); ++size)
         all.push_back(program_of(area, at, Kind::size, size));
       for (std::size_t other = 0; other < 4; ++other)
-        all.push_back(
-            program_of(area, at, Kind::copy_word, (area + other * 7 + 1) % areas_.size() * 128 + at / 4));
+        all.push_back(program_of(area, at, Kind::copy_word,
+                                 (area + other * 7 + 1) % areas_.size() * 128 + at / 4));
       all.push_back(program_of(area, at, Kind::deeper, 0));
       all.push_back(program_of(area, at, Kind::half_word, 0xffff));
     }
@@ -368,9 +376,10 @@ void ImageTarget::read_all(Stores& stores) const {
 
 void ImageTarget::use(Stores& stores, bool& mounted_at_all) const {
   const SystemDescription& description = format_.system->description();
-  os::MemoryMachine machine(stores.devices(), {.system = {.queue = description.queue,
-                                                          .cache = {.block_copy = description.block_copy}},
-                                               .second_sectors = format_.disk.log_bytes / kSectorBytes});
+  os::MemoryMachine machine(
+      stores.devices(),
+      {.system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}},
+       .second_sectors = format_.disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
   machine.system.run_as(account, [&] {
@@ -405,9 +414,11 @@ std::uint64_t ImageTarget::run(std::string_view program) const {
   bool mounted = false;
   Stores used(format_.disk, bytes);
   use(used, mounted);
-  EXPECT_TRUE(is_in_place(format_.system->type().name(), bytes, used.bytes())) << "written elsewhere";
+  EXPECT_TRUE(is_in_place(format_.system->type().name(), bytes, used.bytes()))
+      << "written elsewhere";
   requests += used.requests();
-  EXPECT_LT(requests, kRequestsPerSector * (image_.size() / kSectorBytes)) << "far too many requests";
+  EXPECT_LT(requests, kRequestsPerSector * (image_.size() / kSectorBytes))
+      << "far too many requests";
   return kind * 2 + (mounted ? 1 : 0);
 }
 

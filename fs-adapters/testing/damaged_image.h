@@ -1,11 +1,12 @@
 #pragma once
-// Images of all registered file systems, damaged on purpose: one target for the fuzzer (image_fuzz.cc) and for
-// the suite of crafted images (damaged_images_test.cc).
+// Images of all registered file systems, damaged on purpose: one target for the fuzzer
+// (image_fuzz.cc) and for the suite of crafted images (damaged_images_test.cc).
 //
 //   image_formats()   each way that a registered system's mkfs makes its lab disk: `ufs-netra-map`, `lfs-sprite92`
 //   ImageTarget       an image of one format, used and cut; damages copies of it and puts everything to them
 //
-// Edits are those of plugin/base/testing/image_edits.h. They meet the sectors that a check and a walk read.
+// Edits are those of plugin/base/testing/image_edits.h. They meet the sectors that a check and a
+// walk read.
 
 #include <cstdint>
 #include <map>
@@ -38,14 +39,15 @@ class ImageTarget {
   const std::string& name() const { return format_.name; }
   /// First bytes of the sectors that lead to others, at most 256 of them.
   const std::vector<std::uint64_t>& areas() const { return areas_; }
-  /// Programs of edits, one for each kind of a crafted image and place: words that lead to themselves, to each
-  /// other, to nothing or beyond the end; sizes without bound; trees as deep as there can be.
+  /// Programs of edits, one for each kind of a crafted image and place: words that lead to
+  /// themselves, to each other, to nothing or beyond the end; sizes without bound; trees as deep as
+  /// there can be.
   std::vector<std::string> crafted() const;
   /// A program that follows from the number.
   std::string random(std::uint64_t number) const;
 
-  /// Checks, repairs, reads and mounts a damaged copy and uses what is mounted. Fails the test if a repaired image
-  /// is not sound. Returns a number that tells outcomes apart (fuzz::run).
+  /// Checks, repairs, reads and mounts a damaged copy and uses what is mounted. Fails the test if a
+  /// repaired image is not sound. Returns a number that tells outcomes apart (fuzz::run).
   std::uint64_t run(std::string_view program) const;
 
  private:
@@ -64,11 +66,14 @@ class ImageTarget {
   std::vector<std::uint64_t> areas_;
 };
 
-/// Makes the checksums of structures right again, where they would keep all damage from being followed. `type`: its
-/// name; types that are not known here have no checksums. `sound`: the image before the damage.
+/// Makes the checksums of structures right again, where they would keep all damage from being
+/// followed. `type`: its name; types that are not known here have no checksums. `sound`: the image
+/// before the damage.
 void seal(std::string_view type, std::span<const std::byte> sound, std::span<std::byte> image);
 
-/// False if a mount has changed what no mount of the type changes: with lfs all but checkpoint regions and segments.
-bool is_in_place(std::string_view type, std::span<const std::byte> before, std::span<const std::byte> after);
+/// False if a mount has changed what no mount of the type changes: with lfs all but checkpoint
+/// regions and segments.
+bool is_in_place(std::string_view type, std::span<const std::byte> before,
+                 std::span<const std::byte> after);
 
 }  // namespace headcrash::adapters::damaged

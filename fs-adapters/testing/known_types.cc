@@ -1,4 +1,5 @@
-// What is known of single types: checksums of edited structures, and where a mount may write (damaged_image.h).
+// What is known of single types: checksums of edited structures, and where a mount may write
+// (damaged_image.h).
 #include <algorithm>
 
 #include "fs-adapters/examples/shadow/format.h"
@@ -30,7 +31,9 @@ class BytesStore final : public model::SectorStore {
   Result<void> write(std::uint64_t, std::span<const std::byte>) override {
     return fail("store", "read-only");
   }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "read-only"); }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+    return fail("store", "read-only");
+  }
 
  private:
   std::span<std::byte> bytes_;
@@ -45,7 +48,8 @@ void seal_lfs(std::span<std::byte> image) {
   const auto reader = lfs::ImageReader::open(store);
   if (!reader || !reader->superblock().checksums) return;
   for (const lfs::MapEntry& entry : reader->map()) {
-    const std::uint64_t at = std::uint64_t{entry.address} * kSectorBytes + entry.slot * lfs::kInodeBytes;
+    const std::uint64_t at =
+        std::uint64_t{entry.address} * kSectorBytes + entry.slot * lfs::kInodeBytes;
     if (!entry.allocated() || at + lfs::kInodeBytes > image.size()) continue;
     const auto raw = image.subspan(at, lfs::kInodeBytes);
     encode(lfs::decode_inode(raw), raw);
@@ -65,8 +69,9 @@ void seal_snapfs(std::span<std::byte> image) {
       s.record_map, s.record_tree(),
       [&](snapfs::BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte>) {
         for (std::uint32_t i = 0; leaf != nullptr && i < s.records_per_block(); ++i)
-          snapfs::seal_inode(image.subspan(s.lba_of(at) * kSectorBytes + std::size_t{i} * snapfs::kInodeBytes,
-                                           snapfs::kInodeBytes));
+          snapfs::seal_inode(
+              image.subspan(s.lba_of(at) * kSectorBytes + std::size_t{i} * snapfs::kInodeBytes,
+                            snapfs::kInodeBytes));
         return true;
       });
 }
@@ -92,10 +97,11 @@ bool lfs_is_in_place(std::span<const std::byte> before, std::span<const std::byt
   const auto s = lfs::decode_superblock(before.subspan(lfs::kSuperblockAddress * kSectorBytes),
                                         before.size() / kSectorBytes);
   for (std::uint64_t lba = 0; lba < before.size() / kSectorBytes; ++lba) {
-    const bool may_differ = s && (s->holds(static_cast<lfs::SectorAddress>(lba), 1) ||
-                                  std::ranges::any_of(s->checkpoints, [&](lfs::SectorAddress at) {
-                                    return lba >= at && lba < std::uint64_t{at} + s->checkpoint_sectors;
-                                  }));
+    const bool may_differ =
+        s && (s->holds(static_cast<lfs::SectorAddress>(lba), 1) ||
+              std::ranges::any_of(s->checkpoints, [&](lfs::SectorAddress at) {
+                return lba >= at && lba < std::uint64_t{at} + s->checkpoint_sectors;
+              }));
     if (!may_differ && !std::ranges::equal(before.subspan(lba * kSectorBytes, kSectorBytes),
                                            after.subspan(lba * kSectorBytes, kSectorBytes)))
       return false;
@@ -105,7 +111,8 @@ bool lfs_is_in_place(std::span<const std::byte> before, std::span<const std::byt
 
 }  // namespace
 
-bool is_in_place(std::string_view type, std::span<const std::byte> before, std::span<const std::byte> after) {
+bool is_in_place(std::string_view type, std::span<const std::byte> before,
+                 std::span<const std::byte> after) {
   return type != "lfs" || lfs_is_in_place(before, after);
 }
 

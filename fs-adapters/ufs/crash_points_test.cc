@@ -1,5 +1,6 @@
-// The power goes after each write that a workload makes, and inside it: what fsck finds then is what the
-// scheme permits, a repair leaves nothing, and what was synced is there. No Order must be found out.
+// The power goes after each write that a workload makes, and inside it: what fsck finds then is
+// what the scheme permits, a repair leaves nothing, and what was synced is there. No Order must be
+// found out.
 
 #include <algorithm>
 #include <functional>
@@ -20,7 +21,8 @@ using bench::Setup;
 constexpr const char* kLink = "q/link";
 const std::string kLongTarget(1200, 't');
 
-/// One of everything that changes structures, in a shape that makes fragments move and blocks change hands.
+/// One of everything that changes structures, in a shape that makes fragments move and blocks
+/// change hands.
 void change_things(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   const auto settle = [&](int seconds) {
@@ -127,10 +129,12 @@ std::string problem_of_synced(const model::SectorStore& image) {
   const auto inode = reader->lookup(kSyncedFile);
   if (!inode) return inode.error().message();
   std::string text(10'000, '?');
-  const auto got = reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  const auto got =
+      reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
   if (!got) return got.error().message();
   text.resize(*got);
-  return text == std::string(7'500, 'd') ? "" : "other contents, of " + std::to_string(*got) + " bytes";
+  return text == std::string(7'500, 'd') ? ""
+                                         : "other contents, of " + std::to_string(*got) + " bytes";
 }
 
 /// Whoever sees the link sees where it leads.
@@ -184,7 +188,8 @@ class CrashStates {
     const bool replays = replayed && synced;
     if (report_.states % 20 == 0 || replays) repair(where);
     if (synced)
-      if (const std::string problem = problem_of_synced(replays ? *scratch_ : image_); !problem.empty())
+      if (const std::string problem = problem_of_synced(replays ? *scratch_ : image_);
+          !problem.empty())
         damaged("synced file", where + " " + problem);
   }
 
@@ -200,7 +205,8 @@ class CrashStates {
     EXPECT_TRUE(fsck_.run(*scratch_, {.repair = true}));
     const auto again = fsck_.check(*scratch_);
     if (!again || !again->nothing_found())
-      damaged("repair", where + " " + (again ? bench::findings_of(*again) : again.error().message()));
+      damaged("repair",
+              where + " " + (again ? bench::findings_of(*again) : again.error().message()));
     look_at_link(*scratch_, where + ", repaired,");
   }
 

@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h). Then: what is there, before and after an
-// unmount, and a file system without a flaw.
+// Random operations of several users at once (tree/testing/history.h). Then: what is there, before
+// and after an unmount, and a file system without a flaw.
 
 #include <memory>
 #include <vector>
@@ -24,13 +24,15 @@ TEST_P(History, OfSeveralUsersAtOnce) {
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Mounted m(GetParam(), {.device_bytes = 8 << 20, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 192U << 10});
+    Mounted m(GetParam(),
+              {.device_bytes = 8 << 20, .cache_bytes = seed % 2 == 0 ? 4U << 20 : 192U << 10});
     m.mount();
     std::vector<std::unique_ptr<User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;
     m.as_user([&] { ASSERT_TRUE(m.file_system->mkdir("shared", 0755)); });
     for (std::uint32_t i = 0; i < 3; ++i) {
-      users.push_back(std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
+      users.push_back(
+          std::make_unique<User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
       accounts.push_back(std::make_unique<os::Account>());
       m.executor.spawn(os::Executor::Kind::user, *accounts.back(), [&, i] { users[i]->live(150); });
       accounts.push_back(std::make_unique<os::Account>());

@@ -1,5 +1,6 @@
-// I/O errors under every scheme: who hears of them, what survives them, and what is never written after them
-// (volume.h). Drawn from seeds and judged by the oracle: harness/explorer/in_process/io_errors_test.cc.
+// I/O errors under every scheme: who hears of them, what survives them, and what is never written
+// after them (volume.h). Drawn from seeds and judged by the oracle:
+// harness/explorer/in_process/io_errors_test.cc.
 #include <cerrno>
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -29,7 +30,8 @@ os::SectorRange inode_table(const Mounted& m) {
 /// Where a block of a file will be written that is in the cache.
 os::SectorRange place_of(Mounted& m, const std::string& path, std::int64_t block = 0) {
   const auto status = m.file_system->stat(path);
-  const auto buffer = m.cache.cached(Volume::block_of(static_cast<InodeNumber>(status->inode), block));
+  const auto buffer =
+      m.cache.cached(Volume::block_of(static_cast<InodeNumber>(status->inode), block));
   EXPECT_TRUE(buffer) << path;
   return {buffer.lba(), buffer.lba() + buffer.bytes().size() / kSectorBytes};
 }
@@ -45,7 +47,8 @@ std::string text_of(const model::SectorStore& image, const std::string& path) {
   const auto inode = reader->lookup(path);
   if (!inode) return "(not there)";
   std::string text(100, '?');
-  const auto got = reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
+  const auto got =
+      reader->read(*inode, 0, std::as_writable_bytes(std::span(text.data(), text.size())));
   text.resize(got.value_or(0));
   return text;
 }
@@ -58,7 +61,8 @@ std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
   EXPECT_TRUE(seen) << seen.error().message();
   if (seen && !m.setup.control) {
     for (const Finding& finding : seen->findings)
-      EXPECT_TRUE(permitted(m.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+      EXPECT_TRUE(permitted(m.setup, finding.kind))
+          << name_of(finding.kind) << ": " << finding.text;
   }
   EXPECT_TRUE(fsck.run(*image, {.repair = true}));
   return image;
@@ -107,8 +111,9 @@ TEST_P(IoErrors, AnErrorOfDataIsNotForgottenAndARetryWritesIt) {
     const auto inode = fs.stat("f");
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
-    write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode), 0));  // the syncer: nobody waits
-    const bool failed_behind = m_.machine.faulty_disk.failed() > 0;                // not what is journalled
+    write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
+                                     0));                            // the syncer: nobody waits
+    const bool failed_behind = m_.machine.faulty_disk.failed() > 0;  // not what is journalled
     const auto first = fs.fsync(*file);
     if (failed_behind) {
       EXPECT_FALSE(first) << "the second time it fails under the fsync";
@@ -134,7 +139,8 @@ TEST_P(IoErrors, FsyncHearsOfMetadataThatFailsUnderWay) {
       const auto inode = fs.stat("f");
       EXPECT_TRUE(fs.chmod("f", 0640));
       (void)m.file_system->volume().inodes.write_all_delayed();
-      m.cache.write_behind(m.file_system->volume().inodes.block_key(static_cast<InodeNumber>(inode->inode)));
+      m.cache.write_behind(
+          m.file_system->volume().inodes.block_key(static_cast<InodeNumber>(inode->inode)));
       const bool on_its_way = m.machine.faulty_disk.failed() > 0;
       const auto done = fs.fsync(*file);
       if (on_its_way && m.setup.block_copy) {
@@ -183,8 +189,8 @@ TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
   });
 }
 
-/// Each read that a few operations need fails once. Whatever the file system makes of it, what it calls clean
-/// is, and what it has stopped for is what a cut leaves.
+/// Each read that a few operations need fails once. Whatever the file system makes of it, what it
+/// calls clean is, and what it has stopped for is what a cut leaves.
 TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
@@ -218,7 +224,8 @@ TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
-/// Each write of operations that take a last name away fails once: an entry that stays on the disk keeps its inode.
+/// Each write of operations that take a last name away fails once: an entry that stays on the disk
+/// keeps its inode.
 TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
@@ -226,7 +233,8 @@ TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
     m.as_user([&] {
       FileSystem& fs = *m.file_system;
       EXPECT_TRUE(fs.mkdir("d", 0755) && fs.mkdir("d/below", 0755) && fs.mkdir("e", 0755));
-      for (const char* name : {"d/a", "d/b", "e/c"}) bench::put_file(fs, name, std::string(60'000, name[2]));
+      for (const char* name : {"d/a", "d/b", "e/c"})
+        bench::put_file(fs, name, std::string(60'000, name[2]));
       EXPECT_TRUE(fs.sync());
       m.machine.faulty_disk.add({.op = model::Op::write, .nth = nth});
       (void)fs.unlink("d/a");
@@ -242,8 +250,9 @@ TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
   }
 }
 
-/// Each read that the removal of a file needs fails once. What could not be freed leaks: nobody says that all
-/// is well, be it freed by the operation, at its end, or by a work item of a later sync.
+/// Each read that the removal of a file needs fails once. What could not be freed leaks: nobody
+/// says that all is well, be it freed by the operation, at its end, or by a work item of a later
+/// sync.
 TEST_P(IoErrors, AReadThatFailsWhileSpaceIsFreed) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
@@ -318,7 +327,8 @@ TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
   });
 }
 
-/// The inode is written with the new pointer when the data have failed already: it has had to be read first.
+/// The inode is written with the new pointer when the data have failed already: it has had to be
+/// read first.
 TEST_P(IoErrors, APointerDoesNotLeadToMovedDataThatHaveFailed) {
   if (GetParam().control) GTEST_SKIP() << "keeps no rule";
   m_.as_user([&] {
@@ -361,7 +371,8 @@ TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   });
 }
 
-/// Others who put something off all the time: a sync ends without them, and an unmount is not clean.
+/// Others who put something off all the time: a sync ends without them, and an unmount is not
+/// clean.
 TEST_P(IoErrors, AnUnmountThatDoesNotComeToAnEndIsNotClean) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -412,7 +423,8 @@ TEST(IoErrorsOfAJournal, NoCommitWithoutTheDataThatItWaitsFor) {
 }
 
 TEST(IoErrorsOfAJournal, FsyncHearsOfDataThatHadNoRoomInIt) {
-  Mounted m(bench::journal_setup({.contents = JournalOptions::Contents::data}), only_who_asks_writes());
+  Mounted m(bench::journal_setup({.contents = JournalOptions::Contents::data}),
+            only_who_asks_writes());
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;

@@ -26,8 +26,8 @@ void add_features(const Features& features, adapters::Settings& mkfs) {
   if (features.fast_check && !features.foreign_block) mkfs["foreign-block"] = "0";
 }
 
-adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_bytes, std::uint64_t groups,
-                             const LabDiskNeeds& needs) {
+adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_bytes,
+                             std::uint64_t groups, const LabDiskNeeds& needs) {
   adapters::LabDisk disk;
   add_features(needs.features, disk.mkfs);
   if (needs.features.external_journal) {
@@ -35,8 +35,8 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
     disk.mkfs["external-journal"] = std::to_string(disk.log_bytes);
   } else if (needs.journal) {
     // A journal lies in one group, and leaves some room there.
-    group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) / block_bytes *
-                  block_bytes;
+    group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) /
+                  block_bytes * block_bytes;
     groups = 2;
     disk.mkfs["journal-size"] = std::to_string(shortest_journal(block_bytes));
   }

@@ -1,5 +1,6 @@
-// Where there are no features nothing of them can be seen: each scheme writes to the byte, in this order and at
-// these virtual times, what it wrote before there were any (the checksums are of that code, aa55efc).
+// Where there are no features nothing of them can be seen: each scheme writes to the byte, in this
+// order and at these virtual times, what it wrote before there were any (the checksums are of that
+// code, aa55efc).
 
 #include <fmt/format.h>
 
@@ -92,7 +93,8 @@ TEST_P(UnchangedImages, AreWrittenAsBeforeTheFeatures) {
   EXPECT_EQ(seen.ended_us, known->second.ended_us);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UnchangedImages, testing::ValuesIn(bench::all_setups()), bench::test_name);
+INSTANTIATE_TEST_SUITE_P(All, UnchangedImages, testing::ValuesIn(bench::all_setups()),
+                         bench::test_name);
 
 }  // namespace
 }  // namespace headcrash::ufs

@@ -97,9 +97,9 @@ class UfsReader final : public adapters::ImageReader {
     const Superblock& s = reader_.superblock();
     std::uint64_t digest = s.size_fragments;
     for (const std::uint32_t each :
-         {s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset, s.stagger, s.stagger_mask,
-          s.groups, s.inodes_per_group, s.fragments_per_group, s.header_bytes, s.block_bytes,
-          s.fragment_bytes, s.inline_target_max}) {
+         {s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset, s.stagger,
+          s.stagger_mask, s.groups, s.inodes_per_group, s.fragments_per_group, s.header_bytes,
+          s.block_bytes, s.fragment_bytes, s.inline_target_max}) {
       constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
       digest = (digest ^ each) * kOdd;
       digest ^= digest >> 31U;
@@ -163,12 +163,15 @@ class UfsReader final : public adapters::ImageReader {
 
 class MountedUfs final : public adapters::MountedSystem {
  public:
-  explicit MountedUfs(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+  explicit MountedUfs(std::unique_ptr<FileSystem> file_system)
+      : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
-  adapters::Counters space_counts() const override { return counters_of(file_system_->volume().super.total); }
+  adapters::Counters space_counts() const override {
+    return counters_of(file_system_->volume().super.total);
+  }
 
  private:
   std::unique_ptr<FileSystem> file_system_;
@@ -177,18 +180,18 @@ class MountedUfs final : public adapters::MountedSystem {
 class UfsSystem final : public adapters::SystemUnderTest {
  public:
   UfsSystem(const adapters::FileSystemType& type, SchemeVariant variant)
-      : SystemUnderTest(
-            type, {.name = variant.name,
-                   .title = variant.title,
-                   .control = variant.control,
-                   .shown_by = variant.shown_by,
-                   .promises = promises_of(variant),
-                   .queue = variant.queue,
-                   .block_copy = variant.block_copy,
-                   .syncer = variant.syncer,
-                   .devices = variant.features.external_journal ? 2U : 1U,
-                   .mkfs = variant.features.external_journal ? adapters::Settings{{"external-journal", "0"}}
-                                                             : adapters::Settings()}),
+      : SystemUnderTest(type, {.name = variant.name,
+                               .title = variant.title,
+                               .control = variant.control,
+                               .shown_by = variant.shown_by,
+                               .promises = promises_of(variant),
+                               .queue = variant.queue,
+                               .block_copy = variant.block_copy,
+                               .syncer = variant.syncer,
+                               .devices = variant.features.external_journal ? 2U : 1U,
+                               .mkfs = variant.features.external_journal
+                                           ? adapters::Settings{{"external-journal", "0"}}
+                                           : adapters::Settings()}),
         variant_(std::move(variant)) {}
 
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
@@ -239,25 +242,32 @@ class UfsType final : public adapters::FileSystemType {
   }
 
   std::string_view name() const override { return "ufs"; }
-  std::string_view title() const override { return "UFS1 with the ordering schemes of Ganger and Patt 1994"; }
+  std::string_view title() const override {
+    return "UFS1 with the ordering schemes of Ganger and Patt 1994";
+  }
   std::string_view address_unit() const override { return "fragment"; }
-  std::span<const adapters::MkfsOption> mkfs_options() const override { return ufs::mkfs_options(); }
+  std::span<const adapters::MkfsOption> mkfs_options() const override {
+    return ufs::mkfs_options();
+  }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
     TRY(const auto options, mkfs_options_of(settings));
     TRY(const auto made, ufs::mkfs(store, options));
     const std::uint32_t inodes = made.groups * made.inodes_per_group;
     return adapters::MadeImage{
-        .text = fmt::format("{} groups, {} inodes, blocks of {} bytes, fragments of {}", made.groups, inodes,
-                            made.block_bytes, made.fragment_bytes),
+        .text = fmt::format("{} groups, {} inodes, blocks of {} bytes, fragments of {}",
+                            made.groups, inodes, made.block_bytes, made.fragment_bytes),
         .facts = {{"groups", made.groups},
                   {"inodes", inodes},
                   {"block_bytes", made.block_bytes},
                   {"fragment_bytes", made.fragment_bytes},
                   {"data_bytes", std::uint64_t{made.data_fragments} * made.fragment_bytes}}};
   }
-  std::unique_ptr<adapters::ImageChecker> checker() const override { return std::make_unique<UfsChecker>(); }
-  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+  std::unique_ptr<adapters::ImageChecker> checker() const override {
+    return std::make_unique<UfsChecker>();
+  }
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(
+      const model::SectorStore& store) const override {
     auto reader = ufs::ImageReader::open(store);
     if (!reader) return pass_on(reader);
     return std::make_unique<UfsReader>(*std::move(reader));
@@ -269,10 +279,12 @@ class UfsType final : public adapters::FileSystemType {
   }
   std::string_view usual_system() const override { return "soft-updates"; }
   bool left_by_a_cut(const adapters::CheckReport& report) const override;
-  std::unique_ptr<adapters::ImageAudit> audit() const override { return std::make_unique<damage::Audit>(); }
+  std::unique_ptr<adapters::ImageAudit> audit() const override {
+    return std::make_unique<damage::Audit>();
+  }
   bool has_repair_trials() const override { return true; }
-  Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(std::span<const std::byte> sound,
-                                                                std::uint64_t log_at) const override {
+  Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(
+      std::span<const std::byte> sound, std::uint64_t log_at) const override {
     auto trials = std::make_unique<UfsTrials>(sound, log_at);
     if (!trials->made()) return pass_on(trials->made());
     return trials;
@@ -295,7 +307,8 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   areas.push_back({geometry.lba_of(geometry.data_start(0))});
   if (const Superblock& superblock = reader.superblock(); superblock.journal.fragments > 0) {
     const JournalRing ring(superblock);
-    areas.push_back({ring.superblock_lba(), ring.lba(superblock.journal.at + superblock.journal.fragments)});
+    areas.push_back(
+        {ring.superblock_lba(), ring.lba(superblock.journal.at + superblock.journal.fragments)});
   }
   return areas;
 }

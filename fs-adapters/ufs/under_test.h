@@ -1,5 +1,6 @@
 #pragma once
-// UFS as a system under test (fs-adapters/system_under_test.h): one system for each line of scheme_variants.h.
+// UFS as a system under test (fs-adapters/system_under_test.h): one system for each line of
+// scheme_variants.h.
 
 #include "fs-adapters/system_under_test.h"
 #include "fs-adapters/ufs/fsck/fsck.h"

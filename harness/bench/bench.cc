@@ -1,7 +1,8 @@
 // Rounds of trials (bench.h, plan.h).
 //
-// One trial at a time: what runs beside a timed one would be measured with it. Only guests whose processor
-// takes no time may run side by side, and then within a round: which trials a round has depends on earlier ones.
+// One trial at a time: what runs beside a timed one would be measured with it. Only guests whose
+// processor takes no time may run side by side, and then within a round: which trials a round has
+// depends on earlier ones.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,11 @@ class BenchRunner {
 
   Result<BenchOutcome> run() {
     if (cells_.empty())
-      return fail("--shard",
-                  fmt::format("shard {}/{} of {} has no trial: a shard has whole groups of file systems",
-                              options_.shard.index + 1, options_.shard.count, bench_.name),
-                  "use fewer shards");
+      return fail(
+          "--shard",
+          fmt::format("shard {}/{} of {} has no trial: a shard has whole groups of file systems",
+                      options_.shard.index + 1, options_.shard.count, bench_.name),
+          "use fewer shards");
     TRY(prepare());
     outcome_.finished_before = kept_.finished_before;
     if (outcome_.finished_before) {
@@ -67,22 +69,24 @@ class BenchRunner {
     std::map<std::string, adapters::GuestParts> parts;
     for (const Cell& cell : cells_) {
       const auto [own, added] = parts.emplace(cell.filesystem->name, cell.filesystem->guest);
-      if (added) own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
+      if (added)
+        own->second.tools.insert(own->second.tools.end(), programs.begin(), programs.end());
     }
     accelerator_ = run::accelerator_of(bench_.virtual_time, options_.cache);
     auto images = vm::guest_images(options_.cache, parts, accelerator_);
     if (!images) return pass_on(images);
     images_ = *std::move(images);
-    TRY(auto kept, run::open_run(database_, {.kind = "bench",
-                                             .name = bench_.name,
-                                             .configuration = bench_.text,
-                                             .seed = bench_.seed,
-                                             .digest = bench_digest(bench_),
-                                             .shard = options_.shard,
-                                             .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
-                                             .guest_kernel = vm::kernels_of(images_),
-                                             .accelerator = accelerator_,
-                                             .resume = options_.resume}));
+    TRY(auto kept,
+        run::open_run(database_, {.kind = "bench",
+                                  .name = bench_.name,
+                                  .configuration = bench_.text,
+                                  .seed = bench_.seed,
+                                  .digest = bench_digest(bench_),
+                                  .shard = options_.shard,
+                                  .trials = cells_.size() * static_cast<std::size_t>(bench_.least),
+                                  .guest_kernel = vm::kernels_of(images_),
+                                  .accelerator = accelerator_,
+                                  .resume = options_.resume}));
     kept_ = std::move(kept);
     outcome_.run = kept_.id;
     outcome_.done_before = kept_.finished.size();
@@ -115,8 +119,9 @@ class BenchRunner {
       if (BenchTrialPlan plan = trial_of(bench_, cell, round); !kept_.finished.contains(plan.key))
         wanted.push_back(std::move(plan));
     }
-    return run::side_by_side(options_.jobs, wanted.size(), options_.interrupted,
-                             [&] { return [&](std::size_t index) { return run_one(wanted[index]); }; });
+    return run::side_by_side(options_.jobs, wanted.size(), options_.interrupted, [&] {
+      return [&](std::size_t index) { return run_one(wanted[index]); };
+    });
   }
 
   Result<void> run_one(const BenchTrialPlan& plan) {
@@ -152,7 +157,8 @@ class BenchRunner {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
     progress.planned = outcome_.planned;
-    if (const auto work_s = left_.seconds()) progress.left_s = *work_s / static_cast<double>(options_.jobs);
+    if (const auto work_s = left_.seconds())
+      progress.left_s = *work_s / static_cast<double>(options_.jobs);
     options_.on_progress(progress);
   }
 
@@ -176,7 +182,7 @@ class BenchRunner {
   vm::GuestImages images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
-  std::mutex mutex_;                             ///< while trials run: of all below, and of the database
+  std::mutex mutex_;  ///< while trials run: of all below, and of the database
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;
@@ -190,8 +196,9 @@ Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
 }
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {
-  BenchForecast::CellForecast told{
-      .key = cell.key, .parameters = parameters_text(*cell.workload), .scale = cell.workload->scale};
+  BenchForecast::CellForecast told{.key = cell.key,
+                                   .parameters = parameters_text(*cell.workload),
+                                   .scale = cell.workload->scale};
   if (database != nullptr) {
     TRY(const auto same, experience_with(*database, cell));
     TRY(const auto like, experience_with_like(*database, cell));
@@ -245,8 +252,8 @@ Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std:
     each.trial_s = known_s / static_cast<double>(known);
     each.origin = "the others";
   }
-  const double round_s =
-      known_s / static_cast<double>(known) * static_cast<double>(told.cells) / static_cast<double>(jobs);
+  const double round_s = known_s / static_cast<double>(known) * static_cast<double>(told.cells) /
+                         static_cast<double>(jobs);
   told.least_s = round_s * static_cast<double>(bench.least);
   told.most_s = round_s * static_cast<double>(bench.most);
   return told;

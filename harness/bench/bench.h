@@ -1,6 +1,6 @@
 #pragma once
-// Runs a benchmark's trials and keeps each in the database the moment it is finished: a benchmark killed at any
-// moment resumes with --resume, repeats no finished trial and loses none.
+// Runs a benchmark's trials and keeps each in the database the moment it is finished: a benchmark
+// killed at any moment resumes with --resume, repeats no finished trial and loses none.
 
 #include <atomic>
 #include <filesystem>
@@ -19,7 +19,8 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  std::size_t jobs = 1;  ///< trials at once, at least 1; above 1 with virtual time and no charge only
+  std::size_t jobs =
+      1;  ///< trials at once, at least 1; above 1 with virtual time and no charge only
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -53,13 +54,14 @@ struct BenchForecast {
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    std::string origin;  ///< of the estimate: "3 trials of it", "2 like it", "the file", "the others"
+    std::string
+        origin;  ///< of the estimate: "3 trials of it", "2 like it", "the file", "the others"
   };
   std::vector<CellForecast> each;
   std::optional<double> least_s, most_s;  ///< none while nothing is known of any cell
 };
-/// With `jobs` trials at once (BenchOptions). Estimates come from earlier trials in the database, if there is
-/// one, then from the file.
+/// With `jobs` trials at once (BenchOptions). Estimates come from earlier trials in the database,
+/// if there is one, then from the file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

@@ -51,8 +51,9 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   TRY(table.only({"name", "profiles", "size", "write-cache", "clock"}));
   BenchDevice like{.size_bytes = std::uint64_t{512} << 20, .clock = bench.clock};
   std::vector<std::string> profiles;
-  for (const auto& read : {table.take("name", like.name), table.take("profiles", profiles),
-                           table.take_size("size", like.size_bytes), take_timing_clock(table, like.clock)}) {
+  for (const auto& read :
+       {table.take("name", like.name), table.take("profiles", profiles),
+        table.take_size("size", like.size_bytes), take_timing_clock(table, like.clock)}) {
     if (!read) return read;
   }
   if (profiles.empty())
@@ -60,7 +61,8 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   if (!like.name.empty() && profiles.size() > 1)
     return fail(table.subject("name"), "needs exactly one profile", "write a [[device]] for each");
   if (like.name.find('/') != std::string::npos)
-    return fail(table.subject("name"), "contains a '/', which separates the parts of a trial's key");
+    return fail(table.subject("name"),
+                "contains a '/', which separates the parts of a trial's key");
   if (table.has("write-cache")) {
     bool on = false;
     TRY(table.take("write-cache", on));
@@ -70,15 +72,17 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     const auto summary = profiles::summarise_profile(profile);
     if (!summary) return within(table.subject("profiles"), summary.error());
     if (like.size_bytes / kSectorBytes > summary->capacity_sectors) {
-      return fail(table.subject("size"), fmt::format("{} holds only {} MiB", profile,
-                                                     summary->capacity_sectors * kSectorBytes >> 20));
+      return fail(table.subject("size"),
+                  fmt::format("{} holds only {} MiB", profile,
+                              summary->capacity_sectors * kSectorBytes >> 20));
     }
     BenchDevice device = like;
     device.profile = profile;
     if (device.name.empty()) device.name = std::filesystem::path(profile).stem();
     for (const BenchDevice& other : bench.devices) {
       if (other.name == device.name)
-        return fail(table.subject("profiles"), fmt::format("two devices are called \"{}\"", device.name),
+        return fail(table.subject("profiles"),
+                    fmt::format("two devices are called \"{}\"", device.name),
                     "give one of them another name = \"...\"");
     }
     bench.devices.push_back(std::move(device));
@@ -89,7 +93,8 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
 Result<void> read_devices(const StrictTable& root, Bench& bench) {
   TRY(const auto tables, root.tables("device"));
   if (tables.empty())
-    return fail(root.subject("device"), "is missing", "write [[device]] and profiles = [\"hp-c2447\"]");
+    return fail(root.subject("device"), "is missing",
+                "write [[device]] and profiles = [\"hp-c2447\"]");
   for (const StrictTable& table : tables) {
     TRY(read_one_device(table, bench));
   }
@@ -153,7 +158,8 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
     return fail(table.subject("scale"), fmt::format("\"{}\" is unknown", like.scale),
                 "write scale = \"exact\" or \"scaled\"");
   const bool scaled = like.scale == "scaled";
-  std::vector<std::string> parameters, allowed{"name", "scale", "takes-s", "devices", "filesystems"};
+  std::vector<std::string> parameters,
+      allowed{"name", "scale", "takes-s", "devices", "filesystems"};
   for (const timed::Parameter& each : like.timed->parameters) parameters.emplace_back(each.name);
   allowed.insert(allowed.end(), parameters.begin(), parameters.end());
   TRY(table.only(allowed));
@@ -161,7 +167,8 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   TRY(const auto all, combinations(table, parameters));
   for (const timed::Arguments& replaced : all) {
     BenchWorkload workload = like;
-    TRY(auto arguments, timed::arguments_of(*like.timed, scaled, replaced, table.subject(like.name)));
+    TRY(auto arguments,
+        timed::arguments_of(*like.timed, scaled, replaced, table.subject(like.name)));
     workload.arguments = std::move(arguments);
     workload.label = like.name + "." + like.scale;
     for (const auto& [key, value] : workload.arguments) {
@@ -174,14 +181,16 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   return {};
 }
 
-Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside, Bench& bench) {
+Result<void> read_tool(const StrictTable& table, const std::filesystem::path& beside,
+                       Bench& bench) {
   std::vector<std::string> allowed{"name", "takes-s", "devices", "filesystems"};
   const std::vector<std::string> keys = tool_keys();
   allowed.insert(allowed.end(), keys.begin(), keys.end());
   TRY(table.only(allowed));
   TRY(auto job, take_tool(table, beside));
   BenchWorkload workload{.scale = "custom"};
-  for (const auto& read : {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
+  for (const auto& read :
+       {table.take("name", workload.name), table.take("takes-s", workload.expected_s)}) {
     if (!read) return read;
   }
   if (workload.name.find_first_of("/ ") != std::string::npos)
@@ -199,7 +208,8 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
 }
 
 /// "sata-7300" is refused, "sata-7200" offered.
-Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key, const char* noun,
+Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key,
+                                             const char* noun,
                                              const std::vector<std::string>& known) {
   std::vector<std::string> names;
   TRY(table.take(key, names));
@@ -212,16 +222,19 @@ Result<std::vector<std::string>> names_among(const StrictTable& table, const cha
 }
 
 bool share_a_cell(const BenchWorkload& one, const BenchWorkload& other) {
-  const auto meet = [](const std::vector<std::string>& some, const std::vector<std::string>& others) {
+  const auto meet = [](const std::vector<std::string>& some,
+                       const std::vector<std::string>& others) {
     return some.empty() || others.empty() || std::ranges::find_first_of(some, others) != some.end();
   };
   return meet(one.devices, other.devices) && meet(one.filesystems, other.filesystems);
 }
 
-Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside, Bench& bench) {
+Result<void> read_workloads(const StrictTable& root, const std::filesystem::path& beside,
+                            Bench& bench) {
   TRY(const auto tables, root.tables("workload"));
   if (tables.empty())
-    return fail(root.subject("workload"), "is missing", "write [[workload]] and name = \"lfs-small-file\"");
+    return fail(root.subject("workload"), "is missing",
+                "write [[workload]] and name = \"lfs-small-file\"");
   std::vector<std::string> all_devices, all_filesystems;
   for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
   for (const adapters::LinuxAdapter& each : bench.filesystems)
@@ -230,10 +243,12 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     const std::size_t before = bench.workloads.size();
     TRY(const auto devices, names_among(table, "devices", "device", all_devices));
     TRY(const auto filesystems, names_among(table, "filesystems", "file system", all_filesystems));
-    const auto read = table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
+    const auto read =
+        table.has("tool") ? read_tool(table, beside, bench) : read_timed(table, bench);
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
-      return fail(root.subject("workload"), fmt::format("makes more than {} workloads", kWorkloadsMost));
+      return fail(root.subject("workload"),
+                  fmt::format("makes more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
       bench.workloads[i].devices = devices;
       bench.workloads[i].filesystems = filesystems;
@@ -241,7 +256,8 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
         if (bench.workloads[i].label == bench.workloads[j].label &&
             share_a_cell(bench.workloads[i], bench.workloads[j]))
           return fail(
-              table.subject("name"), fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
+              table.subject("name"),
+              fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
               "leave one out, or distinguish them by a parameter, their devices, their file systems or a tool's name = \"...\"");
       }
     }
@@ -255,19 +271,22 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
   std::vector<std::string> names, kernels;
   TRY(root.take("filesystems", names));
   TRY(root.take("kernels", kernels));
-  if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+  if (names.empty())
+    return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
     auto adapter = adapters::load_adapter(name);
     if (!adapter) return within(root.subject("filesystems"), adapter.error());
     for (const BenchDevice& device : bench.devices) {
       if (adapter->minimum_size_bytes > device.size_bytes)
-        return fail(root.subject("device.size"),
-                    fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-                    fmt::format("make {} larger or leave the file system out", device.name));
+        return fail(
+            root.subject("device.size"),
+            fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
+            fmt::format("make {} larger or leave the file system out", device.name));
     }
     if (adapter->log_size_bytes != 0)
       return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, and a benchmark measures one", "leave it out");
+                  "needs a second device for its log, and a benchmark measures one",
+                  "leave it out");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
@@ -288,9 +307,11 @@ Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
   }
   if (!table->has("most")) bench.most = std::max(bench.least, bench.most);
   if (bench.most < bench.least)
-    return fail(table->subject("most"), fmt::format("is less than least, which is {}", bench.least));
+    return fail(table->subject("most"),
+                fmt::format("is less than least, which is {}", bench.least));
   if (bench.interval < kNarrowest || bench.interval > kWidest)
-    return fail(table->subject("interval"), fmt::format("must be from {} to {}", kNarrowest, kWidest),
+    return fail(table->subject("interval"),
+                fmt::format("must be from {} to {}", kNarrowest, kWidest),
                 "write interval = 0.05 for a mean known to 5 %");
   return {};
 }
@@ -340,15 +361,17 @@ bool BenchWorkload::runs_on(const std::string& device) const {
 
 bool BenchWorkload::runs_with(const adapters::LinuxAdapter& filesystem) const {
   return filesystems.empty() ||
-         std::ranges::find(filesystems, adapters::name_without_kernel(filesystem.name)) != filesystems.end();
+         std::ranges::find(filesystems, adapters::name_without_kernel(filesystem.name)) !=
+             filesystems.end();
 }
 
 std::string parameters_text(const BenchWorkload& workload) {
   if (workload.tool) {
-    return fmt::format("job={:016x}", run::hash_text(fmt::format("{} {}{}", workload.tool->job,
-                                                                 fmt::join(workload.tool->options, " "),
-                                                                 fmt::join(workload.tool->fio.iologs, "")),
-                                                     0));
+    return fmt::format("job={:016x}",
+                       run::hash_text(fmt::format("{} {}{}", workload.tool->job,
+                                                  fmt::join(workload.tool->options, " "),
+                                                  fmt::join(workload.tool->fio.iologs, "")),
+                                      0));
   }
   std::string text;
   for (const auto& [key, value] : workload.arguments)
@@ -361,11 +384,12 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
   Bench bench{.name = std::filesystem::path(file_name).stem(), .text = text};
   std::int64_t seed = 1;
   for (const auto& read :
-       {root.only({"title", "takes", "seed", "filesystems", "kernels", "clock", "setup-clock", "quiescence",
-                   "device", "workload", "repetitions", "guest"}),
+       {root.only({"title", "takes", "seed", "filesystems", "kernels", "clock", "setup-clock",
+                   "quiescence", "device", "workload", "repetitions", "guest"}),
         root.take("title", bench.title), root.take("takes", bench.takes),
-        root.take("seed", seed, {.least = 0, .most = INT64_MAX}), root.take("quiescence", bench.quiescence),
-        read_clocks(root, bench), read_devices(root, bench), read_filesystems(root, bench),
+        root.take("seed", seed, {.least = 0, .most = INT64_MAX}),
+        root.take("quiescence", bench.quiescence), read_clocks(root, bench),
+        read_devices(root, bench), read_filesystems(root, bench),
         read_workloads(root, std::filesystem::path(file_name).parent_path(), bench),
         read_repetitions(root, bench), read_guest(root, bench), check_waits(root, bench)}) {
     if (!read) return pass_on(read);
@@ -382,7 +406,8 @@ Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests
   };
   std::vector<std::string> names;
   for (const EmbeddedFile& file : embedded_files()) {
-    if (file.name == name_or_path + ".toml") return parse(std::string(file.text), std::string(file.name));
+    if (file.name == name_or_path + ".toml")
+      return parse(std::string(file.text), std::string(file.name));
     if (file.name.ends_with(".toml")) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   }
   if (!base::is_path(name_or_path)) {

@@ -36,7 +36,7 @@ struct BenchWorkload {
   const timed::TimedWorkload* timed = nullptr;  ///< null: a tool's
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  double expected_s = 0;                 ///< a trial takes about as long, says the file; 0: it does not say
+  double expected_s = 0;  ///< a trial takes about as long, says the file; 0: it does not say
   std::vector<std::string> devices;      ///< names of those it runs on; empty: on all
   std::vector<std::string> filesystems;  ///< likewise, without a kernel's "@6.12"
   bool runs_on(const std::string& device) const;
@@ -56,8 +56,9 @@ struct Bench {
   std::vector<BenchDevice> devices;
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< repetitions of a cell
-  double interval = 0.05;             ///< wanted half width of the mean's 95 % interval, relative to it
-  bool virtual_time = false;  ///< guests of user-mode Linux: no clock of the file's is used, and none set
+  double interval = 0.05;  ///< wanted half width of the mean's 95 % interval, relative to it
+  bool virtual_time =
+      false;  ///< guests of user-mode Linux: no clock of the file's is used, and none set
   double charge =
       0;  ///< with it: what a nanosecond that the host's processor takes for a guest is in its time
   std::string clock = "real";  ///< of devices that do not say
@@ -67,8 +68,8 @@ struct Bench {
   std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang
 };
 
-/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml). `guests` has what is
-/// asked for in place of the file's own.
+/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml).
+/// `guests` has what is asked for in place of the file's own.
 Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests = {});
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name);
 

@@ -48,7 +48,8 @@ TEST(BenchFile, ListsAreCellsOfTheMatrix) {
 }
 
 TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
-  const auto bench = parse_bench("kernels = [\"6.1\", \"6.12\"]\n" + std::string(kGood), "mine.toml");
+  const auto bench =
+      parse_bench("kernels = [\"6.1\", \"6.12\"]\n" + std::string(kGood), "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   const auto plain = parse_bench(kGood, "mine.toml");
   ASSERT_EQ(bench->filesystems.size(), 2 * plain->filesystems.size());
@@ -58,7 +59,8 @@ TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
 }
 
 TEST(BenchFile, ScaleIsWhatTheValuesAre) {
-  const auto exact = parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
+  const auto exact =
+      parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
   ASSERT_TRUE(exact) << exact.error().message();
   EXPECT_EQ(exact->workloads[0].scale, "exact");
   const auto scaled = parse_bench(replaced(kGood, "files = [200, 400]", ""), "mine.toml");
@@ -72,10 +74,12 @@ TEST(BenchFile, UnknownWordsNameTheNearest) {
                  {"repetition", "did you mean \"repetitions\""});
   expect_refused(replaced(kGood, "lfs-small-file", "lfs-smal-file"),
                  {"workload[0].name", "did you mean \"lfs-small-file\""});
-  expect_refused(replaced(kGood, "\nfiles = ", "\nfile = "), {"workload[0].file", "did you mean \"files\""});
+  expect_refused(replaced(kGood, "\nfiles = ", "\nfile = "),
+                 {"workload[0].file", "did you mean \"files\""});
   expect_refused(replaced(kGood, "\"xfs\"", "\"xfss\""), {"filesystems", "xfs"});
   expect_refused(replaced(kGood, "sata-7200", "sata-720"), {"device[0].profiles", "sata-7200"});
-  expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n", {"workload[1].tool", "\"fio\""});
+  expect_refused(kGood + "[[workload]]\ntool = \"fios\"\njob = \"x\"\n",
+                 {"workload[1].tool", "\"fio\""});
 }
 
 TEST(BenchFile, AGuestInVirtualTimeHasOneClock) {
@@ -101,7 +105,8 @@ TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
   for (const BenchDevice& device : charged->devices) EXPECT_EQ(device.clock, "charged:2.5");
   EXPECT_EQ(parse_bench(in_virtual_time, "mine.toml")->charge, 0);
   for (const char* wrong : {"0", "-1", "nan", "inf", "1001", "\"much\""})
-    expect_refused(in_virtual_time + "charge = " + wrong + "\n", {"guest.charge", "from 0.001 to 1000"});
+    expect_refused(in_virtual_time + "charge = " + wrong + "\n",
+                   {"guest.charge", "from 0.001 to 1000"});
   expect_refused(kGood + "[guest]\ncharge = 1\n", {"guest.charge", "--guest virtual"});
   // As --guest and --charge do it; the run's text has both.
   const auto chosen = load_bench("quick", {.kind = "virtual", .charge = 3});
@@ -113,8 +118,10 @@ TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
 
 TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "[[device]]", "clock = \"off\"\n[[device]]"), {"clock", "off"});
-  expect_refused(replaced(kGood, "[[device]]", "clock = \"real:abc\"\n[[device]]"), {"clock", "abc"});
-  expect_refused(replaced(kGood, "[[device]]", "[[device]]\nclock = \"off\""), {"device", "clock", "off"});
+  expect_refused(replaced(kGood, "[[device]]", "clock = \"real:abc\"\n[[device]]"),
+                 {"clock", "abc"});
+  expect_refused(replaced(kGood, "[[device]]", "[[device]]\nclock = \"off\""),
+                 {"device", "clock", "off"});
   expect_refused(replaced(kGood, "\"320M\"", "\"100M\""), {"size", "300 MiB"});
   expect_refused(replaced(kGood, "\"320M\"", "\"9000G\""), {"size", "holds only"});
   expect_refused(replaced(kGood, "[200, 400]", "[200, 200]"), {"files", "different"});
@@ -123,17 +130,21 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
   expect_refused(replaced(kGood, "[200, 400]", "-1"), {"files", "out of range"});
   expect_refused(replaced(kGood, "least = 2", "least = 5\nmost = 4"), {"most"});
   expect_refused(replaced(kGood, "least = 2", "interval = 0"), {"interval"});
-  expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""), {"filesystems", "missing"});
-  expect_refused(kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
-                 {"workload[1].name", "is listed twice"});
+  expect_refused(replaced(kGood, "filesystems = [\"ext4\", \"xfs\"]", ""),
+                 {"filesystems", "missing"});
+  expect_refused(
+      kGood + "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n",
+      {"workload[1].name", "is listed twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
   expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n",
                  {"workload[1].job", "takes none"});
 }
 
 TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
-  const std::string small = replaced(kGood, "files = [200, 400]", "files = 200\ndevices = [\"hp-c2447\"]");
-  const std::string large = "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
+  const std::string small =
+      replaced(kGood, "files = [200, 400]", "files = 200\ndevices = [\"hp-c2447\"]");
+  const std::string large =
+      "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
   const auto bench = parse_bench(small + large + "devices = [\"sata-7200\"]\n", "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_TRUE(bench->workloads.back().runs_on("sata-7200"));
@@ -146,12 +157,15 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
 }
 
 TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherFileSystem) {
-  const std::string small = replaced(kGood, "files = [200, 400]", "files = 200\nfilesystems = [\"ext4\"]");
-  const std::string large = "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
+  const std::string small =
+      replaced(kGood, "files = [200, 400]", "files = 200\nfilesystems = [\"ext4\"]");
+  const std::string large =
+      "[[workload]]\nname = \"lfs-small-file\"\nscale = \"scaled\"\nfiles = 200\n";
   for (const bool kernels : {false, true}) {
-    const auto bench = parse_bench((kernels ? "kernels = [\"6.1\", \"7.3\"]\n" : "") + small + large +
-                                       "filesystems = [\"xfs\"]\ndevices = [\"hp-c2447\"]\n",
-                                   "mine.toml");
+    const auto bench =
+        parse_bench((kernels ? "kernels = [\"6.1\", \"7.3\"]\n" : "") + small + large +
+                        "filesystems = [\"xfs\"]\ndevices = [\"hp-c2447\"]\n",
+                    "mine.toml");
     ASSERT_TRUE(bench) << bench.error().message();
     EXPECT_TRUE(bench->workloads.front().runs_with(bench->filesystems.front()));
     EXPECT_FALSE(bench->workloads.front().runs_with(bench->filesystems.back()));
@@ -172,7 +186,8 @@ TEST(BenchFile, AYearOfWaitingIsForVirtualTime) {
 }
 
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
-  const std::string second = "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
+  const std::string second =
+      "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
   expect_refused(kGood + second, {"device[1].profiles", "two devices are called \"hp-c2447\""});
   const auto bench = parse_bench(kGood + second + "name = \"cached\"\n", "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();

@@ -1,5 +1,5 @@
-// A benchmark from its file to its rows, in a guest: two repetitions of a small workload on ext4, and one
-// that cannot fit.
+// A benchmark from its file to its rows, in a guest: two repetitions of a small workload on ext4,
+// and one that cannot fit.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
@@ -85,10 +85,12 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
       1);
 
   // Every phase of both good trials, in the order of the workload.
-  EXPECT_EQ(count("SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
-                  "IN (0, 1) "
-                  "AND parameters LIKE '%files=200%' AND host_busy BETWEEN 0 AND 1"),
-            2);
+  EXPECT_EQ(
+      count(
+          "SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
+          "IN (0, 1) "
+          "AND parameters LIKE '%files=200%' AND host_busy BETWEEN 0 AND 1"),
+      2);
   for (const char* label : {"create", "read", "delete"}) {
     const std::string rows =
         std::string(
@@ -99,33 +101,40 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // Two sides of the same requests. QEMU may join neighbouring ones, so that only bytes are equal; and ext4
-    // reads ahead its bitmaps in the background, a block of which can fall between the two counts.
+    // Two sides of the same requests. QEMU may join neighbouring ones, so that only bytes are
+    // equal; and ext4 reads ahead its bitmaps in the background, a block of which can fall between
+    // the two counts.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
         << label;
     EXPECT_EQ(count(rows + "guest_writes >= writes AND guest_reads + 4 >= reads"), 2) << label;
   }
-  EXPECT_EQ(count("SELECT count(*) FROM measure JOIN phase ON id = phase_id WHERE label = 'create' AND "
-                  "writes > 0 AND "
-                  "app_bytes_written = 200 * 1024 AND bytes_written >= app_bytes_written AND flushes > 0"),
-            2);
   EXPECT_EQ(
-      count("SELECT count(*) FROM measure JOIN phase ON id = phase_id WHERE label = 'read' AND reads > 0 AND "
-            "app_bytes_read = 200 * 1024 AND bytes_read >= app_bytes_read"),
+      count(
+          "SELECT count(*) FROM measure JOIN phase ON id = phase_id WHERE label = 'create' AND "
+          "writes > 0 AND "
+          "app_bytes_written = 200 * 1024 AND bytes_written >= app_bytes_written AND flushes > 0"),
+      2);
+  EXPECT_EQ(
+      count(
+          "SELECT count(*) FROM measure JOIN phase ON id = phase_id WHERE label = 'read' AND reads > 0 AND "
+          "app_bytes_read = 200 * 1024 AND bytes_read >= app_bytes_read"),
       2)
       << "the cache was dropped";
 
   // What did not fit is reported and not measured.
   EXPECT_EQ(
-      count("SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "
-            "summary LIKE 'create: %: No space left on device' AND a.kind = 'console'"),
+      count(
+          "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "
+          "summary LIKE 'create: %: No space left on device' AND a.kind = 'console'"),
       2);
-  EXPECT_EQ(count("SELECT count(*) FROM measure m JOIN phase p ON p.id = m.phase_id JOIN trial t ON t.id = "
-                  "p.trial_id "
-                  "WHERE t.verdict = 'failed'"),
-            0);
+  EXPECT_EQ(
+      count(
+          "SELECT count(*) FROM measure m JOIN phase p ON p.id = m.phase_id JOIN trial t ON t.id = "
+          "p.trial_id "
+          "WHERE t.verdict = 'failed'"),
+      0);
 
   // What a report needs and a plan learns.
   ASSERT_EQ(outcome->cells.size(), 2U);

@@ -1,7 +1,8 @@
 // A trial's steps (bench_trial.h).
 //
-// A step either continues or ends the trial with a reason: a hang, an oops, a file that could not be written.
-// Faults of headcrash itself end it in the same way, so that one bad trial never takes the benchmark with it.
+// A step either continues or ends the trial with a reason: a hang, an oops, a file that could not
+// be written. Faults of headcrash itself end it in the same way, so that one bad trial never takes
+// the benchmark with it.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -102,7 +103,8 @@ class BenchTrial {
     GuestCounters guest;
   };
   Step<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// `measure` has what the guest told; all else is taken here. `name` is the phase's in the database.
+  /// `measure` has what the guest told; all else is taken here. `name` is the phase's in the
+  /// database.
   Step<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                        std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Step<GuestCounters> counters(const char* request = "counters");
@@ -122,7 +124,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  bool settled_ = false;  ///< nothing of the last phase is left to write, or none is to be waited for
+  bool settled_ =
+      false;  ///< nothing of the last phase is left to write, or none is to be waited for
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
@@ -146,10 +149,11 @@ void BenchTrial::describe() {
   record_.key = plan_.key;
   record_.filesystem = cell_.filesystem->name;
   record_.device = cell_.device->name;
-  record_.devices = {{.name = "hd0",
-                      .profile = cell_.device->profile,
-                      .sectors = static_cast<std::int64_t>(cell_.device->size_bytes / model::kSectorBytes),
-                      .parent = {}}};
+  record_.devices = {
+      {.name = "hd0",
+       .profile = cell_.device->profile,
+       .sectors = static_cast<std::int64_t>(cell_.device->size_bytes / model::kSectorBytes),
+       .parent = {}}};
   record_.workload = cell_.workload->name;
   record_.parameters = parameters_text(*cell_.workload);
   record_.scale = cell_.workload->scale;
@@ -177,11 +181,13 @@ Result<void> BenchTrial::start_device() {
 
 Step<void> BenchTrial::work() {
   using Part = Step<void> (BenchTrial::*)();
-  for (const Part part : {&BenchTrial::start_guest, &BenchTrial::format_and_mount, &BenchTrial::run_phases}) {
+  for (const Part part :
+       {&BenchTrial::start_guest, &BenchTrial::format_and_mount, &BenchTrial::run_phases}) {
     TRY((this->*part)());
     if (interrupted()) return tl::unexpected(std::string("interrupted"));
   }
-  if (const auto oops = guest_->oops()) return tl::unexpected("oops: the guest's kernel reported: " + *oops);
+  if (const auto oops = guest_->oops())
+    return tl::unexpected("oops: the guest's kernel reported: " + *oops);
   return {};
 }
 
@@ -214,12 +220,14 @@ Step<void> BenchTrial::format_and_mount() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   tell("mkfs");
   TRY(step(setup_->begin("mkfs")));
-  const auto made = session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
+  const auto made =
+      session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made)
     return tl::unexpected(
         fmt::format("{}; {}", reason(made.error()), adapters::missing_tool_remedy(filesystem)));
   if (!filesystem.mkfs.good(made->exit_code))
-    return tl::unexpected(fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
+    return tl::unexpected(
+        fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
   TRY(step(setup_->end(made->exit_code)));
 
   TRY(step(setup_->begin("mount")));
@@ -233,8 +241,8 @@ Step<void> BenchTrial::format_and_mount() {
 Step<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
   auto ended = step(session_->exec(argv));
   if (ended && ended->exit_code != 0)
-    return tl::unexpected(
-        fmt::format("{} failed with exit code {}: {}", argv.at(0), ended->exit_code, ended->output));
+    return tl::unexpected(fmt::format("{} failed with exit code {}: {}", argv.at(0),
+                                      ended->exit_code, ended->output));
   return ended;
 }
 
@@ -254,8 +262,8 @@ Step<double> BenchTrial::wait_until_quiet() {
     if (quiet != stats.end() && quiet->is_number()) return quiet->get<double>();
     if (interrupted()) return tl::unexpected(std::string("interrupted"));
     if (steady_clock::now() > deadline)
-      return tl::unexpected(
-          fmt::format("hang: the device still had something to write after {} s", bench_.step_timeout_s));
+      return tl::unexpected(fmt::format("hang: the device still had something to write after {} s",
+                                        bench_.step_timeout_s));
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
     } else if (const auto paused = call({{"do", "pause"}, {"ms", kQuietPoll.count()}}); !paused) {
@@ -271,7 +279,8 @@ Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, b
     if (const auto done = settle(); !done) return tl::unexpected(done.error());
     if (const auto quiet = wait_until_quiet(); !quiet) return tl::unexpected(quiet.error());
   }
-  // Right before the device's own: what file systems do in the background falls between the two counts.
+  // Right before the device's own: what file systems do in the background falls between the two
+  // counts.
   TRY(const auto guest, counters());
   if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
   return PhaseStart{.watch = {}, .guest = guest};
@@ -331,8 +340,8 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
   if (!answer) return tl::unexpected(fmt::format("{}: {}", phase.name, answer.error()));
   if (answer->contains("error")) {
     const bool refused = answer->value("errno", 0) != 0;  // then the text says so
-    return tl::unexpected(
-        fmt::format("{}: {}{}", phase.name, answer->value("error", ""), refused ? "" : ": wrong data"));
+    return tl::unexpected(fmt::format("{}: {}{}", phase.name, answer->value("error", ""),
+                                      refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
   const double slower =
@@ -345,7 +354,8 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
 
 // ---- recovery
 
-/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
+/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes
+/// over.
 Step<void> BenchTrial::cut_power() {
   tell("cut");
   TRY(step(setup_->begin("cut")));
@@ -382,8 +392,8 @@ Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
                    {}, name);
 }
 
-/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean; of a workload that boots,
-/// replay and mount in one, then the check.
+/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean;
+/// of a workload that boots, replay and mount in one, then the check.
 Step<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
@@ -408,7 +418,8 @@ Step<void> BenchTrial::recover() {
     });
     if (!booted || filesystem.check.argv.empty()) return booted;
     TRY(step(session_->unmount()));
-    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); }); !checked)
+    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); });
+        !checked)
       return checked;
     return mount();
   }
@@ -419,7 +430,8 @@ Step<void> BenchTrial::recover() {
   });
   if (!replayed) return replayed;
   if (!filesystem.check.argv.empty()) {
-    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); }); !checked)
+    if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); });
+        !checked)
       return checked;
   }
   return recovery_step("mount", "mount", mount);
@@ -437,7 +449,8 @@ Step<void> BenchTrial::run_tool() {
   for (const auto& [path, text] : command.more_files) TRY(put_long_file(path, text));
   if (!command.prepare.empty()) {
     tell("prepare");
-    if (const auto prepared = exec(command.prepare); !prepared) return tl::unexpected(prepared.error());
+    if (const auto prepared = exec(command.prepare); !prepared)
+      return tl::unexpected(prepared.error());
   }
   TRY(const auto start, begin_phase("run", true));
   TRY(const auto before_ms, now_ms());
@@ -446,8 +459,8 @@ Step<void> BenchTrial::run_tool() {
   // The guest's clock is behind while it computes; the machine's has all of it.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
-  TRY(const auto text,
-      command.report_path.empty() ? Step<std::string>(ran.out()) : read_guest_file(command.report_path));
+  TRY(const auto text, command.report_path.empty() ? Step<std::string>(ran.out())
+                                                   : read_guest_file(command.report_path));
   TRY(auto report, step(parse_report(job, text)));
   db::MeasureRecord measure{.label = "run",
                             .elapsed_ms = took_ms / slowdown(cell_.device->clock),
@@ -463,8 +476,8 @@ Step<void> BenchTrial::run_tool() {
 /// In pieces, each a message to the agent.
 Step<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
-  std::vector<std::string> join{"busybox", "sh", "-c", "out=$1; shift; cat \"$@\" >\"$out\" && rm \"$@\"",
-                                "sh",      path};
+  std::vector<std::string> join{
+      "busybox", "sh", "-c", "out=$1; shift; cat \"$@\" >\"$out\" && rm \"$@\"", "sh", path};
   for (std::size_t at = 0; at < text.size(); at += kPiece) {
     join.push_back(fmt::format("{}.{}", path, at / kPiece));
     TRY(call({{"do", "put"}, {"path", join.back()}, {"text", text.substr(at, kPiece)}}));
@@ -477,8 +490,8 @@ Step<void> BenchTrial::put_long_file(const std::string& path, const std::string&
 Step<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {
-    TRY(const auto answer, exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece), "count=1",
-                                 fmt::format("skip={}", piece)}));
+    TRY(const auto answer, exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece),
+                                 "count=1", fmt::format("skip={}", piece)}));
     const std::string more = answer.out();
     text += more;
     if (more.size() < kReportPiece) return text;
@@ -496,8 +509,9 @@ void BenchTrial::conclude(const Step<void>& worked) {
     if (!phase.measure || !phase.measure->measured) continue;
     const db::MeasureRecord& measure = *phase.measure;
     if (worked)
-      record_.summary += fmt::format("{}{} {:.2f} s", record_.summary.empty() ? "" : ", ", measure.label,
-                                     measure.quiescent_ms.value_or(measure.elapsed_ms) / 1000);
+      record_.summary +=
+          fmt::format("{}{} {:.2f} s", record_.summary.empty() ? "" : ", ", measure.label,
+                      measure.quiescent_ms.value_or(measure.elapsed_ms) / 1000);
     record_.operations += measure.operations;
     measured.push_back(phase);
   }
@@ -519,13 +533,15 @@ void BenchTrial::keep_console() {
   std::ofstream(path) << guest_->console_tail(kConsoleLines);
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) return;
-  record_.artefacts.push_back({"console", std::filesystem::relative(path, context_.database_folder, error),
+  record_.artefacts.push_back({"console",
+                               std::filesystem::relative(path, context_.database_folder, error),
                                static_cast<std::int64_t>(bytes)});
 }
 
 }  // namespace
 
-Result<db::TrialRecord> run_bench_trial(const BenchTrialPlan& plan, const BenchTrialContext& context) {
+Result<db::TrialRecord> run_bench_trial(const BenchTrialPlan& plan,
+                                        const BenchTrialContext& context) {
   return BenchTrial(plan, context).run();
 }
 

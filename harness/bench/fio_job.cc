@@ -46,7 +46,8 @@ std::pair<std::string, std::string> key_and_value(const std::string& line) {
   const auto trimmed = [](std::string_view text) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
       text.remove_prefix(1);
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
+      text.remove_suffix(1);
     return std::string(text);
   };
   const std::size_t equals = line.find('=');
@@ -78,7 +79,8 @@ Result<void> take_iolog(const std::filesystem::path& path, FioExtras& extras) {
     TRY(const auto requests, log->next());
     if (requests.empty()) break;
     for (const replay::TraceRequest& r : requests)
-      extras.replayed_bytes = std::max(extras.replayed_bytes, (r.lbn + r.blocks) * model::kSectorBytes);
+      extras.replayed_bytes =
+          std::max(extras.replayed_bytes, (r.lbn + r.blocks) * model::kSectorBytes);
   }
   std::ifstream in(path, std::ios::binary);
   extras.iologs.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -120,7 +122,8 @@ Result<void> check_fio_job(const std::string& job, const std::string& subject) {
   if (!fio) return {};
   const auto status = fio->wait(kLimit);
   if (!status || *status == 0) return {};
-  return fail(subject, "fio rejects it: " + first_line(errors.get()), "`man fio` has the keys of a job");
+  return fail(subject, "fio rejects it: " + first_line(errors.get()),
+              "`man fio` has the keys of a job");
 }
 
 }  // namespace headcrash::bench

@@ -1,5 +1,5 @@
-// Reads /proc/stat, and /proc/PID/stat of this process and of all that descend from it (host_load.h; fields:
-// proc(5)).
+// Reads /proc/stat, and /proc/PID/stat of this process and of all that descend from it
+// (host_load.h; fields: proc(5)).
 #include "harness/bench/host_load.h"
 
 #include <unistd.h>
@@ -34,7 +34,8 @@ bool read_process(const std::filesystem::path& folder, Used& used) {
   fields >> state >> used.parent;
   for (int i = 0; i < 9; ++i) fields >> skipped;  // pgrp to cmajflt
   std::uint64_t ticks = 0;
-  for (int i = 0; i < 4 && fields >> ticks; ++i) used.ticks += ticks;  // utime, stime, cutime, cstime
+  for (int i = 0; i < 4 && fields >> ticks; ++i)
+    used.ticks += ticks;  // utime, stime, cutime, cstime
   return static_cast<bool>(fields);
 }
 
@@ -45,7 +46,8 @@ std::uint64_t own_ticks() {
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     int pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size())
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr !=
+        name.data() + name.size())
       continue;
     Used used;
     if (read_process(entry->path(), used)) processes[pid] = used;

@@ -1,5 +1,6 @@
 #pragma once
-// How busy the host was with other things: a timed run shares its processors with whatever else runs.
+// How busy the host was with other things: a timed run shares its processors with whatever else
+// runs.
 
 #include <cstdint>
 

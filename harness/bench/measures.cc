@@ -29,7 +29,8 @@ void add_latencies(const json& latency, double slower, std::vector<db::MetricRec
   }
 }
 
-/// Smith and Seltzer 1997: the share of the blocks, a file's first one left out, that lie behind the one before.
+/// Smith and Seltzer 1997: the share of the blocks, a file's first one left out, that lie behind
+/// the one before.
 void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
   if (!layout.is_object()) return;
   const auto files = layout.at("files").get<double>(), blocks = layout.at("blocks").get<double>(),
@@ -87,7 +88,8 @@ Result<GuestCounters> counters_from_answer(const json& answer) {
   }
 }
 
-db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::GuestDiskRecord& before) {
+db::GuestDiskRecord difference(const db::GuestDiskRecord& after,
+                               const db::GuestDiskRecord& before) {
   return {.reads = after.reads - before.reads,
           .writes = after.writes - before.writes,
           .flushes = after.flushes - before.flushes,
@@ -115,8 +117,8 @@ std::vector<db::MetricRecord> device_metrics(const json& stats) {
       if (!device.contains(part)) continue;
       const json counters = device[part].value("counters", json::object());
       for (const auto& [key, value] : counters.items())
-        metrics.push_back(
-            {fmt::format("{}.{}.{}", device.value("name", ""), part, key), "", value.get<double>()});
+        metrics.push_back({fmt::format("{}.{}.{}", device.value("name", ""), part, key), "",
+                           value.get<double>()});
     }
     const auto trims = device.at("counters").value("trims", 0.0);
     if (trims > 0) metrics.push_back({device.value("name", "") + ".trims", "", trims});

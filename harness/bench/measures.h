@@ -14,8 +14,8 @@ namespace headcrash::bench {
 /// How much slower than life the device is: 1 for "real", K for "real:K".
 double slowdown(const std::string& clock);
 
-/// The agent's answer to `timed` (harness/guest/PROTOCOL.md), in the device's time. Latencies of single
-/// operations become metrics "operation.p50" and so on.
+/// The agent's answer to `timed` (harness/guest/PROTOCOL.md), in the device's time. Latencies of
+/// single operations become metrics "operation.p50" and so on.
 Result<db::MeasureRecord> measure_from_answer(const nlohmann::json& answer, double slower,
                                               std::vector<db::MetricRecord>& metrics);
 
@@ -32,7 +32,8 @@ db::GuestDiskRecord difference(const db::GuestDiskRecord& after, const db::Guest
 /// Busy time of the busiest device, of an answer to `stats`.
 Result<double> busiest_ms(const nlohmann::json& stats);
 
-/// Counters that only some devices have: "hd0.nvram.dirty_hits", "hd0.below.array.read_modify_writes".
+/// Counters that only some devices have: "hd0.nvram.dirty_hits",
+/// "hd0.below.array.read_modify_writes".
 std::vector<db::MetricRecord> device_metrics(const nlohmann::json& stats);
 
 }  // namespace headcrash::bench

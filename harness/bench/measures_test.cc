@@ -9,7 +9,8 @@ namespace {
 
 using nlohmann::json;
 
-const json kAnswer = json::parse(R"({"ok":true,"elapsed_ns":2500000000,"user_ms":120,"system_ms":380,
+const json kAnswer =
+    json::parse(R"({"ok":true,"elapsed_ns":2500000000,"user_ms":120,"system_ms":380,
   "operation":"files","operations":1000,"bytes_read":0,"bytes_written":1024000,
   "latency":{"count":1000,"mean_ns":2000000,"p50_ns":1500000,"p99_ns":9000000,"max_ns":12000000,"buckets":[]}})");
 
@@ -93,7 +94,8 @@ TEST(Measures, DevicesTellWhatTheyHave) {
 TEST(HostLoad, IsWhatOthersUsed) {
   const HostLoad before{.all = 1000, .busy = 100, .own = 50};
   EXPECT_DOUBLE_EQ(used_by_others(before, {.all = 1200, .busy = 200, .own = 100}), 0.25);
-  EXPECT_EQ(used_by_others(before, {.all = 1200, .busy = 140, .own = 100}), 0) << "ticks are rounded";
+  EXPECT_EQ(used_by_others(before, {.all = 1200, .busy = 140, .own = 100}), 0)
+      << "ticks are rounded";
   EXPECT_EQ(used_by_others(before, before), 0);
 }
 

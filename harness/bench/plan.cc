@@ -70,11 +70,12 @@ void CellSamples::add(const db::TrialRecord& trial) {
   for (std::size_t i = 0; measured && i < trial.phases.size(); ++i) {
     const auto& measure = trial.phases[i].measure;
     if (!measure || !measure->measured) continue;
-    const bool fixed_time = std::ranges::any_of(trial.phases[i].metrics, [](const db::MetricRecord& metric) {
-      return metric.name == db::kFixedTimeMetric;
-    });
+    const bool fixed_time = std::ranges::any_of(
+        trial.phases[i].metrics,
+        [](const db::MetricRecord& metric) { return metric.name == db::kFixedTimeMetric; });
     add(measure->label,
-        fixed_time ? measure->elapsed_ms / static_cast<double>(std::max<std::int64_t>(measure->operations, 1))
+        fixed_time ? measure->elapsed_ms /
+                         static_cast<double>(std::max<std::int64_t>(measure->operations, 1))
                    : measure->quiescent_ms.value_or(measure->elapsed_ms));
   }
 }

@@ -6,8 +6,8 @@
 //   ...
 //   from round `least` on: only cells whose interval is still too wide, up to `most`
 //
-// What a round holds follows from the seed and from what the rounds before it measured, so that a run that
-// was interrupted continues as it would have.
+// What a round holds follows from the seed and from what the rounds before it measured, so that a
+// run that was interrupted continues as it would have.
 
 #include <map>
 #include <optional>
@@ -47,7 +47,8 @@ struct BenchTrialPlan {
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// What a cell has shown so far: the time of each measured phase, to quiescence where that was waited for.
+/// What a cell has shown so far: the time of each measured phase, to quiescence where that was
+/// waited for.
 struct CellSamples {
   std::int64_t trials = 0;  ///< failed ones included
   std::int64_t failed = 0;
@@ -58,8 +59,9 @@ struct CellSamples {
   void add(const db::TrialRecord& trial);
 };
 
-/// Repetitions in all that the cell ought to get, at least `least` and at most `most`. A phase that takes
-/// less than a tenth of the workload's time has no say, nor has a cell of which nothing could be measured.
+/// Repetitions in all that the cell ought to get, at least `least` and at most `most`. A phase that
+/// takes less than a tenth of the workload's time has no say, nor has a cell of which nothing could
+/// be measured.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

@@ -122,9 +122,12 @@ TEST(Repetitions, FailedTrialsAreRepeatedOnlyWhereSomethingCanBeMeasured) {
 
 TEST(Samples, OfATrialAreItsMeasuredPhasesToQuiescence) {
   db::TrialRecord trial{.verdict = kMeasured};
-  trial.phases = {{.name = "mkfs"}, {.name = "workload"}, {.name = "workload"}, {.name = "workload"}};
-  trial.phases[1].measure = db::MeasureRecord{.label = "prepare", .measured = false, .elapsed_ms = 5};
-  trial.phases[2].measure = db::MeasureRecord{.label = "create", .elapsed_ms = 10, .quiescent_ms = 15};
+  trial.phases = {
+      {.name = "mkfs"}, {.name = "workload"}, {.name = "workload"}, {.name = "workload"}};
+  trial.phases[1].measure =
+      db::MeasureRecord{.label = "prepare", .measured = false, .elapsed_ms = 5};
+  trial.phases[2].measure =
+      db::MeasureRecord{.label = "create", .elapsed_ms = 10, .quiescent_ms = 15};
   trial.phases[3].measure = db::MeasureRecord{.label = "read", .elapsed_ms = 7};
   CellSamples samples;
   samples.add(trial);

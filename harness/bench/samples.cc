@@ -14,7 +14,8 @@ Result<std::optional<Experience>> experience(db::Database& database, const std::
           "SELECT count(*), avg(wall_ms) FROM trial WHERE repetition IS NOT NULL AND verdict = 'measured' AND "
           "(?1 = '' OR filesystem = ?1) AND device = ?2 AND workload = ?3 AND parameters = ?4"));
   TRY(const auto row,
-      select.bind(filesystem, cell.device->name, cell.workload->name, parameters_text(*cell.workload))
+      select
+          .bind(filesystem, cell.device->name, cell.workload->name, parameters_text(*cell.workload))
           .step());
   if (!row || select.integer(0) == 0) return std::nullopt;
   return Experience{select.integer(0), select.real(1) / 1000};

@@ -13,9 +13,10 @@ class SamplesTest : public db::ScratchFolder {
     db::ScratchFolder::SetUp();
     database_.emplace(db::must(db::Database::open(file(), db::Database::Access::read_write)));
   }
-  void record(std::int64_t run, const std::string& filesystem, std::int64_t repetition, const char* verdict,
-              double create_ms) {
-    db::TrialRecord trial = db::some_bench_trial(filesystem + "/d/w.scaled/" + std::to_string(repetition));
+  void record(std::int64_t run, const std::string& filesystem, std::int64_t repetition,
+              const char* verdict, double create_ms) {
+    db::TrialRecord trial =
+        db::some_bench_trial(filesystem + "/d/w.scaled/" + std::to_string(repetition));
     trial.filesystem = filesystem;
     trial.device = "d";
     trial.workload = "w";
@@ -42,7 +43,8 @@ TEST_F(SamplesTest, ARunThatIsGoneOnWithKnowsWhatItMeasured) {
   const CellSamples& ext4 = samples.at("ext4/d/w.scaled");
   EXPECT_EQ(ext4.trials, 2);
   EXPECT_EQ(ext4.failed, 0);
-  EXPECT_EQ(ext4.labels, std::vector<std::string>{"create"}) << "what is only verified is not a sample";
+  EXPECT_EQ(ext4.labels, std::vector<std::string>{"create"})
+      << "what is only verified is not a sample";
   EXPECT_EQ(ext4.times_ms.at("create"), (std::vector<double>{100, 110}));
   EXPECT_EQ(samples.at("xfs/d/w.scaled").failed, 1);
 }

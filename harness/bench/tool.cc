@@ -75,7 +75,8 @@ void add_fio(const json& direction, const std::string& prefix, ToolReport& repor
   add("latency.mean", "ms", latency.value("mean", 0.0) / kNsPerMs);
   add("latency.max", "ms", latency.value("max", 0.0) / kNsPerMs);
   const json percentiles = latency.value("percentile", json::object());
-  for (const auto& [key, name] : {std::pair{"50.000000", "latency.p50"}, {"99.000000", "latency.p99"}}) {
+  for (const auto& [key, name] :
+       {std::pair{"50.000000", "latency.p50"}, {"99.000000", "latency.p99"}}) {
     if (percentiles.contains(key)) add(name, "ms", percentiles[key].get<double>() / kNsPerMs);
   }
 }
@@ -94,7 +95,8 @@ ToolReport parse_fio(const std::string& text) {
     names.push_back(name);
     if (same > 0) name += fmt::format("#{}", same);
     for (const char* direction : {"read", "write", "trim"}) {
-      if (job.contains(direction)) add_fio(job[direction], fmt::format("fio.{}.{}", name, direction), report);
+      if (job.contains(direction))
+        add_fio(job[direction], fmt::format("fio.{}.{}", name, direction), report);
     }
     report.bytes_read += job.value("read", json::object()).value("io_bytes", std::int64_t{0});
     report.bytes_written += job.value("write", json::object()).value("io_bytes", std::int64_t{0});
@@ -112,7 +114,8 @@ double find_number(const std::string& text, const char* pattern, const char* wha
 
 /// "27.74 megabytes", as postmark writes bytes (powers of 1024).
 double find_bytes(const std::string& text, const char* direction) {
-  const std::regex pattern(std::string("([0-9.]+) (bytes|kilobytes|megabytes|gigabytes) ") + direction);
+  const std::regex pattern(std::string("([0-9.]+) (bytes|kilobytes|megabytes|gigabytes) ") +
+                           direction);
   std::smatch match;
   if (!std::regex_search(text, match, pattern)) return 0;
   const std::string unit = match[2];
@@ -125,25 +128,28 @@ double find_bytes(const std::string& text, const char* direction) {
 
 ToolReport parse_postmark(const std::string& text) {
   ToolReport report{.operation = "transactions"};
-  const double seconds = find_number(text, "([0-9.]+) seconds of transactions", "time of transactions");
+  const double seconds =
+      find_number(text, "([0-9.]+) seconds of transactions", "time of transactions");
   const double rate =
       find_number(text, "seconds of transactions \\(([0-9.]+) per second\\)", "transaction rate");
   report.operations = static_cast<std::int64_t>(rate * seconds);
   report.bytes_read = static_cast<std::int64_t>(find_bytes(text, "read"));
   report.bytes_written = static_cast<std::int64_t>(find_bytes(text, "written"));
-  report.metrics = {{"postmark.transactions", "1/s", rate},
-                    {"postmark.created", "1/s",
-                     find_number(text, "[0-9]+ created \\(([0-9.]+) per second\\)", "files created")},
-                    {"postmark.deleted", "1/s",
-                     find_number(text, "[0-9]+ deleted \\(([0-9.]+) per second\\)", "files deleted")}};
+  report.metrics = {
+      {"postmark.transactions", "1/s", rate},
+      {"postmark.created", "1/s",
+       find_number(text, "[0-9]+ created \\(([0-9.]+) per second\\)", "files created")},
+      {"postmark.deleted", "1/s",
+       find_number(text, "[0-9]+ deleted \\(([0-9.]+) per second\\)", "files deleted")}};
   return report;
 }
 
 ToolReport parse_dbench(const std::string& text) {
   ToolReport report{.operation = "operations"};
-  report.metrics = {{"dbench.throughput", "bytes/s",
-                     find_number(text, "Throughput ([0-9.]+) MB/sec", "throughput") * kBytesPerMb},
-                    {"dbench.latency.max", "ms", find_number(text, "max_latency=([0-9.]+) ms", "latency")}};
+  report.metrics = {
+      {"dbench.throughput", "bytes/s",
+       find_number(text, "Throughput ([0-9.]+) MB/sec", "throughput") * kBytesPerMb},
+      {"dbench.latency.max", "ms", find_number(text, "max_latency=([0-9.]+) ms", "latency")}};
   std::istringstream lines(text);
   const std::regex operation("^ *([A-Za-z]+[A-Za-z0-9]*) +([0-9]+) +([0-9.]+) +([0-9.]+) *$");
   for (std::string line; std::getline(lines, line);) {
@@ -175,7 +181,8 @@ ToolReport parse_fs_mark(const std::string& text) {
 
 ToolReport parse_sqlite(const std::string& text) {
   ToolReport report{.operation = "rows"};
-  report.operations = static_cast<std::int64_t>(find_number(text, "rows changed\\|([0-9]+)", "rows changed"));
+  report.operations =
+      static_cast<std::int64_t>(find_number(text, "rows changed\\|([0-9]+)", "rows changed"));
   if (!std::regex_search(text, std::regex("(^|\n)ok\n")))
     throw std::invalid_argument("does not report a passed integrity check");
   return report;
@@ -261,9 +268,11 @@ const KnownTool* find_tool(const std::string& name) {
 
 std::string filled_in(std::string word, const std::string& root, const std::string& job,
                       const std::string& report) {
-  for (const auto& [place, value] :
-       {std::pair<const char*, const std::string&>{"{root}", root}, {"{job}", job}, {"{report}", report}}) {
-    for (std::size_t at = word.find(place); at != std::string::npos; at = word.find(place, at + value.size()))
+  for (const auto& [place, value] : {std::pair<const char*, const std::string&>{"{root}", root},
+                                     {"{job}", job},
+                                     {"{report}", report}}) {
+    for (std::size_t at = word.find(place); at != std::string::npos;
+         at = word.find(place, at + value.size()))
       word.replace(at, std::string_view(place).size(), value);
   }
   return word;
@@ -277,8 +286,10 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
-    if (!std::regex_search(line, status) || std::isalpha(static_cast<unsigned char>(line.front())) == 0)
-      return fail(subject, fmt::format("line {} is not a line of a load for dbench 4: {}", number, line),
+    if (!std::regex_search(line, status) ||
+        std::isalpha(static_cast<unsigned char>(line.front())) == 0)
+      return fail(subject,
+                  fmt::format("line {} is not a line of a load for dbench 4: {}", number, line),
                   R"(write for example: Mkdir "\clients\client1" NT_STATUS_OK)");
   }
   return {};
@@ -298,8 +309,8 @@ Result<std::string> take_job(const base::StrictTable& table, const std::filesyst
   return text;
 }
 
-/// How long the job takes whatever the file system does; nullopt: until it has done its work. Throws what
-/// parsing does.
+/// How long the job takes whatever the file system does; nullopt: until it has done its work.
+/// Throws what parsing does.
 std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) {
   if (job.tool == "dbench") {
     const auto option = std::ranges::find(job.options, "-t");
@@ -311,7 +322,8 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const std::size_t begin = text.find('{');
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
-    if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000) return job.fio.runtime_s;  // stopped by it
+    if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
+      return job.fio.runtime_s;  // stopped by it
   return std::nullopt;
 }
 
@@ -336,7 +348,8 @@ Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem:
   TRY(auto text, take_job(table, beside));
   job.job = std::move(text);
   if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
-    return fail(table.subject("job"), fmt::format("{} takes none", job.tool), "use options = [\"...\"]");
+    return fail(table.subject("job"), fmt::format("{} takes none", job.tool),
+                "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));
   if (job.tool == "fio" && !job.job.empty()) {
@@ -392,7 +405,8 @@ ToolCommand tool_command(const ToolJob& job, const std::string& root) {
   command.argv = with_options(tool.argv);
   if (!tool.prepare.empty()) command.prepare = with_options(tool.prepare);
   if (!job.fio.iologs.empty()) {
-    std::erase_if(command.argv, [](const std::string& word) { return word.starts_with("--directory="); });
+    std::erase_if(command.argv,
+                  [](const std::string& word) { return word.starts_with("--directory="); });
     command.prepare = {"busybox", "truncate", "-s", std::to_string(job.fio.replayed_bytes),
                        root + "/replayed"};
   }
@@ -406,8 +420,8 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-  } catch (
-      const std::exception& error) {  // of the JSON library, of regular expressions, of the parsers above
+  } catch (const std::exception&
+               error) {  // of the JSON library, of regular expressions, of the parsers above
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),
                 "it wrote: " + text.substr(0, std::min(text.size(), kShown)));

@@ -1,6 +1,6 @@
 #pragma once
-// A benchmark program of the distribution as a workload: run in the guest as people run it there, its own
-// figures read. The host's program is packed into the guest's image, with its libraries.
+// A benchmark program of the distribution as a workload: run in the guest as people run it there,
+// its own figures read. The host's program is packed into the guest's image, with its libraries.
 
 #include <cstdint>
 #include <filesystem>
@@ -25,9 +25,9 @@ struct ToolJob {
 /// What is asked of the guest for it. `{root}` is the mount point, `{job}` the job's file.
 struct ToolCommand {
   std::vector<std::string> argv;
-  std::vector<std::string> prepare;                             ///< before it, not measured; empty: nothing
-  std::string job_text;                                         ///< what is put there
-  std::string job_path;                                         ///< where the job is put; empty: nowhere
+  std::vector<std::string> prepare;  ///< before it, not measured; empty: nothing
+  std::string job_text;              ///< what is put there
+  std::string job_path;              ///< where the job is put; empty: nowhere
   std::vector<std::pair<std::string, std::string>> more_files;  ///< path and text
   std::string report_path;  ///< where the tool leaves its report; empty: on standard output
 };
@@ -39,9 +39,8 @@ struct ToolReport {
   std::vector<db::MetricRecord> metrics;
 };
 
-/// Reads the keys of a [[workload]] with `tool`; the key `tool` itself is there. Errors name the nearest
-/// tool.
-/// A `job-file` is looked for in the folder `beside`.
+/// Reads the keys of a [[workload]] with `tool`; the key `tool` itself is there. Errors name the
+/// nearest tool. A `job-file` is looked for in the folder `beside`.
 Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside);
 /// Keys that take_tool() reads.
 std::vector<std::string> tool_keys();

@@ -34,9 +34,11 @@ TEST(Tool, FioIsReadByJobAndDirection) {
 }
 
 TEST(Tool, AFioJobThatFailedIsNoNumber) {
-  const auto report = parse_report({.tool = "fio"}, R"({"jobs":[{"jobname":"a","error":28,"write":{}}]})");
+  const auto report =
+      parse_report({.tool = "fio"}, R"({"jobs":[{"jobname":"a","error":28,"write":{}}]})");
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().message().find("error 28"), std::string::npos) << report.error().message();
+  EXPECT_NE(report.error().message().find("error 28"), std::string::npos)
+      << report.error().message();
 }
 
 TEST(Tool, PostmarksOwnUnits) {
@@ -119,8 +121,9 @@ TEST(Tool, JobsAreOursTheUsersOrAnError) {
   EXPECT_EQ(taken("tool = \"fs_mark\"\noptions = [\"-n\", \"7\"]").options.back(), "7");
   EXPECT_NE(taken("tool = \"fio\"\njob-file = \"not-there.fio\"").job.find("not-there.fio"),
             std::string::npos);
-  EXPECT_NE(taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is not a line"),
-            std::string::npos);
+  EXPECT_NE(
+      taken("tool = \"dbench\"\njob = \"0.000 Mkdir /a 0x0\"").job.find("line 1 is not a line"),
+      std::string::npos);
   EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
 }
 
@@ -128,7 +131,8 @@ TEST(Tool, WhatIsNoReportIsAnErrorWithItsWords) {
   for (const char* tool : {"fio", "postmark", "dbench", "fs_mark", "sqlite", "compile"}) {
     const auto report = parse_report({.tool = tool}, "open failed: no space");
     ASSERT_FALSE(report) << tool;
-    EXPECT_NE(report.error().message().find("no space"), std::string::npos) << report.error().message();
+    EXPECT_NE(report.error().message().find("no space"), std::string::npos)
+        << report.error().message();
   }
 }
 
@@ -147,7 +151,8 @@ TEST(Tool, AFixedTimeIsReported) {
   const auto fixed = [](const ToolJob& job, const std::string& text) {
     const auto report = parse_report(job, text);
     EXPECT_TRUE(report) << report.error().message();
-    const auto found = std::ranges::find(report->metrics, db::kFixedTimeMetric, &db::MetricRecord::name);
+    const auto found =
+        std::ranges::find(report->metrics, db::kFixedTimeMetric, &db::MetricRecord::name);
     return found == report->metrics.end() ? 0 : found->value;
   };
   const auto fio = [&](FioExtras extras, int took_ms) {

@@ -25,7 +25,8 @@ std::string path_of(const DbenchOperation& operation, std::uint32_t more_renames
   return fmt::format(R"({}\f{}{})", folder_of(operation.number), operation.number, suffix);
 }
 
-/// A line of dbench 4's load. Dispositions of NTCreateX: 2 create, 1 open. A file's handle is its number.
+/// A line of dbench 4's load. Dispositions of NTCreateX: 2 create, 1 open. A file's handle is its
+/// number.
 std::string dbench_line(const DbenchOperation& operation) {
   constexpr std::uint32_t kFirstHandle = 10'000;
   const std::uint32_t handle = kFirstHandle + operation.number;
@@ -41,11 +42,11 @@ std::string dbench_line(const DbenchOperation& operation) {
     case DbenchKind::close:
       return fmt::format("Close {} NT_STATUS_OK\n", handle);
     case DbenchKind::read:
-      return fmt::format("ReadX {} {} {} {} NT_STATUS_OK\n", handle, operation.offset, operation.length,
-                         operation.length);
+      return fmt::format("ReadX {} {} {} {} NT_STATUS_OK\n", handle, operation.offset,
+                         operation.length, operation.length);
     case DbenchKind::write:
-      return fmt::format("WriteX {} {} {} {} NT_STATUS_OK\n", handle, operation.offset, operation.length,
-                         operation.length);
+      return fmt::format("WriteX {} {} {} {} NT_STATUS_OK\n", handle, operation.offset,
+                         operation.length, operation.length);
     case DbenchKind::flush:
       return fmt::format("Flush {} NT_STATUS_OK\n", handle);
     case DbenchKind::unlink:
@@ -53,7 +54,8 @@ std::string dbench_line(const DbenchOperation& operation) {
     case DbenchKind::rename:
       return fmt::format("Rename \"{}\" \"{}\" NT_STATUS_OK\n", path, path_of(operation, 1));
     case DbenchKind::list:
-      return fmt::format("FIND_FIRST \"{}\\*\" 260 1366 0 NT_STATUS_OK\n", folder_of(operation.number));
+      return fmt::format("FIND_FIRST \"{}\\*\" 260 1366 0 NT_STATUS_OK\n",
+                         folder_of(operation.number));
     case DbenchKind::query_path:
       return fmt::format("QUERY_PATH_INFORMATION \"{}\" 1004 NT_STATUS_OK\n", path);
     case DbenchKind::query_file:
@@ -88,7 +90,8 @@ std::string usual_postmark_job() {
 std::string usual_dbench_job() {
   std::string job = "Deltree \"\\clients\\client1\" NT_STATUS_OK\n";
   const auto folder = [&](const std::string& path) {
-    job += fmt::format("NTCreateX \"{}\" 0x1 0x2 9999 NT_STATUS_OK\nClose 9999 NT_STATUS_OK\n", path);
+    job +=
+        fmt::format("NTCreateX \"{}\" 0x1 0x2 9999 NT_STATUS_OK\nClose 9999 NT_STATUS_OK\n", path);
   };
   job += "Mkdir \"\\clients\" NT_STATUS_OK\n";
   folder("\\clients\\client1");

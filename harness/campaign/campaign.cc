@@ -79,13 +79,14 @@ class Runner {
   /// A thread's guest for exploring; null for trials of one cut.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
-    return std::make_unique<ExplorationWorker>(ExplorationContext{.campaign = &campaign_,
-                                                                  .disks = &*disks_,
-                                                                  .images = &images_,
-                                                                  .accelerator = accelerator_,
-                                                                  .cache = options_.cache,
-                                                                  .database_folder = kept_.database_folder,
-                                                                  .interrupted = options_.interrupted});
+    return std::make_unique<ExplorationWorker>(
+        ExplorationContext{.campaign = &campaign_,
+                           .disks = &*disks_,
+                           .images = &images_,
+                           .accelerator = accelerator_,
+                           .cache = options_.cache,
+                           .database_folder = kept_.database_folder,
+                           .interrupted = options_.interrupted});
   }
 
   Result<void> run_one(const TrialPlan& plan, ExplorationWorker* worker) {
@@ -94,8 +95,8 @@ class Runner {
       const std::lock_guard lock(mutex_);
       report({.running = plan.key, .phase = phase});
     };
-    TRY(const auto record,
-        worker != nullptr ? worker->run(plan, artefacts, on_phase) : run_cut(plan, artefacts, on_phase));
+    TRY(const auto record, worker != nullptr ? worker->run(plan, artefacts, on_phase)
+                                             : run_cut(plan, artefacts, on_phase));
     const std::lock_guard lock(mutex_);
     TRY(database_.record_trial(outcome_.run, record));
     ++outcome_.done_now;
@@ -151,7 +152,8 @@ Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOpt
 }
 
 fs::path default_cache() {
-  if (const char* cache = std::getenv("HEADCRASH_CACHE"); cache != nullptr && *cache != '\0') return cache;
+  if (const char* cache = std::getenv("HEADCRASH_CACHE"); cache != nullptr && *cache != '\0')
+    return cache;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
     return fs::path(cache) / "headcrash";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')

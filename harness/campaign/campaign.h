@@ -1,6 +1,6 @@
 #pragma once
-// Runs a campaign's trials and keeps each in the database the moment it is finished: a campaign killed at any
-// moment resumes with --resume, repeats no finished trial and loses none.
+// Runs a campaign's trials and keeps each in the database the moment it is finished: a campaign
+// killed at any moment resumes with --resume, repeats no finished trial and loses none.
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  std::optional<double> left_s;  ///< estimate from the trials of this call, by file system and workload
+  std::optional<double>
+      left_s;  ///< estimate from the trials of this call, by file system and workload
   const db::TrialRecord* trial = nullptr;  ///< just finished; null when a phase begins
   std::string running, phase;              ///< key and phase of a trial that is under way
 };
@@ -37,8 +38,9 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;             ///< there was nothing to do
-  std::optional<Error> contradiction = {};  ///< a self-check of the lab failed, and ended the campaign
+  bool finished_before = false;  ///< there was nothing to do
+  std::optional<Error> contradiction =
+      {};  ///< a self-check of the lab failed, and ended the campaign
 };
 
 /// Errors stop the campaign; what was finished before is in the database.

@@ -31,7 +31,8 @@ constexpr int kDeepestBase = 4;
 
 Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
   if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
-  return fail(device.subject("size"), fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
+  return fail(device.subject("size"),
+              fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
               "give a multiple of 512, for example \"320M\"");
 }
 
@@ -45,8 +46,9 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
       return fail(device.subject("profiles") + ": " + error.subject, error.problem, error.remedy);
     }
     if (campaign.size_bytes / kSectorBytes > summary->capacity_sectors) {
-      return fail(device.subject("size"), fmt::format("{} holds only {} MiB", profile,
-                                                      summary->capacity_sectors * kSectorBytes >> 20));
+      return fail(device.subject("size"),
+                  fmt::format("{} holds only {} MiB", profile,
+                              summary->capacity_sectors * kSectorBytes >> 20));
     }
     const std::string name = std::filesystem::path(profile).stem();
     if (!names.insert(name).second) {
@@ -57,8 +59,10 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// A campaign that explores has a stage in place of a device: it has a size, and arrays that it can be.
-Result<void> read_stage(const StrictTable& root, Campaign& campaign, ExplorationDefaults& defaults) {
+/// A campaign that explores has a stage in place of a device: it has a size, and arrays that it can
+/// be.
+Result<void> read_stage(const StrictTable& root, Campaign& campaign,
+                        ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
   if (!table) return {};
   for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
@@ -84,8 +88,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "write profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = *table;
-  TRY(device.only(
-      {"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock", "setup-clock"}));
+  TRY(device.only({"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock",
+                   "setup-clock"}));
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
         device.take("log-profile", campaign.log_profile), device.take("faults", campaign.faults),
@@ -105,7 +109,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   if (device.has("log-profile")) {
     if (const auto summary = profiles::summarise_profile(campaign.log_profile); !summary) {
       const Error& error = summary.error();
-      return fail(device.subject("log-profile") + ": " + error.subject, error.problem, error.remedy);
+      return fail(device.subject("log-profile") + ": " + error.subject, error.problem,
+                  error.remedy);
     }
   }
   for (const std::string& fault : campaign.faults) {
@@ -123,8 +128,9 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   TRY(const auto table, root.table("workload"));
   if (!table) return {};
   if (table->has("application")) {
-    return fail(table->subject("application"), "is for campaigns that explore",
-                "add [explore]: each crash state of the application's run is then put to its `verify`");
+    return fail(
+        table->subject("application"), "is for campaigns that explore",
+        "add [explore]: each crash state of the application's run is then put to its `verify`");
   }
   TRY(table->only({"name", "rounds", "fill"}));
   for (const auto& read : {table->take("name", campaign.workload),
@@ -133,7 +139,8 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
     if (!read) return read;
   }
   if (campaign.fill_bytes >= campaign.size_bytes) {
-    return fail(table->subject("fill"), "would fill more than the device", "leave the workload a few MiB");
+    return fail(table->subject("fill"), "would fill more than the device",
+                "leave the workload a few MiB");
   }
   const auto list = workload::make_workload(
       {.name = campaign.workload, .rounds = static_cast<std::uint32_t>(campaign.rounds)});
@@ -147,17 +154,20 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   TRY(table->only({"after-persistence-ms", "after-unmount", "start-s"}));
   TRY(table->take("after-unmount", campaign.cut_after_unmount));
   if (campaign.cut_after_unmount && table->has("after-persistence-ms"))
-    return fail(table->subject("after-unmount"), "a cut is after the unmount or after a persistence point",
+    return fail(table->subject("after-unmount"),
+                "a cut is after the unmount or after a persistence point",
                 "leave one of the two out");
   std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
   TRY(table->take("after-persistence-ms", range));
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
-    return fail(table->subject("after-persistence-ms"), "must be two rising numbers from 0 to 60000",
+    return fail(table->subject("after-persistence-ms"),
+                "must be two rising numbers from 0 to 60000",
                 "write after-persistence-ms = [0, 50]");
   }
   TRY(table->take("start-s", campaign.start_s, {.least = 0, .most = 3600}));
   if (campaign.start_s > 0 && campaign.clock == "off")
-    return fail(table->subject("start-s"), "needs a running clock", "write device.clock = \"real\"");
+    return fail(table->subject("start-s"), "needs a running clock",
+                "write device.clock = \"real\"");
   campaign.cut_earliest_ms = range[0];
   campaign.cut_latest_ms = range[1];
   return {};
@@ -181,9 +191,11 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   TRY(root.take("filesystems", names));
   TRY(root.take("kernels", kernels));
   if (names.empty() && root.has("controls")) return {};
-  if (names.empty()) return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+  if (names.empty())
+    return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
-    TRY(auto adapter, load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes));
+    TRY(auto adapter,
+        load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes));
     for (const auto& other : campaign.filesystems) {
       if (other.name == adapter.name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
@@ -202,15 +214,16 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
     return fail(root.subject("workloads"), "need an [explore] table",
                 "add [explore], or put the operations into a file: workload.name = \"mine.txt\"");
   }
-  for (const auto& read :
-       {root.take("trials", campaign.trials, {.least = 1, .most = 1'000'000}), read_device(root, campaign),
-        read_workload(root, campaign), read_cut(root, campaign), read_filesystems(root, campaign)}) {
+  for (const auto& read : {root.take("trials", campaign.trials, {.least = 1, .most = 1'000'000}),
+                           read_device(root, campaign), read_workload(root, campaign),
+                           read_cut(root, campaign), read_filesystems(root, campaign)}) {
     if (!read) return read;
   }
   for (const adapters::LinuxAdapter& each : campaign.filesystems)
     if (!each.first_mount_options.empty())
       return fail(root.subject("filesystems"),
-                  fmt::format("{} is mounted twice after a cut, which campaigns do that explore", each.name),
+                  fmt::format("{} is mounted twice after a cut, which campaigns do that explore",
+                              each.name),
                   "add [explore], or leave the variant out");
   return {};
 }
@@ -268,9 +281,9 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
-    return fail(
-        own.subject("base"), "is circular or nested too deep",
-        fmt::format("leave it out of one of the files; at most {} may build on each other", kDeepestBase));
+    return fail(own.subject("base"), "is circular or nested too deep",
+                fmt::format("leave it out of one of the files; at most {} may build on each other",
+                            kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
@@ -288,8 +301,9 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   TRY(const auto root, StrictTable::parse(text, file_name));
   TRY(root.only({"title", "takes", "seed", "trials", "filesystems", "kernels", "device", "workload",
                  "workloads", "cut", "guest", "explore", "controls"}));
-  Campaign campaign{
-      .name = std::filesystem::path(file_name).stem(), .text = text, .size_bytes = std::uint64_t{512} << 20};
+  Campaign campaign{.name = std::filesystem::path(file_name).stem(),
+                    .text = text,
+                    .size_bytes = std::uint64_t{512} << 20};
   std::int64_t seed = 1;
   for (const auto& read :
        {root.take("title", campaign.title), root.take("takes", campaign.takes),
@@ -306,8 +320,8 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   return campaign;
 }
 
-Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels,
-                               const std::string& guest) {
+Result<Campaign> load_campaign(const std::string& name_or_path,
+                               const std::vector<std::string>& kernels, const std::string& guest) {
   TRY(auto found, find_campaign(name_or_path, 0));
   TRY(const auto text,
       run::with_guests(found.text, found.file, {.kernels = kernels, .kind = guest, .charge = {}}));
@@ -358,7 +372,8 @@ TrialPlan TrialPlans::operator[](std::size_t index) const {
   const auto after = std::ranges::upper_bound(rounds_, index, {}, &Round::first_index);
   const Round& round = *std::prev(after);
   const std::size_t within = index - round.first_index;
-  return plan(*round.places[within % round.places.size()], round.first_turn + within / round.places.size());
+  return plan(*round.places[within % round.places.size()],
+              round.first_turn + within / round.places.size());
 }
 
 TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
@@ -366,14 +381,15 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
       .filesystem = place.filesystem, .profile = place.profile, .number = turn, .cell = place.cell};
   if (place.cell == nullptr) {
     plan.key = fmt::format("{}/{}/{}/{}", place.filesystem->name,
-                           std::filesystem::path(place.profile).stem().string(), key_name(campaign_.workload),
-                           turn + 1);
+                           std::filesystem::path(place.profile).stem().string(),
+                           key_name(campaign_.workload), turn + 1);
   } else {
     plan.workload = place.cell->workload;
     if (place.workloads.numbered) plan.workload += fmt::format("/{}", place.workloads.number(turn));
     plan.key = fmt::format("{}/stage/{}", cell_name(*place.cell),
                            place.workloads.numbered ? plan.workload : key_name(plan.workload));
-    if (!place.workloads.numbered && place.workloads.count > 1) plan.key += fmt::format("/{}", turn + 1);
+    if (!place.workloads.numbered && place.workloads.count > 1)
+      plan.key += fmt::format("/{}", turn + 1);
   }
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;  // positive in SQLite
   return plan;
@@ -400,7 +416,8 @@ std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campai
   for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
   if (!campaign.explore) return filesystems;
   for (const ExploredCell& cell : campaign.explore->cells)
-    if (cell.control || std::ranges::none_of(filesystems, [&cell](const adapters::LinuxAdapter* other) {
+    if (cell.control ||
+        std::ranges::none_of(filesystems, [&cell](const adapters::LinuxAdapter* other) {
           return other->name == cell.filesystem.name;
         }))
       filesystems.push_back(&cell.filesystem);
@@ -410,7 +427,8 @@ std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campai
 std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign) {
   std::map<std::string, adapters::GuestParts> parts;
   if (!campaign.explore) {
-    for (const adapters::LinuxAdapter& each : campaign.filesystems) parts.emplace(guest_of(each), each.guest);
+    for (const adapters::LinuxAdapter& each : campaign.filesystems)
+      parts.emplace(guest_of(each), each.guest);
     return parts;
   }
   for (const ExploredCell& cell : campaign.explore->cells)
@@ -426,11 +444,12 @@ std::string guest_of(const adapters::LinuxAdapter& filesystem) {
 std::string campaign_digest(const Campaign& campaign) {
   std::string shape = campaign.name + "\n" + campaign.text;
   for (const adapters::LinuxAdapter* filesystem : filesystems_of(campaign)) {
-    shape += fmt::format("\n{} {} {} {}", filesystem->name, filesystem->type, filesystem->mount_options,
-                         filesystem->log_size_bytes);
+    shape += fmt::format("\n{} {} {} {}", filesystem->name, filesystem->type,
+                         filesystem->mount_options, filesystem->log_size_bytes);
     for (const auto* command : {&filesystem->mkfs, &filesystem->mount, &filesystem->replay,
                                 &filesystem->check, &filesystem->repair}) {
-      shape += fmt::format("\n{} {}", fmt::join(command->argv, " "), fmt::join(command->good_exits, " "));
+      shape += fmt::format("\n{} {}", fmt::join(command->argv, " "),
+                           fmt::join(command->good_exits, " "));
     }
   }
   if (!campaign.explore) return fmt::format("{:016x}", run::hash_text(shape, campaign.seed));

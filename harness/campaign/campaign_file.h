@@ -1,6 +1,6 @@
 #pragma once
-// A campaign: which file systems on which devices go through how many power cuts, and the list of trials that
-// follows.
+// A campaign: which file systems on which devices go through how many power cuts, and the list of
+// trials that follows.
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,8 @@ struct Campaign {
   std::string log_profile;          ///< of the disk for logs of their own; empty: as the disk
   std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
   std::string
-      tear;  ///< what the cut leaves under the heads (plugin/model/core/tear.h); empty: as the profile says
+      /// what the cut leaves under the heads (plugin/model/core/tear.h); empty: as the profile says
+      tear;
   std::vector<std::string>
       faults;  ///< in the text form of plugin/model/faults/faults.h; added when the workload begins
   bool virtual_time = false;  ///< guests of user-mode Linux: neither clock is set
@@ -35,19 +36,21 @@ struct Campaign {
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;                    ///< taken by filler files before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
-  std::int64_t start_s = 0;  ///< model time from power-on to recovery, as the start of a machine takes
+  std::int64_t start_s =
+      0;  ///< model time from power-on to recovery, as the start of a machine takes
   /// Instead: the whole workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
-  /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and cut are
-  /// unused (each cell has its machine).
+  /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and
+  /// cut are unused (each cell has its machine).
   std::optional<Exploration> explore;
 };
 
-/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml). `kernels` and `guest`, if
-/// they are given, in place of the file's own.
-Result<Campaign> load_campaign(const std::string& name_or_path, const std::vector<std::string>& kernels = {},
+/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml).
+/// `kernels` and `guest`, if they are given, in place of the file's own.
+Result<Campaign> load_campaign(const std::string& name_or_path,
+                               const std::vector<std::string>& kernels = {},
                                const std::string& guest = {});
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name);
 
@@ -64,13 +67,13 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< in the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;            ///< of the cut in its cell, from 0: which workload of an enumerator
+  std::uint64_t number = 0;  ///< of the cut in its cell, from 0: which workload of an enumerator
   const ExploredCell* cell = nullptr;  ///< in the campaign; null for a power cut under way
   std::string workload;                ///< of an explored trial, with its number: "ace-seq1/17"
 };
 
-/// The trials of a campaign in the order they are run: its cells take turns, so that an interrupted one has
-/// seen every file system. There may be millions; a trial is made when it is asked for.
+/// The trials of a campaign in the order they are run: its cells take turns, so that an interrupted
+/// one has seen every file system. There may be millions; a trial is made when it is asked for.
 class TrialPlans {
  public:
   /// `campaign` must outlive this and its plans.

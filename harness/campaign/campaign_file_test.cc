@@ -53,10 +53,11 @@ class CampaignWithABase : public testing::Test {
 };
 
 TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {
-  write("base.toml",
-        "filesystems = ['ext4', 'xfs']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\nsize = '400M'");
-  const Result<Campaign> mine =
-      load_campaign(write("mine.toml", "base = './base.toml'\ntrials = 7\n[device]\nsize = '320M'"));
+  write(
+      "base.toml",
+      "filesystems = ['ext4', 'xfs']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\nsize = '400M'");
+  const Result<Campaign> mine = load_campaign(
+      write("mine.toml", "base = './base.toml'\ntrials = 7\n[device]\nsize = '320M'"));
   ASSERT_TRUE(mine) << mine.error().message();
   EXPECT_EQ(mine->name, "mine");
   EXPECT_EQ(mine->filesystems.size(), 2u);
@@ -70,15 +71,19 @@ TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {
 TEST_F(CampaignWithABase, ThatIsNotThereOrIsItselfIsAnError) {
   const Result<Campaign> none = load_campaign(write("none.toml", "base = 'control'"));
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("none.toml: base"), std::string::npos) << none.error().message();
-  EXPECT_NE(none.error().message().find("\"controls\""), std::string::npos) << none.error().message();
+  EXPECT_NE(none.error().message().find("none.toml: base"), std::string::npos)
+      << none.error().message();
+  EXPECT_NE(none.error().message().find("\"controls\""), std::string::npos)
+      << none.error().message();
   const Result<Campaign> circle = load_campaign(write("circle.toml", "base = 'circle.toml'"));
   ASSERT_FALSE(circle);
-  EXPECT_NE(circle.error().message().find("is circular"), std::string::npos) << circle.error().message();
+  EXPECT_NE(circle.error().message().find("is circular"), std::string::npos)
+      << circle.error().message();
 }
 
 TEST(Campaign, TheDeepControlsAreTheControlsWithMoreOfEach) {
-  const Campaign controls = load_campaign("controls").value(), deep = load_campaign("controls-deep").value();
+  const Campaign controls = load_campaign("controls").value(),
+                 deep = load_campaign("controls-deep").value();
   ASSERT_EQ(controls.explore->cells.size(), deep.explore->cells.size());
   for (std::size_t i = 0; i < controls.explore->cells.size(); ++i) {
     const ExploredCell &one = controls.explore->cells[i], &ten = deep.explore->cells[i];
@@ -94,8 +99,9 @@ TEST(Campaign, LinuxHolesTearsNoWriteWhereATornSuperblockIsRefused) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;
   for (const ExploredCell& cell : holes.explore->cells) {
-    const bool refused = cell.filesystem.name == "ext4-kernel-replay" ||
-                         (cell.filesystem.name == "btrfs" && cell.workload == "freed-blocks-reused");
+    const bool refused =
+        cell.filesystem.name == "ext4-kernel-replay" ||
+        (cell.filesystem.name == "btrfs" && cell.workload == "freed-blocks-reused");
     without += refused ? 1 : 0;
     EXPECT_EQ(std::ranges::count(cell.strategies, "torn"), refused ? 0 : 1)
         << cell_name(cell) << " " << cell.workload;
@@ -115,7 +121,8 @@ TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
   EXPECT_EQ(campaign->clock, "virtual");
   const auto rested = parse_campaign(text + "[cut]\nstart-s = 60\n", "mine.toml");
   ASSERT_FALSE(rested);
-  EXPECT_NE(rested.error().message().find("cut.start-s"), std::string::npos) << rested.error().message();
+  EXPECT_NE(rested.error().message().find("cut.start-s"), std::string::npos)
+      << rested.error().message();
   const auto explores =
       parse_campaign("filesystems = ['ext4']\n[explore]\n[guest]\nkind = 'virtual'\n", "mine.toml");
   ASSERT_TRUE(explores) << explores.error().message();
@@ -145,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{"filesystems = ['ext4']", "device.profiles"},
         BadCampaign{"filesystems = ['ext4-nobarier']\n[device]\nprofiles = ['hp-c2447']",
                     "did you mean \"ext4-nobarrier\""},
-        BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'", "device.size"},
+        BadCampaign{"filesystems = ['xfs']\n[device]\nprofiles = ['hp-c2447']\nsize = '64M'",
+                    "device.size"},
         BadCampaign{"filesystems = ['ext4+read-only-first']\n[device]\nprofiles = ['hp-c2447']",
                     "mounted twice after a cut"},
         BadCampaign{"filesystems = ['ext4', 'ext4']\n[device]\nprofiles = ['hp-c2447']", "twice"},
@@ -153,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "device.clock"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nclock = 'real:abc'",
                     "device.clock"},
-        BadCampaign{"filesystems = ['ext4']\ntrials = 0\n[device]\nprofiles = ['hp-c2447']", "trials"},
+        BadCampaign{"filesystems = ['ext4']\ntrials = 0\n[device]\nprofiles = ['hp-c2447']",
+                    "trials"},
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\nafter-persistence-ms = [9, 1]",
             "after-persistence-ms"},
@@ -163,21 +172,29 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1/9999'",
             "workload.name"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nfill = '2G'",
-                    "workload.fill"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workload]\nfill = '2G'",
+            "workload.fill"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2448']", "hp-c2447"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447', 'hp-c2447']", "two profiles"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'", "device.size"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
-                    "device.faults"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447', 'hp-c2447']",
+                    "two profiles"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '90G'",
+                    "device.size"},
+        BadCampaign{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
+            "device.faults"},
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = 'unreadble'",
             "device.tear: \"unreadble\" is not something a cut can leave; did you mean \"unreadable\""},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = ''", "device.tear"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = true", "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = ''",
+                    "device.tear"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = true",
+                    "device.tear"},
         BadCampaign{"filesystems = ['ext4']\n[device]\ntear = 'any'\n[explore]", "device.tear"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '0'", "device.size"},
-        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = 1000", "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = '0'",
+                    "device.size"},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nsize = 1000",
+                    "device.size"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nsize = 1000\n[explore]", "device.size"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[cut]\n"
                     "after-persistence-ms = [nan, nan]",
@@ -211,8 +228,10 @@ TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
 }
 
 TEST(Campaign, UnknownNamesAndFiles) {
-  EXPECT_NE(load_campaign("demoo").error().message().find("did you mean \"demo\""), std::string::npos);
-  EXPECT_NE(load_campaign("no/such.toml").error().message().find("no/such.toml"), std::string::npos);
+  EXPECT_NE(load_campaign("demoo").error().message().find("did you mean \"demo\""),
+            std::string::npos);
+  EXPECT_NE(load_campaign("no/such.toml").error().message().find("no/such.toml"),
+            std::string::npos);
   EXPECT_FALSE(parse_campaign(std::string(kDevice) + "x = 1", "mine.toml"));
 }
 

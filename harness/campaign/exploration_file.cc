@@ -23,7 +23,8 @@ namespace {
 using base::StrictTable;
 
 constexpr const char* kAny = "any";
-constexpr std::array kControls{Control::lose, Control::damage, Control::keep, Control::keep_after_fsck};
+constexpr std::array kControls{Control::lose, Control::damage, Control::keep,
+                               Control::keep_after_fsck};
 constexpr std::int64_t kTrialsMost = 100'000'000;
 constexpr std::int64_t kBudgetMost = 10'000'000;
 
@@ -61,9 +62,10 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
     TRY(const auto strategy, states::parse_strategy(word));
     const bool by_media = states::by_media(strategy);
     if (!cell.machine.is_array() && by_media) {
-      return fail(keys.strategies,
-                  fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
-                  "name an array, or record a trial on a profile and use headcrash explore on its recording");
+      return fail(
+          keys.strategies,
+          fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
+          "name an array, or record a trial on a profile and use headcrash explore on its recording");
     }
     if (cell.machine.is_array() && !by_media && strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
@@ -76,7 +78,8 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
 }
 
 /// An array, for which file system and size must be fit.
-Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::uint64_t size_bytes) {
+Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
+                           std::uint64_t size_bytes) {
   const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
   if (!bytes) {
     const Error& error = bytes.error();
@@ -85,8 +88,10 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::
   if (*bytes != size_bytes) {
     return fail(
         keys.device,
-        fmt::format("{} has whole stripes, and {} bytes are none", cell.machine.profile, size_bytes),
-        fmt::format("write device.size = {}, or a size that all arrays of the campaign can have", *bytes));
+        fmt::format("{} has whole stripes, and {} bytes are none", cell.machine.profile,
+                    size_bytes),
+        fmt::format("write device.size = {}, or a size that all arrays of the campaign can have",
+                    *bytes));
   }
   return check_strategies(keys, cell);
 }
@@ -95,7 +100,8 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell, std::
 Result<void> take_machine(const StrictTable& table, const std::vector<std::string>& devices,
                           ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
-    return fail(table.subject("device"), fmt::format("is missing, and the campaign has {}", devices.size()),
+    return fail(table.subject("device"),
+                fmt::format("is missing, and the campaign has {}", devices.size()),
                 fmt::format("write device = \"{}\"", devices.front()));
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
@@ -124,8 +130,8 @@ Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
 }
 
 /// The cell, or one under each kernel: the table's own ones, or the campaign's.
-Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table, const ExploredCell& cell,
-                               std::vector<ExploredCell>& cells) {
+Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
+                               const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
   const StrictTable& whose = table.has("kernels") ? table : root;
   TRY(whose.take("kernels", kernels));
@@ -154,11 +160,12 @@ std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem
   return std::nullopt;
 }
 
-Result<void> read_control_role(const StrictTable& root, const StrictTable& table, std::uint64_t size_bytes,
-                               ExploredCell& cell) {
+Result<void> read_control_role(const StrictTable& root, const StrictTable& table,
+                               std::uint64_t size_bytes, ExploredCell& cell) {
   std::string name, must;
   TRY(table.take("filesystem", name));
-  if (name.empty()) return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
+  if (name.empty())
+    return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
   TRY(auto adapter, load_filesystem(root, table.subject("filesystem"), name, size_bytes));
   cell.filesystem = std::move(adapter);
   TRY(table.take("must", must));
@@ -172,7 +179,8 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
     cell.control = parsed;
   }
   if (!cell.control) {
-    return fail(table.subject("must"), fmt::format("is missing, and nothing is known about {}", name),
+    return fail(table.subject("must"),
+                fmt::format("is missing, and nothing is known about {}", name),
                 "write must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
@@ -199,9 +207,9 @@ void settle_application(ExploredCell& cell) {
 /// A control, or one for each of its applications.
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
-  TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults", "faults-after-cut",
-                  "kernels", "strategies", "workload", "operations", "application", "trials", "budget",
-                  "states", "rounds"}));
+  TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
+                  "faults-after-cut", "kernels", "strategies", "workload", "operations",
+                  "application", "trials", "budget", "states", "rounds"}));
   ExploredCell cell = defaults.cell;
   TRY(read_control_role(root, table, defaults.size_bytes, cell));
   TRY(auto applications, take_applications(table));
@@ -224,8 +232,8 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   take_own_workload(defaults.workloads, cell);
   TRY(check_workload(table, "workload", cell));
-  if (const auto fits =
-          check_machine({table.subject("device"), table.subject("strategies")}, cell, defaults.size_bytes);
+  if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
+                                      defaults.size_bytes);
       !fits)
     return pass_on(fits);
   return with_each(applications, cell);
@@ -287,8 +295,10 @@ std::string variant(const ExploredCell& cell) {
   if (!cell.prefill) words.emplace_back("new-disk");
   if (cell.machine.is_array()) words.push_back(cell.machine.name());
   words.insert(words.end(), cell.machine.faults.begin(), cell.machine.faults.end());
-  for (const std::string& fault : cell.machine.faults_after_cut) words.push_back("after-cut:" + fault);
-  if (cell.own_strategies) words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());
+  for (const std::string& fault : cell.machine.faults_after_cut)
+    words.push_back("after-cut:" + fault);
+  if (cell.own_strategies)
+    words.insert(words.end(), cell.strategies.begin(), cell.strategies.end());
   return fmt::format("{}", fmt::join(words, "+"));
 }
 
@@ -301,7 +311,8 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
                                                const std::string& name, std::uint64_t size_bytes) {
   Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
   if (!adapter) {
-    return fail(subject + ": " + adapter.error().subject, adapter.error().problem, adapter.error().remedy);
+    return fail(subject + ": " + adapter.error().subject, adapter.error().problem,
+                adapter.error().remedy);
   }
   if (adapter->minimum_size_bytes > size_bytes) {
     return fail(root.subject("device.size"),
@@ -349,8 +360,8 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
 }
 
 Result<void> take_faults(const StrictTable& table, explorer::StageMachine& machine) {
-  for (const auto& read :
-       {table.take("faults", machine.faults), table.take("faults-after-cut", machine.faults_after_cut)}) {
+  for (const auto& read : {table.take("faults", machine.faults),
+                           table.take("faults-after-cut", machine.faults_after_cut)}) {
     if (!read) return read;
   }
   return {};
@@ -374,7 +385,8 @@ Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
 
 void take_own_workload(const OwnWorkloads& own, ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return;
-  if (const auto found = own.find(cell.workload); found != own.end()) cell.operations = found->second;
+  if (const auto found = own.find(cell.workload); found != own.end())
+    cell.operations = found->second;
 }
 
 Result<std::vector<workload::Application>> take_applications(const StrictTable& table) {
@@ -385,8 +397,9 @@ Result<std::vector<workload::Application>> take_applications(const StrictTable& 
                 "leave one of them out: an application is a workload");
   }
   std::vector<std::string> names(1);
-  TRY(table.type("application") == StrictTable::Type::list ? table.take("application", names)
-                                                           : table.take("application", names.front()));
+  TRY(table.type("application") == StrictTable::Type::list
+          ? table.take("application", names)
+          : table.take("application", names.front()));
   for (const std::string& name : names) {
     auto loaded = workload::load_applications(name);
     if (!loaded) {
@@ -404,15 +417,17 @@ void set_application(const workload::Application& application, ExploredCell& cel
   cell.application = application;
 }
 
-Result<void> check_workload(const StrictTable& table, const std::string& key, const ExploredCell& cell) {
+Result<void> check_workload(const StrictTable& table, const std::string& key,
+                            const ExploredCell& cell) {
   if (cell.application) {
     if (cell.trials) return {};
-    return fail(table.subject("trials"), fmt::format("\"all\" of {} is not a number", cell.workload),
-                "write a number");
+    return fail(table.subject("trials"),
+                fmt::format("\"all\" of {} is not a number", cell.workload), "write a number");
   }
-  if (!cell.operations.empty()) return check_operations(table.subject("operations"), cell.operations);
-  const auto list =
-      workload::make_workload({.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
+  if (!cell.operations.empty())
+    return check_operations(table.subject("operations"), cell.operations);
+  const auto list = workload::make_workload(
+      {.name = cell.workload, .rounds = static_cast<std::uint32_t>(cell.rounds)});
   if (!list) return fail(table.subject(key), list.error().message());
   if (workload::is_list_file(cell.workload)) {
     TRY(const auto text, base::read_text_file(cell.workload));
@@ -420,11 +435,13 @@ Result<void> check_workload(const StrictTable& table, const std::string& key, co
   }
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
-    return fail(table.subject("trials"), fmt::format("\"all\" of {} is not a number", cell.workload),
+    return fail(table.subject("trials"),
+                fmt::format("\"all\" of {} is not a number", cell.workload),
                 "write a number; \"all\" is for ace-seq1 and its like");
   }
   if (cell.trials && numbers != 0 && static_cast<std::uint64_t>(*cell.trials) > numbers) {
-    return fail(table.subject("trials"), fmt::format("{} has only {} workloads", cell.workload, numbers),
+    return fail(table.subject("trials"),
+                fmt::format("{} has only {} workloads", cell.workload, numbers),
                 "write a smaller number, or \"all\"");
   }
   return {};
@@ -450,13 +467,16 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   if (!own.devices.empty()) own.cell.strategies = {"member", "physical"};
   TRY(const auto table, root.table("explore"));
   if (!table) return fail(root.subject("explore"), "is missing", "write [explore]");
-  TRY(table->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write", "in-guest-share",
-                   "confirm", "minimise-operations", "keep", "answer-delay-us", "slow", "slow-us"}));
+  TRY(table->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
+                   "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us",
+                   "slow", "slow-us"}));
   for (const auto& read :
        {take_strategies(*table, own.cell.strategies), take_budget(*table, own.cell),
-        table->take("reorder-per-cut", exploration.reorder_per_cut, {.least = 0, .most = 1'000'000}),
+        table->take("reorder-per-cut", exploration.reorder_per_cut,
+                    {.least = 0, .most = 1'000'000}),
         take_atomic_write(*table, exploration.atomic_write_bytes),
-        table->take("answer-delay-us", exploration.answer_delay_us, {.least = 0, .most = 1'000'000}),
+        table->take("answer-delay-us", exploration.answer_delay_us,
+                    {.least = 0, .most = 1'000'000}),
         table->take("slow", exploration.slow),
         table->take("slow-us", exploration.slow_us, {.least = 1, .most = 1'000'000}),
         table->take("in-guest-share", exploration.in_guest_share),
@@ -477,7 +497,8 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
       TRY(add_under_kernels(root, control, cell, exploration.cells));
     }
   }
-  const std::vector<std::string> devices = own.devices.empty() ? std::vector<std::string>{""} : own.devices;
+  const std::vector<std::string> devices =
+      own.devices.empty() ? std::vector<std::string>{""} : own.devices;
   const CellKeys keys{root.subject("device.profiles"), root.subject("explore.strategies")};
   for (const std::string& device : devices) {
     for (const adapters::LinuxAdapter& filesystem : filesystems) {
@@ -495,7 +516,8 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     const auto workloads = static_cast<std::int64_t>(workloads_of(cell, 0).count);
     cell.budget = (*cell.states + workloads - 1) / workloads;
   }
-  std::ranges::stable_sort(exploration.cells, {}, [](const ExploredCell& cell) { return !cell.control; });
+  std::ranges::stable_sort(exploration.cells, {},
+                           [](const ExploredCell& cell) { return !cell.control; });
   TRY(check_cells(root, exploration));
   return exploration;
 }

@@ -1,16 +1,18 @@
 #pragma once
 // Campaigns that explore: `[explore]` and `[[controls]]` of a campaign file.
 //
-// A trial is then a workload that is recorded on a stage, and every crash state that the strategies find in
-// its recording. What stands in one row of the report is a cell: a file system, how it is run, and its
-// workloads. Controls are cells of which it is known how they must come out; their keys stand in the place of
-// the campaign's own:
+// A trial is then a workload that is recorded on a stage, and every crash state that the strategies
+// find in its recording. What stands in one row of the report is a cell: a file system, how it is
+// run, and its workloads. Controls are cells of which it is known how they must come out; their
+// keys stand in the place of the campaign's own:
 //
 //   [[controls]]
 //   filesystem = "xfs"
 //   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
-//                                    `keep-after-fsck` (a repair is not a fault), `any` (nothing is known, it is no
-//                                    control: what it loses is told); left out: as the adapter expects
+//                                    `keep-after-fsck` (a repair is not a fault), `any` (nothing is
+//                                    known, it is no
+//                                    control: what it loses is told); left out: as the adapter
+//                                    expects
 //   kernels = ["6.12"]               under each of these, in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
@@ -25,9 +27,9 @@
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is then
 //                                    its name
 //   application = "sqlite+wal-off"   a real application (harness/workload/application.h) in place of a
-//                                    workload; "sqlite+*" is a cell for each of its settings, and a list of
-//                                    names is one for each. What is expected to lose under its setting is a
-//                                    control that must
+//                                    workload; "sqlite+*" is a cell for each of its settings, and a
+//                                    list of names is one for each. What is expected to lose under
+//                                    its setting is a control that must
 //
 // Workloads of the file's own, which several cells share, have a table:
 //
@@ -56,15 +58,18 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload = "ace-seq1";  ///< of the catalogue or the file, or what `operations` are called
-  std::string operations;             ///< in text form; empty: the catalogue's
-  std::optional<workload::Application> application;  ///< in place of both; `workload` is its name then
-  std::optional<std::int64_t> trials = 5;            ///< workloads; nothing: all that have a number
+  std::string workload =
+      "ace-seq1";          ///< of the catalogue or the file, or what `operations` are called
+  std::string operations;  ///< in text form; empty: the catalogue's
+  std::optional<workload::Application>
+      application;                         ///< in place of both; `workload` is its name then
+  std::optional<std::int64_t> trials = 5;  ///< workloads; nothing: all that have a number
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< distinct states of one trial
-  std::optional<std::int64_t> states;   ///< of all trials together, which have equal shares as their budgets
-  explorer::StageMachine machine;       ///< that the workload runs and recovers on
+  std::optional<std::int64_t>
+      states;  ///< of all trials together, which have equal shares as their budgets
+  explorer::StageMachine machine;  ///< that the workload runs and recovers on
   bool write_through = false;
   bool prefill = true;          ///< of one disk; an array is made of empty members
   bool own_strategies = false;  ///< other ones than the campaign's
@@ -79,8 +84,10 @@ std::string cell_name(const ExploredCell& cell);
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
   std::uint64_t atomic_write_bytes = 512;  ///< `torn` leaves an aligned piece of this size whole
-  std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while a workload is recorded
-  std::string slow;  ///< writes of this kind take longer meanwhile (explorer::DiskOptions); not on arrays
+  std::int64_t answer_delay_us =
+      explorer::DiskOptions().delay_us;  ///< while a workload is recorded
+  std::string
+      slow;  ///< writes of this kind take longer meanwhile (explorer::DiskOptions); not on arrays
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
   double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
   std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
@@ -91,7 +98,8 @@ struct Exploration {
 
 /// The file's own workloads: names and operations.
 using OwnWorkloads = std::map<std::string, std::string>;
-/// Root's `workloads`. Errors: a name of the catalogue, operations that are none or persist nothing.
+/// Root's `workloads`. Errors: a name of the catalogue, operations that are none or persist
+/// nothing.
 Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
 /// A cell whose workload is one of them gets its operations.
 void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
@@ -102,16 +110,19 @@ struct ExplorationDefaults {
   std::vector<std::string> devices = {};  ///< arrays by profile; empty: a disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
-  std::vector<workload::Application> applications = {};  ///< a cell for each; empty: the cell's workload
+  std::vector<workload::Application> applications =
+      {};  ///< a cell for each; empty: the cell's workload
 };
 
 /// `filesystems`: the candidates. Reads root's `explore` and `controls`.
-Result<Exploration> read_exploration(const base::StrictTable& root, const ExplorationDefaults& defaults,
+Result<Exploration> read_exploration(const base::StrictTable& root,
+                                     const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);
 
 /// `subject` names the key. Errors: an unknown one, one that the device is too small for.
-Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root, const std::string& subject,
-                                               const std::string& name, std::uint64_t size_bytes);
+Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
+                                               const std::string& subject, const std::string& name,
+                                               std::uint64_t size_bytes);
 
 /// `trials`: a number, or "all".
 Result<void> take_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
@@ -127,8 +138,10 @@ Result<std::vector<workload::Application>> take_applications(const base::StrictT
 /// In place of the cell's workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
-/// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell says.
-Result<void> check_workload(const base::StrictTable& table, const std::string& key, const ExploredCell& cell);
+/// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell
+/// says.
+Result<void> check_workload(const base::StrictTable& table, const std::string& key,
+                            const ExploredCell& cell);
 
 /// The workloads of a cell, which may be hundreds of thousands: known by their turn, from 0.
 struct CellWorkloads {

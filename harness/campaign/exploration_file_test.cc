@@ -68,20 +68,22 @@ TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
 }
 
 TEST(Exploration, EachCellIsUnderEachKernel) {
-  const Campaign campaign =
-      campaign_of("kernels = [\"6.1\", \"7.3\"]\n" + std::string(kWithControls) +
-                  "[[controls]]\nfilesystem = \"reiserfs\"\nmust = \"any\"\nkernels = [\"6.12\"]\n");
+  const Campaign campaign = campaign_of(
+      "kernels = [\"6.1\", \"7.3\"]\n" + std::string(kWithControls) +
+      "[[controls]]\nfilesystem = \"reiserfs\"\nmust = \"any\"\nkernels = [\"6.12\"]\n");
   std::vector<std::string> names;
   for (const ExploredCell& cell : campaign.explore->cells) names.push_back(cell.filesystem.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"ext4-nobarrier@6.1", "ext4-nobarrier@7.3", "xfs@6.1", "xfs@7.3",
-                                             "reiserfs@6.12", "ext4@6.1", "ext4@7.3"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"ext4-nobarrier@6.1", "ext4-nobarrier@7.3", "xfs@6.1",
+                                             "xfs@7.3", "reiserfs@6.12", "ext4@6.1", "ext4@7.3"}));
   EXPECT_FALSE(campaign.explore->cells[4].control) << "of which nothing is expected";
   std::set<std::string> guests;
   for (const adapters::LinuxAdapter* each : filesystems_of(campaign)) guests.insert(each->name);
   EXPECT_EQ(guests, std::set<std::string>(names.begin(), names.end())) << "each needs its guest";
-  const auto refused = parse_campaign("kernels = [\"new\"]\n" + std::string(kWithControls), "mine.toml");
+  const auto refused =
+      parse_campaign("kernels = [\"new\"]\n" + std::string(kWithControls), "mine.toml");
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("mine.toml: "), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("mine.toml: "), std::string::npos)
+      << refused.error().message();
   EXPECT_NE(refused.error().message().find("6.12"), std::string::npos) << refused.error().message();
 }
 
@@ -100,15 +102,16 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   EXPECT_FALSE(cells[1].application) << "the control has a workload of its own";
   EXPECT_EQ(cells[2].application->origin, "sqlite+wal-full");
   EXPECT_EQ(TrialPlans(campaign).size(), 6U);
-  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
-           {head + "[workload]\napplication = \"sqlit\"\n", "workload.application"},
-           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
-            "combined with another workload"},
-           {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
-            "is not a number"},
-           {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
-            "application = \"sqlite\"\n",
-            "add [explore]"}}) {
+  for (
+      const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+          {head + "[workload]\napplication = \"sqlit\"\n", "workload.application"},
+          {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
+           "combined with another workload"},
+          {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
+           "is not a number"},
+          {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
+           "application = \"sqlite\"\n",
+           "add [explore]"}}) {
     const auto read = parse_campaign(text, "mine.toml");
     ASSERT_FALSE(read) << text;
     EXPECT_NE(read.error().message().find(part), std::string::npos) << read.error().message();
@@ -247,7 +250,8 @@ TEST(Exploration, StatesAreSharedOutAmongTheWorkloadsOfACell) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadExploration,
     testing::Values(
-        BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['reoder']", "did you mean \"reorder\""},
+        BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['reoder']",
+                "did you mean \"reorder\""},
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['member']", "explore.strategies"},
         BadText{"filesystems = ['ext4']\n[explore]\nstrategies = ['prefix', 'prefix']", "twice"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudget = 0", "explore.budget"},
@@ -255,10 +259,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "cannot be combined with 'states'"},
         BadText{"filesystems = ['ext4']\n[explore]\nin-guest-share = 2", "explore.in-guest-share"},
         BadText{"filesystems = ['ext4']\n[explore]\nconfirm = 'all'", "explore.confirm"},
-        BadText{"filesystems = ['ext4']\n[explore]\nminimise-operations = 1", "explore.minimise-operations"},
+        BadText{"filesystems = ['ext4']\n[explore]\nminimise-operations = 1",
+                "explore.minimise-operations"},
         BadText{"filesystems = ['ext4']\n[explore]\nbudgets = 5", "did you mean \"budget\""},
-        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']", "device.profiles"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']", "is of no machine"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']",
+                "device.profiles"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']",
+                "is of no machine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
         BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is not a number"},
         BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
@@ -269,29 +276,39 @@ INSTANTIATE_TEST_SUITE_P(
                 "workload.operations"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'create f'",
                 "makes nothing persistent"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'creat f'", "workloads.mine"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'creat f'",
+                "workloads.mine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'create f'",
                 "makes nothing persistent"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nrandom = 'sync'", "of the catalogue"},
-        BadText{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workloads]\nmine = 'sync'",
-                "add [explore]"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprefill = 'zeroes'", "device.prefill"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[guest]\nwrite-cache = 'off'", "guest.write-cache"},
-        BadText{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nwrite-cache = 'write "
-                "through'",
+        BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nrandom = 'sync'",
+                "of the catalogue"},
+        BadText{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workloads]\nmine = 'sync'",
+            "add [explore]"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprefill = 'zeroes'",
+                "device.prefill"},
+        BadText{"filesystems = ['ext4']\n[explore]\n[guest]\nwrite-cache = 'off'",
                 "guest.write-cache"},
+        BadText{
+            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nwrite-cache = 'write "
+            "through'",
+            "guest.write-cache"},
         BadText{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[[controls]]\nfilesystem = 'ext4'",
             "controls"},
         BadText{"filesystems = ['ext4']\ncontrols = ['xfs']\n[explore]", "controls"},
         BadText{"[explore]\n[[controls]]\nmust = 'lose'", "controls[0].filesystem"},
         BadText{"[explore]\n[[controls]]\nfilesystem = 'ext5'", "controls[0].filesystem"},
-        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\nmust = 'loose'", "did you mean \"lose\""},
-        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'\nfoo = 1",
-                "controls[1].foo"},
-        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'", "twice"},
-        BadText{"filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
-                "device.size"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\nmust = 'loose'",
+                "did you mean \"lose\""},
+        BadText{
+            "[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'\nfoo = 1",
+            "controls[1].foo"},
+        BadText{"[explore]\n[[controls]]\nfilesystem = 'ext4'\n[[controls]]\nfilesystem = 'ext4'",
+                "twice"},
+        BadText{
+            "filesystems = ['ext4']\n[explore]\n[[controls]]\nfilesystem = 'xfs'\n[device]\nsize = '64M'",
+            "device.size"},
         BadText{"[explore]\nbudget = 3", "filesystems"}));
 
 constexpr const char* kOnArrays = R"(
@@ -318,7 +335,8 @@ TEST(Exploration, ArraysStandInThePlaceOfTheDisk) {
   EXPECT_EQ(cells[2].machine, (explorer::StageMachine{"netra-raid5", {"dead:hd0.2"}, {}}));
   EXPECT_EQ(cells[2].strategies, (std::vector<std::string>{"member", "physical"}));
   const TrialPlans plans(campaign);
-  EXPECT_TRUE(plans[0].key.starts_with("ext4+raid5-5-forced+after-cut:dead:hd0.1/stage/")) << plans[0].key;
+  EXPECT_TRUE(plans[0].key.starts_with("ext4+raid5-5-forced+after-cut:dead:hd0.1/stage/"))
+      << plans[0].key;
   EXPECT_TRUE(plans[2].key.starts_with("ext4+netra-raid5+dead:hd0.2/stage/")) << plans[2].key;
 }
 
@@ -338,8 +356,10 @@ TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
   EXPECT_EQ(has(refusal("320M", "321M"), "whole stripes"), "");
   EXPECT_EQ(has(refusal("dead:hd0.2", "dead:hd0.20"), "there is no device"), "");
   EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
-  EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "to the writes of one disk"), "");
-  EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"), "");
+  EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "to the writes of one disk"),
+            "");
+  EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"),
+            "");
   EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }
 

@@ -31,7 +31,8 @@ Result<void> keep_part(Campaign& campaign, const Part& part) {
   if (part.whole()) return {};
   const std::vector<std::string> known = names_in(campaign);
   for (const std::string& name : part.filesystems)
-    if (std::ranges::none_of(known, [&](const std::string& each) { return is_meant(each, {name}); }))
+    if (std::ranges::none_of(known,
+                             [&](const std::string& each) { return is_meant(each, {name}); }))
       return fail("--only", fmt::format("{} has no file system \"{}\"", campaign.name, name),
                   base::suggest(name, known));
   if (!part.filesystems.empty()) {
@@ -48,8 +49,8 @@ Result<void> keep_part(Campaign& campaign, const Part& part) {
   campaign.trials = std::min(campaign.trials, *part.trials);
   if (campaign.explore)
     for (ExploredCell& cell : campaign.explore->cells)
-      cell.trials =
-          std::min(static_cast<std::int64_t>(workloads_of(cell, campaign.seed).count), *part.trials);
+      cell.trials = std::min(static_cast<std::int64_t>(workloads_of(cell, campaign.seed).count),
+                             *part.trials);
   campaign.text += fmt::format("\n# --trials {}\n", *part.trials);
   return {};
 }

@@ -22,7 +22,8 @@ TEST(Part, OfACampaignWithCuts) {
 TEST(Part, AFileSystemIsMeantUnderEachKernel) {
   Campaign campaign = load_campaign("demo", {"6.1", "7.3"}).value();
   EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
-  EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(), TrialPlans(campaign).size())
+  EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(),
+            TrialPlans(campaign).size())
       << "what the database keeps has the kernels";
   ASSERT_TRUE(keep_part(campaign, {.filesystems = {"xfs"}, .trials = 1}));
   std::vector<std::string> names;

@@ -64,14 +64,16 @@ class HelpFormatter : public CLI::Formatter {
     const bool positional = option->get_positional();
     if (!positional) text += " " + placeholder_of(*option);
     if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
-    if (option->get_expected_max() == CLI::detail::expected_max_vector_size && positional) text += " ...";
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size && positional)
+      text += " ...";
     if (option->get_required() && !positional) text += " (required)";
     return text;
   }
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string text = option->get_description();
     if (const auto range = range_of(*option); !range.empty()) text += "; " + range;
-    if (!option->get_envname().empty()) text += fmt::format("; ${} sets the default", option->get_envname());
+    if (!option->get_envname().empty())
+      text += fmt::format("; ${} sets the default", option->get_envname());
     return text;
   }
 
@@ -79,8 +81,10 @@ class HelpFormatter : public CLI::Formatter {
   /// "1 to 256", of CLI::Range's "INT in [1 - 256]".
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
-    const std::size_t from = type.find(" in ["), dash = type.find(" - ", from), to = type.find(']', from);
-    if (from == std::string::npos || dash == std::string::npos || to == std::string::npos) return {};
+    const std::size_t from = type.find(" in ["), dash = type.find(" - ", from),
+                      to = type.find(']', from);
+    if (from == std::string::npos || dash == std::string::npos || to == std::string::npos)
+      return {};
     return type.substr(from + 5, dash - from - 5) + " to " + type.substr(dash + 3, to - dash - 3);
   }
 };
@@ -149,7 +153,8 @@ std::string placeholder_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return {};
   if (const auto choices = choices_of(option); !choices.empty())
     return fmt::format("{}", fmt::join(choices, "|"));
-  const std::string whole = option.get_type_name(), type = whole.substr(0, whole.find_first_of(": "));
+  const std::string whole = option.get_type_name(),
+                    type = whole.substr(0, whole.find_first_of(": "));
   if (type == "UINT" || type == "INT") return "N";
   if (type == "FLOAT") return "NUMBER";
   const auto known = kPlaceholders.find(name_of(option));

@@ -1,6 +1,6 @@
 #pragma once
-// What the commands that serve disks share: QEMU's options as a line for a shell, running a command with them,
-// and telling of the power.
+// What the commands that serve disks share: QEMU's options as a line for a shell, running a command
+// with them, and telling of the power.
 
 #include <cstdint>
 #include <string>

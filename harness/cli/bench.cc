@@ -47,16 +47,19 @@ json describe(const bench::BenchForecast& forecast) {
           {"most_s", or_null(forecast.most_s)}};
 }
 
-void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast, std::size_t jobs) {
-  fmt::print("{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), {} at a time\n",
-             bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100,
-             jobs == 1 ? "one" : std::to_string(jobs));
+void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast,
+                    std::size_t jobs) {
+  fmt::print(
+      "{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), {} at a time\n",
+      bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100,
+      jobs == 1 ? "one" : std::to_string(jobs));
   for (const bench::BenchDevice& device : bench.devices)
     fmt::print("  {}: clock {}\n", device.name, device.clock);
   report::TextTable cells({"", ">", "", ""});
   for (const auto& cell : forecast.each)
     cells.add({cell.key, cell.trial_s ? duration_text(*cell.trial_s) : "",
-               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "no estimate yet", cell.parameters});
+               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "no estimate yet",
+               cell.parameters});
   fmt::print("{}", cells.text());
   if (forecast.least_s)
     fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
@@ -96,10 +99,11 @@ json describe(const bench::BenchOutcome& outcome) {
 }
 
 void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench) {
-  fmt::print("run {}: {} of {} trials{}; seconds {}: median (mean's 95 % interval; n)\n", outcome.run,
-             outcome.done_before + outcome.done_now, outcome.planned,
-             outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
-             bench.quiescence ? "until all writes reached the device" : "until the last call returned");
+  fmt::print(
+      "run {}: {} of {} trials{}; seconds {}: median (mean's 95 % interval; n)\n", outcome.run,
+      outcome.done_before + outcome.done_now, outcome.planned,
+      outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
+      bench.quiescence ? "until all writes reached the device" : "until the last call returned");
   report::TextTable cells({"", ""});
   for (const bench::CellOutcome& cell : outcome.cells) {
     std::string text;
@@ -136,7 +140,8 @@ int run(const BenchArguments& arguments) {
   const auto shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
   const auto loaded = bench::load_bench(
-      arguments.bench, {.kernels = arguments.kernels, .kind = arguments.guest, .charge = arguments.charge});
+      arguments.bench,
+      {.kernels = arguments.kernels, .kind = arguments.guest, .charge = arguments.charge});
   if (!loaded) return report_error(loaded.error(), arguments.as_json);
   if (arguments.plan) return plan_only(*loaded, *shard, arguments);
   catch_interrupts();
@@ -147,7 +152,8 @@ int run(const BenchArguments& arguments) {
        .resume = arguments.resume,
        .shard = *shard,
        .jobs = arguments.jobs,
-       .on_progress = [&arguments](const auto& progress) { show_progress(progress, arguments.verbosity); },
+       .on_progress =
+           [&arguments](const auto& progress) { show_progress(progress, arguments.verbosity); },
        .interrupted = &interrupted()});
   clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
@@ -177,22 +183,25 @@ int run(const BenchArguments& arguments) {
 }  // namespace
 
 void add_bench(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("bench", "Times workloads on file systems and emulated devices, in guests");
+  CLI::App* command = app.add_subcommand(
+      "bench", "Times workloads on file systems and emulated devices, in guests");
   const auto arguments = std::make_shared<BenchArguments>();
   command
-      ->add_option("BENCH", arguments->bench, "A built-in benchmark (headcrash list benches) or a .toml file")
+      ->add_option("BENCH", arguments->bench,
+                   "A built-in benchmark (headcrash list benches) or a .toml file")
       ->required();
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command
-      ->add_option("--jobs", arguments->jobs,
-                   "Trials that run at the same time; more than one with guests in virtual time only")
+      ->add_option(
+          "--jobs", arguments->jobs,
+          "Trials that run at the same time; more than one with guests in virtual time only")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan,
                     "Show what would be done and how long it takes; start nothing");
-  command->add_flag("--resume", arguments->resume,
-                    "Resume the newest unfinished run of this benchmark; repeats no finished trial");
+  command->add_flag(
+      "--resume", arguments->resume,
+      "Resume the newest unfinished run of this benchmark; repeats no finished trial");
   command->add_option("--shard", arguments->shard,
                       "i/n: only every n-th group of file systems, beginning with the i-th");
   add_kernels_option(*command, arguments->kernels);

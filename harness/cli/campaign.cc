@@ -42,7 +42,8 @@ struct CampaignForecast {
 
 /// Of a survey's cells, whose file systems follow each other.
 template <typename Cell>
-Result<CampaignForecast> survey_forecast(const std::string& name, const campaign::CampaignSummary& summary,
+Result<CampaignForecast> survey_forecast(const std::string& name,
+                                         const campaign::CampaignSummary& summary,
                                          const Result<std::vector<Cell>>& cells) {
   if (!cells) return pass_on(cells);
   CampaignForecast told{.name = name, .title = summary.title, .trials = cells->size()};
@@ -69,7 +70,8 @@ Result<void> check_part(const std::string& name, const campaign::Part& part) {
     return {};
   const std::string family = name.substr(0, name.find('/'));
   if (part.whole())
-    return fail(part.guest.empty() ? "--kernel" : "--guest", fmt::format("does not apply to {}", family),
+    return fail(part.guest.empty() ? "--kernel" : "--guest",
+                fmt::format("does not apply to {}", family),
                 part.guest.empty() ? "run a campaign of a file under several kernels"
                                    : "leave it out, or run a campaign of a file");
   return fail(part.filesystems.empty() ? "--trials" : "--only",
@@ -96,9 +98,11 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
     return told;
   }
   if (const auto survey = campaign::parse_io_errors_campaign(name))
-    return survey_forecast(name, campaign::io_errors_campaign_summary(), campaign::io_error_cells(*survey));
+    return survey_forecast(name, campaign::io_errors_campaign_summary(),
+                           campaign::io_error_cells(*survey));
   if (const auto unsynced = campaign::parse_unsynced_campaign(name))
-    return survey_forecast(name, campaign::unsynced_campaign_summary(), campaign::unsynced_cells(*unsynced));
+    return survey_forecast(name, campaign::unsynced_campaign_summary(),
+                           campaign::unsynced_cells(*unsynced));
   TRY(const auto loaded, load_part(name, part));
   const campaign::TrialPlans plans(loaded);
   CampaignForecast told{.name = loaded.name,
@@ -127,14 +131,16 @@ int plan_only(const CampaignArguments& arguments, const run::Shard& shard) {
            {"states_most", told->states_most}});
     return kFine;
   }
-  fmt::print("{}: {}\n{} trials{}{}{}\nfile systems: {}\n", told->name, told->title, told->trials,
-             shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
-             told->states_most > 0 ? fmt::format(", at most {} crash states", told->states_most) : "",
-             told->takes.empty() ? "" : "; " + told->takes, fmt::join(told->filesystems, " "));
+  fmt::print(
+      "{}: {}\n{} trials{}{}{}\nfile systems: {}\n", told->name, told->title, told->trials,
+      shard.count > 1 ? fmt::format(", {} of them in this shard", of_shard) : "",
+      told->states_most > 0 ? fmt::format(", at most {} crash states", told->states_most) : "",
+      told->takes.empty() ? "" : "; " + told->takes, fmt::join(told->filesystems, " "));
   return kFine;
 }
 
-Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments, const run::Shard& shard) {
+Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
+                                             const run::Shard& shard) {
   const campaign::CampaignOptions options{
       .database = arguments.database,
       .cache = campaign::default_cache(),
@@ -143,8 +149,8 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
       .redo_errors = arguments.redo_errors,
       .stop_at_first = arguments.stop_at_first,
       .shard = shard,
-      .on_progress = [verbosity =
-                          arguments.verbosity](const auto& progress) { show_progress(progress, verbosity); },
+      .on_progress = [verbosity = arguments.verbosity](
+                         const auto& progress) { show_progress(progress, verbosity); },
       .interrupted = &interrupted()};
   if (const auto schemes = campaign::parse_schemes_campaign(arguments.campaign)) {
     catch_interrupts();
@@ -180,14 +186,15 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// --html: pages of failures first, since the report links to those that are there. An interrupted run gets its report when it is
-/// resumed.
+/// --html: pages of failures first, since the report links to those that are there. An interrupted
+/// run gets its report when it is resumed.
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
   if (arguments.html.empty() || outcome.interrupted) return {};
   TRY(const auto pages, write_failure_pages(database, outcome.run, arguments.html));
   tell(pages, arguments.html);
-  TRY(const auto written, report::write_report(database, {.output = arguments.html, .run = outcome.run}));
+  TRY(const auto written,
+      report::write_report(database, {.output = arguments.html, .run = outcome.run}));
   fmt::print(stderr, "headcrash: the report: {}\n", written.page.string());
   return {};
 }
@@ -224,14 +231,17 @@ int run(const CampaignArguments& arguments) {
     report_error(*outcome->contradiction, arguments.as_json);
     return kContradiction;
   }
-  Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  Result<db::Database> database =
+      db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
   if (const auto written = write_html(*database, *outcome, arguments); !written)
     return report_error(written.error(), arguments.as_json);
   if (campaign::parse_io_errors_campaign(arguments.campaign))
-    return report_survey(report::io_errors_report(*database, outcome->run), *outcome, arguments, seconds);
+    return report_survey(report::io_errors_report(*database, outcome->run), *outcome, arguments,
+                         seconds);
   if (campaign::parse_unsynced_campaign(arguments.campaign))
-    return report_survey(report::unsynced_report(*database, outcome->run), *outcome, arguments, seconds);
+    return report_survey(report::unsynced_report(*database, outcome->run), *outcome, arguments,
+                         seconds);
   const Result<report::Summary> summary = report::report_summary(*database, outcome->run);
   if (!summary) return report_error(summary.error(), arguments.as_json);
   const bool schemes = campaign::parse_schemes_campaign(arguments.campaign).has_value();
@@ -242,8 +252,9 @@ int run(const CampaignArguments& arguments) {
                  .as_json = arguments.as_json});
   if (outcome->interrupted) return report_interrupted_campaign(arguments);
   if (outcome->finished_before) report_finished_before(outcome->run);
-  return summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false) ? kFine
-                                                                                                : kFound;
+  return summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false)
+             ? kFine
+             : kFound;
 }
 
 }  // namespace
@@ -269,16 +280,18 @@ void add_campaign(CLI::App& app, int& exit_code) {
   command->add_flag(
       "--redo-errors", arguments->redo_errors,
       "Resume the newest run, finished or not, and repeat the trials that ended as harness-error");
-  command->add_option("--shard", arguments->shard,
-                      "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
+  command->add_option(
+      "--shard", arguments->shard,
+      "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
   command
       ->add_option("--only", arguments->part.filesystems,
                    "Only these file systems of the campaign; starts a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
-      ->add_option("--trials", arguments->part.trials,
-                   "At most this many trials of each file system on each device; starts a separate run")
+      ->add_option(
+          "--trials", arguments->part.trials,
+          "At most this many trials of each file system on each device; starts a separate run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->part.kernels);
   add_guest_option(*command, arguments->part.guest, "what the file says; starts a separate run");

@@ -18,8 +18,9 @@ namespace {
 /// What a row of coverage counts of the other recovery; empty: it is of states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
-  return strategy.starts_with(campaign::kOtherRecovery) ? strategy.substr(campaign::kOtherRecovery.size())
-                                                        : "";
+  return strategy.starts_with(campaign::kOtherRecovery)
+             ? strategy.substr(campaign::kOtherRecovery.size())
+             : "";
 }
 
 double states_checked(const nlohmann::json& exploration, Guests guests) {
@@ -48,10 +49,11 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   const double states = states_checked(exploration, guests);
   if (all_ms <= 0) return;
   if (guests == Guests::none)
-    fmt::print("{:.0f} states in {:.0f} s: {:.0f} states/s", states, all_ms / 1000, states / all_ms * 1000);
-  else
-    fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states, all_ms / 1000,
+    fmt::print("{:.0f} states in {:.0f} s: {:.0f} states/s", states, all_ms / 1000,
                states / all_ms * 1000);
+  else
+    fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states,
+               all_ms / 1000, states / all_ms * 1000);
   if (generate_ms > 0 && guests == Guests::some)
     fmt::print("; generated and deduplicated at {:.0f} states/s", generated / generate_ms * 1000);
   std::vector<std::pair<double, std::string>> shares;
@@ -66,7 +68,8 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Of systems that have one: what it was given besides the states, by system and then by what it counts.
+/// Of systems that have one: what it was given besides the states, by system and then by what it
+/// counts.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");
@@ -89,7 +92,8 @@ void print_schemes(const nlohmann::json& exploration) {
   std::map<std::string, std::map<std::string, double>> other_recoveries;
   for (const nlohmann::json& part : exploration.at("coverage")) {
     const std::string name = part.value("filesystem", ""), counted = of_other_recovery(part);
-    (counted.empty() ? schemes[name].states : other_recoveries[name][counted]) += part.value("checked", 0.0);
+    (counted.empty() ? schemes[name].states : other_recoveries[name][counted]) +=
+        part.value("checked", 0.0);
   }
   for (const nlohmann::json& cell : exploration.at("cells")) {
     Scheme& scheme = schemes[cell.value("filesystem", "")];
@@ -108,8 +112,10 @@ void print_schemes(const nlohmann::json& exploration) {
         verdict += fmt::format(" {:.0f} {}", count, kind == "repaired" ? "damaged" : kind);
       verdict += " among the stored states";
     }
-    if (scheme.unconfirmed > 0) verdict += fmt::format(", {:.0f} not confirmed", scheme.unconfirmed);
-    fmt::print("  {:24} {:6.0f} workloads {:9.0f} states  {}\n", name, scheme.trials, scheme.states, verdict);
+    if (scheme.unconfirmed > 0)
+      verdict += fmt::format(", {:.0f} not confirmed", scheme.unconfirmed);
+    fmt::print("  {:24} {:6.0f} workloads {:9.0f} states  {}\n", name, scheme.trials, scheme.states,
+               verdict);
   }
   print_other_recoveries(other_recoveries);
 }
@@ -137,10 +143,11 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
     print(whole);
     return;
   }
-  fmt::print("run {}: {} of {} trials{}, {}\n", outcome.run, outcome.done_before + outcome.done_now,
-             outcome.planned,
-             outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
-             seconds_text(text.seconds));
+  fmt::print(
+      "run {}: {} of {} trials{}, {}\n", outcome.run, outcome.done_before + outcome.done_now,
+      outcome.planned,
+      outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
+      seconds_text(text.seconds));
   fmt::print("{}", report.status);
   if (schemes && report.figures.contains("exploration")) {
     print_schemes(report.figures["exploration"]);

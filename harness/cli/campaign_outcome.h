@@ -9,8 +9,8 @@
 
 namespace headcrash::cli {
 
-/// States that were checked are rows of their own when guests checked them; without guests only those that
-/// failed are.
+/// States that were checked are rows of their own when guests checked them; without guests only
+/// those that failed are.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {

@@ -28,7 +28,8 @@ void on_signal(int) {
 
 int report_error(const Error& error, bool as_json) {
   if (as_json) {
-    print({{"error", {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.remedy}}}});
+    print({{"error",
+            {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.remedy}}}});
   } else {
     fmt::print(stderr, "headcrash: {}\n", base::printable_lines(error.message()));
   }
@@ -44,14 +45,17 @@ int finish_output(int exit_code) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
-  const std::string reason = flushed || errno == 0 ? "" : ": " + std::generic_category().message(errno);
-  return report_error({"standard output", "cannot be written" + reason, "give it a place with room"}, false);
+  const std::string reason =
+      flushed || errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  return report_error(
+      {"standard output", "cannot be written" + reason, "give it a place with room"}, false);
 }
 
 void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made) {
   command
-      .add_option("--db", database,
-                  made == MadeIfMissing::yes ? "Results database; created if missing" : "Results database")
+      .add_option(
+          "--db", database,
+          made == MadeIfMissing::yes ? "Results database; created if missing" : "Results database")
       ->envname("HEADCRASH_DB")
       ->capture_default_str();
 }

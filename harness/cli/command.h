@@ -13,9 +13,10 @@ namespace headcrash::cli {
 /// Exit codes, the same for every command.
 enum Exit : int {
   kFine = 0,
-  kFound = 1,          ///< a data loss or a regression was found, or a control did not behave as expected
-  kUsage = 2,          ///< usage, configuration, a missing program, a damaged file
-  kContradiction = 3,  ///< a self-check failed: a file system of ours, its checker or the lab is wrong
+  kFound = 1,  ///< a data loss or a regression was found, or a control did not behave as expected
+  kUsage = 2,  ///< usage, configuration, a missing program, a damaged file
+  kContradiction =
+      3,  ///< a self-check failed: a file system of ours, its checker or the lab is wrong
   kSkipped = 77,
   kInterrupted = 130,
 };
@@ -47,7 +48,8 @@ void add_write_documents(CLI::App& app, int& exit_code);
 inline constexpr const char* kDefaultDatabase = "headcrash.db";
 enum class MadeIfMissing : std::uint8_t { no, yes };
 /// --db, which $HEADCRASH_DB gives where it is left out.
-void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made = MadeIfMissing::no);
+void add_database_option(CLI::App& command, std::string& database,
+                         MadeIfMissing made = MadeIfMissing::no);
 
 /// --kernel VERSION,... of a campaign or a benchmark.
 void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
@@ -70,12 +72,12 @@ int report_error(const Error& error, bool as_json);
 
 void print(const nlohmann::json& value);
 
-/// Hands standard output to the kernel. If not all of it could be written, prints one line on standard error
-/// and returns kUsage; else `exit_code`. main() ends every command with it.
+/// Hands standard output to the kernel. If not all of it could be written, prints one line on
+/// standard error and returns kUsage; else `exit_code`. main() ends every command with it.
 int finish_output(int exit_code);
 
-/// Set by SIGINT, SIGTERM and SIGHUP once catch_interrupts() was called; a second signal ends the program at
-/// once.
+/// Set by SIGINT, SIGTERM and SIGHUP once catch_interrupts() was called; a second signal ends the
+/// program at once.
 const std::atomic<bool>& interrupted();
 void catch_interrupts();
 

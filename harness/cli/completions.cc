@@ -1,4 +1,5 @@
-// Completions (completions.h). Each shell's script asks where it is in the tree, and what may follow there.
+// Completions (completions.h). Each shell's script asks where it is in the tree, and what may
+// follow there.
 #include "harness/cli/completions.h"
 
 #include <fmt/format.h>
@@ -78,7 +79,8 @@ std::string bash_value(const CLI::Option& option) {
   if (const auto choices = choices_of(option); !choices.empty())
     return fmt::format("words=\"{}\"", fmt::join(choices, " "));
   if (const std::string list = list_of(option); !list.empty())
-    return fmt::format("words=$(headcrash list {} 2>/dev/null | awk 'NR > 1 {{print $1}}') files=yes", list);
+    return fmt::format(
+        "words=$(headcrash list {} 2>/dev/null | awk 'NR > 1 {{print $1}}') files=yes", list);
   return "files=yes";
 }
 
@@ -111,12 +113,14 @@ std::string zsh_function(const CLI::App& command, const std::string& place) {
   text += "  local line state\n  local -a parts=(\n";
   for (const CLI::App* part : shown_subcommands(command))
     text += fmt::format("    '{}:{}'\n", part->get_name(), plain(part->get_description()));
-  text += "  )\n  _arguments -C" + arguments + " \\\n    '1:command:->command' '*::argument:->argument'\n";
+  text += "  )\n  _arguments -C" + arguments +
+          " \\\n    '1:command:->command' '*::argument:->argument'\n";
   text +=
       "  case $state in\n    command) _describe command parts ;;\n    argument)\n      case $line[1] in\n";
   for (const CLI::App* part : shown_subcommands(command))
-    text += fmt::format("        {}) {} ;;\n", part->get_name(),
-                        underscored(place.empty() ? part->get_name() : place + " " + part->get_name()));
+    text +=
+        fmt::format("        {}) {} ;;\n", part->get_name(),
+                    underscored(place.empty() ? part->get_name() : place + " " + part->get_name()));
   return text + "      esac ;;\n  esac\n}\n";
 }
 
@@ -140,10 +144,11 @@ std::string bash_completion(const CLI::App& app) {
       for (const std::string& name : spellings(*option)) {
         all.push_back(name);
         if (takes_value(*option))
-          values +=
-              fmt::format("    '{}'{}) {} ;;\n", place.empty() ? "" : place + " ", name, bash_value(*option));
+          values += fmt::format("    '{}'{}) {} ;;\n", place.empty() ? "" : place + " ", name,
+                                bash_value(*option));
       }
-      if (option->get_positional() && positionals.find(fmt::format("    '{}')", place)) == std::string::npos)
+      if (option->get_positional() &&
+          positionals.find(fmt::format("    '{}')", place)) == std::string::npos)
         positionals += fmt::format("    '{}') {} ;;\n", place, bash_value(*option));
     }
     options += fmt::format("    '{}') words='{}' ;;\n", place, fmt::join(all, " "));
@@ -206,8 +211,8 @@ std::string fish_completion(const CLI::App& app) {
       "'-*' $words)\n    test \"$words\" = \"$argv\"\nend\ncomplete -c headcrash -f -n '__headcrash_only'\n";
   each_command(app, "", [&text](const CLI::App& command, const std::string& place) {
     for (const CLI::App* part : shown_subcommands(command))
-      text += fmt::format("complete -c headcrash -f -n '__headcrash_only {}' -a {} -d '{}'\n", place,
-                          part->get_name(), plain(part->get_description()));
+      text += fmt::format("complete -c headcrash -f -n '__headcrash_only {}' -a {} -d '{}'\n",
+                          place, part->get_name(), plain(part->get_description()));
     for (const CLI::Option* option : completed_options(command)) {
       if (option->get_positional()) {
         const bool known = !choices_of(*option).empty() || !list_of(*option).empty();
@@ -221,7 +226,8 @@ std::string fish_completion(const CLI::App& app) {
       for (const std::string& name : option->get_lnames()) names += " -l " + name;
       text += fmt::format("complete -c headcrash -n '__headcrash_{} {}'{}{} -d '{}'\n",
                           place.empty() ? "only" : "at", place, names,
-                          takes_value(*option) ? fish_value(*option) : "", plain(option->get_description()));
+                          takes_value(*option) ? fish_value(*option) : "",
+                          plain(option->get_description()));
     }
   });
   return text;

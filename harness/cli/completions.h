@@ -1,6 +1,6 @@
 #pragma once
-// Completions for shells, out of the tree that --help is printed from. A value of which the description says
-// "headcrash list X" is completed by that list; --db and others by files.
+// Completions for shells, out of the tree that --help is printed from. A value of which the
+// description says "headcrash list X" is completed by that list; --db and others by files.
 
 #include <string>
 

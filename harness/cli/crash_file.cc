@@ -17,10 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 explorer::TimelineOptions options_of(const CrashFile& of) {
-  explorer::TimelineOptions options{.state = of.state, .findings = of.findings, .hardware = of.hardware};
+  explorer::TimelineOptions options{
+      .state = of.state, .findings = of.findings, .hardware = of.hardware};
   const std::string before = of.recovery_of.empty() ? "" : of.recovery_of + "/";
   for (explorer::JudgedState state : of.states) {
-    if (!state.name.starts_with(before) || state.name.find('/', before.size()) != std::string::npos) continue;
+    if (!state.name.starts_with(before) || state.name.find('/', before.size()) != std::string::npos)
+      continue;
     state.name.erase(0, before.size());
     options.states.push_back(std::move(state));
   }
@@ -58,7 +60,8 @@ std::string summary_of(const CrashFile& of, const report::CrashPage& page) {
   if (of.checked && !of.judgement.summary.empty()) return of.judgement.summary;
   if (of.checked && oracle::keeps_promises(of.judgement.verdict))
     return "The file system recovered, and everything it had promised was there.";
-  return fmt::format("{} and {} were recorded.", count_of(page.requests.size(), "request", "requests"),
+  return fmt::format("{} and {} were recorded.",
+                     count_of(page.requests.size(), "request", "requests"),
                      count_of(page.flushes.size(), "flush", "flushes"));
 }
 
@@ -85,10 +88,11 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
   page.facts.emplace_back("device", of.run->header().devices.front().profile);
   if (!of.recovery_of.empty()) page.facts.emplace_back("during the recovery of", of.recovery_of);
   if (of.state) page.facts.emplace_back("crash state", states::format(*of.state));
-  page.facts.emplace_back("recording",
-                          fmt::format("{}, {} events", of.run->path().filename().string(), page.events));
+  page.facts.emplace_back(
+      "recording", fmt::format("{}, {} events", of.run->path().filename().string(), page.events));
   if (!of.faults.empty())
-    page.facts.emplace_back("when the power returned", fmt::format("{}", fmt::join(of.faults, ", ")));
+    page.facts.emplace_back("when the power returned",
+                            fmt::format("{}", fmt::join(of.faults, ", ")));
   page.log = of.log;
   page.reproduce = of.reproduce;
   return base::write_text_file(path.string(), report::crash_page(page));
@@ -102,10 +106,12 @@ Result<void> write_crash_file(const CrashFile& of, const fs::path& path) {
 
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state) {
   if (state.base == states::CrashState::Base::members) return state.stopped.size();
-  if (state.base == states::CrashState::Base::physical) return std::numeric_limits<std::size_t>::max();
+  if (state.base == states::CrashState::Base::physical)
+    return std::numeric_limits<std::size_t>::max();
   const auto unflushed = explorer::unflushed_requests(run, state);
-  return static_cast<std::size_t>(std::ranges::count_if(
-      unflushed, [&](const auto request) { return explorer::missing_write(state, request).has_value(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(unflushed, [&](const auto request) {
+    return explorer::missing_write(state, request).has_value();
+  }));
 }
 
 }  // namespace headcrash::cli

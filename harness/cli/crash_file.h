@@ -20,14 +20,16 @@ struct CrashFile {
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
-  std::vector<std::string> faults;            ///< of an array, when the power returned
-  std::vector<explorer::JudgedState> states;  ///< by full name; those of other recordings are left out
-  explorer::FindGeometry hardware;            ///< set: heads, caches and the like over time, too
-  std::string recovery_of;                    ///< the recording is that of the recovery of this state
+  std::vector<std::string> faults;  ///< of an array, when the power returned
+  std::vector<explorer::JudgedState>
+      states;                       ///< by full name; those of other recordings are left out
+  explorer::FindGeometry hardware;  ///< set: heads, caches and the like over time, too
+  std::string recovery_of;          ///< the recording is that of the recovery of this state
   std::vector<std::string> reproduce;
 };
 
-/// Before the minutes that it takes to fill the file of an option (--html). Errors: it cannot be written.
+/// Before the minutes that it takes to fill the file of an option (--html). Errors: it cannot be
+/// written.
 Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 
 /// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
@@ -36,8 +38,8 @@ Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& p
 /// The same, and says on stderr where it is.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// How many writes a state lacks, wholly or in part, or how many members stopped before the others; a physical state counts
-/// as lacking all.
+/// How many writes a state lacks, wholly or in part, or how many members stopped before the others;
+/// a physical state counts as lacking all.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 }  // namespace headcrash::cli

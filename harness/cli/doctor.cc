@@ -24,15 +24,16 @@ struct Program {
   const char* name;
   const char* package;
 };
-constexpr Program kPrograms[] = {{"nbdkit", "nbdkit"},       {"qemu-system-x86_64", "qemu-system-x86"},
-                                 {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
-                                 {"e2fsck", "e2fsprogs"},    {"cpio", "cpio"},
-                                 {"depmod", "kmod"},         {"busybox", "busybox-static"}};
+constexpr Program kPrograms[] = {
+    {"nbdkit", "nbdkit"},       {"qemu-system-x86_64", "qemu-system-x86"},
+    {"gnuplot", "gnuplot-nox"}, {"mkfs.ext4", "e2fsprogs"},
+    {"e2fsck", "e2fsprogs"},    {"cpio", "cpio"},
+    {"depmod", "kmod"},         {"busybox", "busybox-static"}};
 /// Without one of these, its file system cannot be tested.
-constexpr Program kMoreFileSystems[] = {{"mkfs.xfs", "xfsprogs"},    {"mkfs.btrfs", "btrfs-progs"},
-                                        {"mkfs.f2fs", "f2fs-tools"}, {"mkfs.nilfs2", "nilfs-tools"},
-                                        {"mkfs.jfs", "jfsutils"},    {"mkreiserfs", "reiserfsprogs"},
-                                        {"mkfs.minix", "util-linux"}};
+constexpr Program kMoreFileSystems[] = {
+    {"mkfs.xfs", "xfsprogs"},       {"mkfs.btrfs", "btrfs-progs"}, {"mkfs.f2fs", "f2fs-tools"},
+    {"mkfs.nilfs2", "nilfs-tools"}, {"mkfs.jfs", "jfsutils"},      {"mkreiserfs", "reiserfsprogs"},
+    {"mkfs.minix", "util-linux"}};
 constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 
 bool in_path(const std::string& program) {
@@ -58,10 +59,11 @@ Finding examine_cache(const fs::path& cache) {
   if (!fs::is_directory(there, error))
     return {"cache", fmt::format("{} is not a folder", there.string()), remedy, false};
   if (::access(there.c_str(), W_OK) != 0)
-    return {"cache", fmt::format("{}: {}", there.string(), std::generic_category().message(errno)), remedy,
-            false};
+    return {"cache", fmt::format("{}: {}", there.string(), std::generic_category().message(errno)),
+            remedy, false};
   const fs::space_info space = fs::space(there, error);
-  if (error) return {"cache", fmt::format("{}: {}", there.string(), error.message()), remedy, false};
+  if (error)
+    return {"cache", fmt::format("{}: {}", there.string(), error.message()), remedy, false};
   const bool room = space.available >= kWantedFreeBytes;
   return {"cache", fmt::format("{}, {} MiB free", cache.string(), space.available >> 20),
           room ? "" : "make 2 GiB of room, or set HEADCRASH_CACHE", room};
@@ -73,7 +75,8 @@ Finding examine_guest(const fs::path& cache) {
   if (!image) return {"guest", image.error().problem, "", false};
   if (*image) return {"guest", "kernel " + (*image)->kernel_version, "", true};
   return {"guest", "not built yet",
-          "the first command that needs one builds it, and downloads Debian's kernel (70 MB)", true};
+          "the first command that needs one builds it, and downloads Debian's kernel (70 MB)",
+          true};
 }
 
 /// The same of the guest for virtual time, which only `guest = "virtual"` needs.
@@ -81,10 +84,11 @@ Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true};
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
-  return {"user-mode guest", "not built yet",
-          "only virtual time needs one: " + base::installation().build_guest.string() +
-              " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 GiB of room",
-          true};
+  return {
+      "user-mode guest", "not built yet",
+      "only virtual time needs one: " + base::installation().build_guest.string() +
+          " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 GiB of room",
+      true};
 }
 
 std::vector<Finding> examine() {
@@ -96,13 +100,14 @@ std::vector<Finding> examine() {
   }
   for (const Program& program : kMoreFileSystems) {
     const bool there = in_path(program.name);
-    findings.push_back({program.name, there ? "found" : "not found, and its file system cannot be tested",
+    findings.push_back({program.name,
+                        there ? "found" : "not found, and its file system cannot be tested",
                         there ? "" : fmt::format("apt-get install {}", program.package), true});
   }
   const fs::path plugin_file = base::installation().plugin;
   const bool plugin = fs::exists(plugin_file);
-  findings.push_back(
-      {"plugin", plugin_file.string(), plugin ? "" : "build it: cmake --build --preset release", plugin});
+  findings.push_back({"plugin", plugin_file.string(),
+                      plugin ? "" : "build it: cmake --build --preset release", plugin});
   const fs::path cache = campaign::default_cache();
   const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);
   findings.push_back(
@@ -130,8 +135,9 @@ int doctor(bool as_json) {
     print({{"host", host}, {"versions", versions}, {"checks", checks}, {"good", good}});
     return good ? kFine : kUsage;
   }
-  fmt::print("host      {}, {} cores, {} MiB, {}, Linux {}\n", host.value("cpu", ""), host.value("cores", 0),
-             host.value("memory_mib", 0), host.value("os", ""), host.value("kernel", ""));
+  fmt::print("host      {}, {} cores, {} MiB, {}, Linux {}\n", host.value("cpu", ""),
+             host.value("cores", 0), host.value("memory_mib", 0), host.value("os", ""),
+             host.value("kernel", ""));
   for (const auto& [program, version] : versions.items())
     fmt::print("{:<9} {}\n", program, version.get<std::string>());
   for (const Finding& finding : findings) {
@@ -146,8 +152,8 @@ int doctor(bool as_json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Checks what this machine can run: accelerator, kernel, packages");
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Checks what this machine can run: accelerator, kernel, packages");
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(

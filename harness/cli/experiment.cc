@@ -1,4 +1,5 @@
-// headcrash experiment: runs what a paper measured, in virtual time, and sets our numbers beside its own.
+// headcrash experiment: runs what a paper measured, in virtual time, and sets our numbers beside
+// its own.
 #include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
@@ -59,17 +60,18 @@ int run(const ExperimentArguments& arguments) {
   const bool overwrite = can_overwrite() && arguments.verbosity == Verbosity::normal;
   const bool lines = arguments.verbosity == Verbosity::verbose;
   std::size_t done = 0;
-  auto outcome = experiment::run_experiment({.name = arguments.name,
-                                             .seed = arguments.seed,
-                                             .parameters = *parameters,
-                                             .on_cell =
-                                                 [&](const experiment::Cell& cell) {
-                                                   ++done;
-                                                   if (overwrite)
-                                                     fmt::print(stderr, "\r\033[K{}: {}", done, cell.key);
-                                                   if (lines) fmt::print(stderr, "{}: {}\n", done, cell.key);
-                                                 },
-                                             .interrupted = [] { return interrupted().load(); }});
+  auto outcome =
+      experiment::run_experiment({.name = arguments.name,
+                                  .seed = arguments.seed,
+                                  .parameters = *parameters,
+                                  .on_cell =
+                                      [&](const experiment::Cell& cell) {
+                                        ++done;
+                                        if (overwrite)
+                                          fmt::print(stderr, "\r\033[K{}: {}", done, cell.key);
+                                        if (lines) fmt::print(stderr, "{}: {}\n", done, cell.key);
+                                      },
+                                  .interrupted = [] { return interrupted().load(); }});
   if (overwrite) clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (outcome->interrupted) {
@@ -83,7 +85,8 @@ int run(const ExperimentArguments& arguments) {
       return report_error(kept.error(), arguments.as_json);
   }
   if (!arguments.csv.empty()) {
-    if (const auto written = base::write_text_file(arguments.csv, experiment::as_csv(*outcome)); !written)
+    if (const auto written = base::write_text_file(arguments.csv, experiment::as_csv(*outcome));
+        !written)
       return report_error(written.error(), arguments.as_json);
   }
   if (!quiet) fmt::print(stderr, "{}\n", cost_of(*outcome));
@@ -97,13 +100,15 @@ int run(const ExperimentArguments& arguments) {
 }  // namespace
 
 void add_experiment(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("experiment", "Runs a paper's experiment in virtual time and compares the numbers");
+  CLI::App* command = app.add_subcommand(
+      "experiment", "Runs a paper's experiment in virtual time and compares the numbers");
   const auto arguments = std::make_shared<ExperimentArguments>();
-  command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")->required();
+  command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")
+      ->required();
   command->add_option("--db", arguments->database,
                       "Results database; created if missing; default: none is kept");
-  command->add_option("--csv", arguments->csv, "File for the claims' numbers and rules, a line each");
+  command->add_option("--csv", arguments->csv,
+                      "File for the claims' numbers and rules, a line each");
   command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
   command->add_option(
       "--set", arguments->set,

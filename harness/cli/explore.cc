@@ -1,4 +1,5 @@
-// headcrash explore: the crash states of one recorded workload, each recovered, mounted and judged in guests.
+// headcrash explore: the crash states of one recorded workload, each recovered, mounted and judged
+// in guests.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -56,8 +57,8 @@ double own_cpu_seconds() {
     unsigned long user = 0, system = 0;
     const std::size_t at = line.rfind(')');
     if (at == std::string::npos ||
-        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &parent,
-                    &user, &system) != 3) {
+        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                    &parent, &user, &system) != 3) {
       continue;
     }
     if (parent == ::getpid())
@@ -78,7 +79,8 @@ Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& e
 Result<void> as_result(const oracle::Judgement& judgement, const std::string& subject) {
   std::string line = judgement.summary;
   while (line.ends_with('\n')) line.pop_back();
-  for (std::size_t at = 0; (at = line.find('\n', at)) != std::string::npos;) line.replace(at, 1, "; ");
+  for (std::size_t at = 0; (at = line.find('\n', at)) != std::string::npos;)
+    line.replace(at, 1, "; ");
   return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
 }
 
@@ -94,8 +96,10 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   if (arguments.keep.empty()) return {};
   std::error_code error;
   fs::create_directories(arguments.keep, error);
-  if (!error && ::access(arguments.keep.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
-  if (error) return fail(arguments.keep, error.message(), "give --record a folder that can be written");
+  if (!error && ::access(arguments.keep.c_str(), W_OK) != 0)
+    error = {errno, std::generic_category()};
+  if (error)
+    return fail(arguments.keep, error.message(), "give --record a folder that can be written");
   return {};
 }
 
@@ -118,14 +122,16 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
     explored.kept = folder;
   }
   explorer::StageGuest& guest = explored.lab->guest(0);
-  const auto disk = explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
-                                          explorer::uuid_from(arguments.seed), disk_options(arguments));
+  const auto disk =
+      explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
+                            explorer::uuid_from(arguments.seed), disk_options(arguments));
   if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
-  auto recorded =
-      explored.application
-          ? explorer::record_application(guest, explored.filesystem, *disk, *explored.application, recording)
-          : explorer::record_workload(guest, explored.filesystem, *disk, explored.operations, recording);
+  auto recorded = explored.application
+                      ? explorer::record_application(guest, explored.filesystem, *disk,
+                                                     *explored.application, recording)
+                      : explorer::record_workload(guest, explored.filesystem, *disk,
+                                                  explored.operations, recording);
   if (!recorded) {
     explored.failed_at_crash = recorded.error().verdict < oracle::Verdict::hang;
     return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
@@ -138,24 +144,27 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
   if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
     const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);
     if (event < run.events()) return event;
-    return fail("--from",
-                fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
-                "`headcrash recording export --format csv` lists them");
+    return fail(
+        "--from",
+        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
+        "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;
   for (const states::RecordedMark& mark : run.marks()) {
     if (mark.text == from) return mark.event;
     if (known.size() < kMarksNamed) known.push_back(mark.text);
   }
-  return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
-              known.empty() ? "it has no marks: give the number of an event" : base::suggest(from, known));
+  return fail(
+      "--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
+      known.empty() ? "it has no marks: give the number of an event" : base::suggest(from, known));
 }
 
 /// The recording that was given.
 Result<void> open(const ExploreArguments& arguments, Explored& explored) {
-  TRY(auto opened, explorer::open_recorded_workload(
-                       arguments.recording, arguments.workload.empty() ? std::vector<workload::Operation>{}
-                                                                       : explored.operations));
+  TRY(auto opened,
+      explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
+                                                                ? std::vector<workload::Operation>{}
+                                                                : explored.operations));
   explored.workload = std::move(opened);
   explored.kept = base::folder_of(arguments.recording);
   explorer::RecordedWorkload& workload = explored.workload;
@@ -173,13 +182,15 @@ Result<void> open(const ExploreArguments& arguments, Explored& explored) {
 
 Result<explorer::ExplorationOptions> options_of(const ExploreArguments& arguments,
                                                 const explorer::StageMachine& machine) {
-  explorer::ExplorationOptions options{.explore = {.seed = arguments.seed, .budget = arguments.budget}};
+  explorer::ExplorationOptions options{
+      .explore = {.seed = arguments.seed, .budget = arguments.budget}};
   for (const std::string& word : strategies_of(arguments, machine)) {
     TRY(const auto strategy, states::parse_strategy(word));
     options.explore.strategies.push_back(strategy);
   }
   TRY(const auto atomic, base::parse_size(arguments.atomic_write, "--atomic-write"));
-  TRY(const auto sectors, states::atomic_sectors_of(atomic, "--atomic-write " + arguments.atomic_write));
+  TRY(const auto sectors,
+      states::atomic_sectors_of(atomic, "--atomic-write " + arguments.atomic_write));
   options.explore.atomic_sectors = sectors;
   options.interrupted = &interrupted();
   options.stop_at_first = arguments.stop_at_first;
@@ -207,8 +218,9 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
     explored.application = std::move(application);
   }
   if (arguments.workload.empty()) return {};
-  TRY(auto operations, workload::make_workload(
-                           {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds}));
+  TRY(auto operations,
+      workload::make_workload(
+          {.name = arguments.workload, .seed = arguments.seed, .rounds = arguments.rounds}));
   if (workload::is_list_file(arguments.workload)) {
     TRY(const auto text, base::read_text_file(arguments.workload));
     const auto good = explorer::check_list(text, arguments.workload, explored.filesystem.promises);
@@ -227,8 +239,8 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   TRY(const auto bytes, choose_disk(arguments, explored));
   TRY(auto options, options_of(arguments, explored.machine));
   TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
-  TRY(auto lab,
-      start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs, explored.virtual_time));
+  TRY(auto lab, start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs,
+                          explored.virtual_time));
   explored.lab = std::move(lab);
   if (arguments.recording.empty()) {
     auto workload = record(arguments, explored);
@@ -248,7 +260,8 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     show_progress(arguments, outcome, ++checked);
   };
   const double cpu_before = own_cpu_seconds();
-  auto result = explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
+  auto result =
+      explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();
@@ -257,8 +270,8 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   return {};
 }
 
-/// Without --record the recordings go with the scratch folder, but not when somebody will want to look at
-/// them.
+/// Without --record the recordings go with the scratch folder, but not when somebody will want to
+/// look at them.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
@@ -277,7 +290,8 @@ Result<void> keep_recordings(Explored& explored) {
 }
 
 std::string replay_command(const Explored& explored) {
-  return fmt::format("headcrash replay {} --fs {}{}{}", kept_recording(explored, explored.workload.recording),
+  return fmt::format("headcrash replay {} --fs {}{}{}",
+                     kept_recording(explored, explored.workload.recording),
                      explored.filesystem.name, explored.machine.as_options(),
                      explored.virtual_time ? " --guest virtual" : "");
 }
@@ -288,24 +302,26 @@ Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailu
   const explorer::StateOutcome& outcome = failure.outcome;
   TRY(const auto run, states::RunHistory::load(outcome.recording));
   TRY(auto parsed, states::parse_crash_state(state));
-  CrashFile of{.run = run.get(),
-               .filesystem = &explored.filesystem,
-               .state = std::move(parsed),
-               .judgement = outcome.judgement,
-               .checked = true,
-               .findings = outcome.findings,
-               .log = outcome.log,
-               .faults = explored.machine.faults_in_recovery(),
-               .states = explored.states,
-               .recovery_of = outcome.recovery_of,
-               .reproduce = {replay_command(explored) + " --state " +
-                             explorer::quoted(
-                                 outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
+  CrashFile of{
+      .run = run.get(),
+      .filesystem = &explored.filesystem,
+      .state = std::move(parsed),
+      .judgement = outcome.judgement,
+      .checked = true,
+      .findings = outcome.findings,
+      .log = outcome.log,
+      .faults = explored.machine.faults_in_recovery(),
+      .states = explored.states,
+      .recovery_of = outcome.recovery_of,
+      .reproduce = {replay_command(explored) + " --state " +
+                    explorer::quoted(
+                        outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
   if (outcome.recovery_of.empty()) of.workload = &explored.workload;
   return write_crash_file(of, path);
 }
 
-/// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any all of the recording.
+/// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any
+/// all of the recording.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* telling = nullptr;
   std::size_t fewest = 0;
@@ -324,7 +340,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     telling = &failure;
     fewest = missing;
   }
-  if (telling != nullptr) return write_page(explored, *telling, telling->outcome.state, arguments.html);
+  if (telling != nullptr)
+    return write_page(explored, *telling, telling->outcome.state, arguments.html);
   TRY(const auto run, states::RunHistory::load(explored.workload.recording));
   const CrashFile of{.run = run.get(),
                      .filesystem = &explored.filesystem,
@@ -333,7 +350,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
   return write_crash_file(of, arguments.html);
 }
 
-/// A line for each state that was checked, in the order of their names: those of two explorations can be compared.
+/// A line for each state that was checked, in the order of their names: those of two explorations
+/// can be compared.
 Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::vector<explorer::JudgedState> states = explored.states;
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
@@ -362,10 +380,10 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
     TRY(base::write_text_file(account.string(), report->account));
     fmt::print(stderr, "headcrash: {}: {}\n", account.string(),
                report->account.substr(0, report->account.find('\n')));
-    TRY(write_page(
-        explored, explored.result.failures[i],
-        report->minimised_state.empty() ? explored.result.failures[i].outcome.state : report->minimised_state,
-        fs::path(account).replace_extension(".html")));
+    TRY(write_page(explored, explored.result.failures[i],
+                   report->minimised_state.empty() ? explored.result.failures[i].outcome.state
+                                                   : report->minimised_state,
+                   fs::path(account).replace_extension(".html")));
   }
   return {};
 }
@@ -374,8 +392,8 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
 Result<void> check(const ExploreArguments& arguments) {
   const bool stored = !arguments.database.empty();
   if (!stored && (arguments.resume || arguments.trials > 1))
-    return fail(arguments.resume ? "--resume" : "--trials", "is for explorations that a database keeps",
-                "add --db FILE");
+    return fail(arguments.resume ? "--resume" : "--trials",
+                "is for explorations that a database keeps", "add --db FILE");
   if (stored) {
     for (const auto& [given, option] : {std::pair{!arguments.recording.empty(), "RECORDING"},
                                         {!arguments.keep.empty(), "--record"},
@@ -401,18 +419,20 @@ Result<void> check(const ExploreArguments& arguments) {
   if (!arguments.from.empty() && arguments.recording.empty())
     return fail("--from", "is for a RECORDING",
                 "a workload that is recorded now begins after mkfs by itself");
-  if (!arguments.disk.slow.empty() && (!arguments.recording.empty() || arguments.machine.is_array()))
-    return fail(
-        "--slow",
-        arguments.recording.empty() ? "is for a plain disk" : "is for a workload that is recorded now",
-        arguments.recording.empty() ? "leave out --machine" : "leave out RECORDING");
+  if (!arguments.disk.slow.empty() &&
+      (!arguments.recording.empty() || arguments.machine.is_array()))
+    return fail("--slow",
+                arguments.recording.empty() ? "is for a plain disk"
+                                            : "is for a workload that is recorded now",
+                arguments.recording.empty() ? "leave out --machine" : "leave out RECORDING");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
     return fail("--minimise", "what it makes has to stay somewhere", "add --record FOLDER");
   return {};
 }
 
 int run(const ExploreArguments& arguments) {
-  if (const auto good = check(arguments); !good) return report_error(good.error(), arguments.as_json);
+  if (const auto good = check(arguments); !good)
+    return report_error(good.error(), arguments.as_json);
   catch_interrupts();
   if (!arguments.database.empty()) return explore_into_database(arguments);
   Explored explored;
@@ -469,8 +489,9 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->required();
   add_kernel_options(*command, arguments->kernel);
   command
-      ->add_option("--atomic-write", arguments->atomic_write,
-                   "For `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
+      ->add_option(
+          "--atomic-write", arguments->atomic_write,
+          "For `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
                       "Record this workload first; with RECORDING: the workload that was recorded");
@@ -497,13 +518,16 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->add_option("--seed", arguments->seed,
                    "Seed of the workload, the file system's identifier and all random choices")
       ->capture_default_str();
-  command->add_option("--rounds", arguments->rounds, "Number of rounds, for workloads that have rounds")
+  command
+      ->add_option("--rounds", arguments->rounds,
+                   "Number of rounds, for workloads that have rounds")
       ->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Size of the disk of a new recording; default: the smallest that suffices");
   command
-      ->add_option("--prefill", arguments->prefill,
-                   "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
+      ->add_option(
+          "--prefill", arguments->prefill,
+          "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
       ->check(one_of({"pattern", "none"}))
       ->capture_default_str();
   command

@@ -1,5 +1,6 @@
-// headcrash explore --db: the exploration as a campaign of one cell. What the database keeps of it is the text of
-// a campaign file, so that report, replay, trials and --resume know nothing of explorations.
+// headcrash explore --db: the exploration as a campaign of one cell. What the database keeps of it
+// is the text of a campaign file, so that report, replay, trials and --resume know nothing of
+// explorations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,7 +46,8 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
           .dump(),
       arguments.seed, arguments.trials, json{lasting(arguments.filesystem)}.dump(), bytes,
       json(arguments.prefill).dump());
-  if (machine.is_array()) text += fmt::format("profiles = {}\n", json{lasting(machine.profile)}.dump());
+  if (machine.is_array())
+    text += fmt::format("profiles = {}\n", json{lasting(machine.profile)}.dump());
   if (!machine.faults.empty()) text += fmt::format("faults = {}\n", json(machine.faults).dump());
   if (!machine.faults_after_cut.empty())
     text += fmt::format("faults-after-cut = {}\n", json(machine.faults_after_cut).dump());
@@ -53,14 +55,15 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
     text += fmt::format("\n[workload]\nname = {}\nrounds = {}\n", json(arguments.workload).dump(),
                         arguments.rounds);
   else
-    text += fmt::format("\n[workload]\napplication = {}\n", json(lasting(arguments.application)).dump());
+    text += fmt::format("\n[workload]\napplication = {}\n",
+                        json(lasting(arguments.application)).dump());
   if (arguments.kernel.virtual_time()) text += "\n[guest]\nkind = \"virtual\"\n";
-  text +=
-      fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
-                  json(strategies_of(arguments, machine)).dump(), arguments.budget, arguments.disk.delay_us);
+  text += fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
+                      json(strategies_of(arguments, machine)).dump(), arguments.budget,
+                      arguments.disk.delay_us);
   if (!arguments.disk.slow.empty())
-    text +=
-        fmt::format("slow = {}\nslow-us = {}\n", json(arguments.disk.slow).dump(), arguments.disk.slow_us);
+    text += fmt::format("slow = {}\nslow-us = {}\n", json(arguments.disk.slow).dump(),
+                        arguments.disk.slow_us);
   return campaign::parse_campaign(text, kFile);
 }
 
@@ -102,7 +105,8 @@ void report_interrupted(const ExploreArguments& arguments) {
   if (arguments.disk.delay_us != plain.disk.delay_us)
     add("--answer-delay-us", std::to_string(arguments.disk.delay_us));
   if (!arguments.disk.slow.empty()) add("--slow", arguments.disk.slow);
-  if (arguments.disk.slow_us != plain.disk.slow_us) add("--slow-us", std::to_string(arguments.disk.slow_us));
+  if (arguments.disk.slow_us != plain.disk.slow_us)
+    add("--slow-us", std::to_string(arguments.disk.slow_us));
   if (!arguments.kernel.guest.empty()) add("--guest", arguments.kernel.guest);
   if (arguments.jobs != plain.jobs) add("--jobs", std::to_string(arguments.jobs));
   add("--db", arguments.database);
@@ -126,8 +130,9 @@ Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
   if (arguments.size.empty()) return campaign::disk_bytes_of(arguments.machine, filesystem, least);
   TRY(const auto bytes, base::parse_size(arguments.size, "--size"));
   if (bytes < filesystem.minimum_size_bytes || bytes % model::kSectorBytes != 0) {
-    return fail("--size", fmt::format("{} is too small or not whole sectors", arguments.size),
-                fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
+    return fail(
+        "--size", fmt::format("{} is too small or not whole sectors", arguments.size),
+        fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
   }
   if (bytes / model::kSectorBytes > states::kStateSectorsMax)
     return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
@@ -144,19 +149,21 @@ int explore_into_database(const ExploreArguments& arguments) {
   const auto campaign = as_campaign(arguments);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
   const auto outcome = campaign::run_campaign(
-      *campaign, {.database = arguments.database,
-                  .cache = campaign::default_cache(),
-                  .jobs = arguments.jobs,
-                  .resume = arguments.resume,
-                  .stop_at_first = arguments.stop_at_first,
-                  .on_progress = [&](const auto& progress) { show_progress(progress, arguments.verbosity); },
-                  .interrupted = &interrupted()});
+      *campaign,
+      {.database = arguments.database,
+       .cache = campaign::default_cache(),
+       .jobs = arguments.jobs,
+       .resume = arguments.resume,
+       .stop_at_first = arguments.stop_at_first,
+       .on_progress = [&](const auto& progress) { show_progress(progress, arguments.verbosity); },
+       .interrupted = &interrupted()});
   clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   const auto summary = stored_summary(arguments.database, outcome->run);
   if (!summary) return report_error(summary.error(), arguments.as_json);
-  print_outcome(*outcome, *summary,
-                {.database = arguments.database, .seconds = watch.ms() / 1000, .as_json = arguments.as_json});
+  print_outcome(
+      *outcome, *summary,
+      {.database = arguments.database, .seconds = watch.ms() / 1000, .as_json = arguments.as_json});
   if (outcome->interrupted) {
     report_interrupted(arguments);
     return kInterrupted;

@@ -32,7 +32,8 @@ json describe(const Explored& explored, const explorer::ConfirmedFailure& failur
   return {{"state", outcome.full_name()},
           {"strategy", states::name(outcome.strategy)},
           {"recording", kept_recording(explored, outcome.recording)},
-          {"persisted_operation", outcome.persisted_operation ? json(*outcome.persisted_operation) : json()},
+          {"persisted_operation",
+           outcome.persisted_operation ? json(*outcome.persisted_operation) : json()},
           {"verdict", oracle::name(outcome.judgement.verdict)},
           {"summary", outcome.judgement.summary},
           {"confirmed", failure.confirmed},
@@ -46,8 +47,9 @@ void print_coverage(const explorer::ExplorationResult& result) {
              "explored", "left out");
   for (const states::Coverage& part : result.coverage) {
     const double fraction = part.space > 0 ? static_cast<double>(part.generated) / part.space : 1;
-    fmt::print("{:<12} {:>12.6g} {:>10} {:>9} {:>7.2f} %  {}\n", states::name(part.strategy), part.space,
-               part.generated, part.distinct, 100 * std::min(fraction, 1.0), part.bound);
+    fmt::print("{:<12} {:>12.6g} {:>10} {:>9} {:>7.2f} %  {}\n", states::name(part.strategy),
+               part.space, part.generated, part.distinct, 100 * std::min(fraction, 1.0),
+               part.bound);
   }
 }
 
@@ -85,10 +87,11 @@ std::string more(std::uint64_t count, const char* one, const char* many) {
 void print_failure(const KindOfFailure& kind) {
   const explorer::ConfirmedFailure& failure = *kind.shown;
   const explorer::StateOutcome& outcome = failure.outcome;
-  fmt::print("{} {}: {}{}\n    {}\n", failure.confirmed ? "FAILURE" : "NOT REPRODUCED", outcome.full_name(),
-             oracle::name(outcome.judgement.verdict),
-             kind.states > 1 ? ", and " + more(kind.states - 1, "state like it", "states like it") : "",
-             outcome.judgement.summary);
+  fmt::print(
+      "{} {}: {}{}\n    {}\n", failure.confirmed ? "FAILURE" : "NOT REPRODUCED",
+      outcome.full_name(), oracle::name(outcome.judgement.verdict),
+      kind.states > 1 ? ", and " + more(kind.states - 1, "state like it", "states like it") : "",
+      outcome.judgement.summary);
   std::size_t shown = 0;
   for (const oracle::Finding& finding : outcome.findings) {
     if (++shown > kFindingsShown) break;
@@ -96,15 +99,17 @@ void print_failure(const KindOfFailure& kind) {
                oracle::name(finding.kind), finding.expected, finding.found);
   }
   if (outcome.findings.size() > kFindingsShown)
-    fmt::print("    ... and {}\n", more(outcome.findings.size() - kFindingsShown, "finding", "findings"));
+    fmt::print("    ... and {}\n",
+               more(outcome.findings.size() - kFindingsShown, "finding", "findings"));
   if (!failure.disagreement.empty()) fmt::print("    {}\n", failure.disagreement);
 }
 
 void print_failures(const explorer::ExplorationResult& result) {
   for (const KindOfFailure& kind : kinds_of(result)) print_failure(kind);
   if (result.unconfirmed > 0)
-    fmt::print("{} failures of these kinds were counted but not re-verified (--json lists all states)\n",
-               result.unconfirmed);
+    fmt::print(
+        "{} failures of these kinds were counted but not re-verified (--json lists all states)\n",
+        result.unconfirmed);
 }
 
 std::size_t confirmed_kinds(const explorer::ExplorationResult& result) {
@@ -122,25 +127,29 @@ std::string headline(const Explored& explored) {
   const std::string& name = explored.filesystem.name;
   const std::string so_far = explored.interrupted ? "interrupted: " : "";
   if (explored.workload.failure)
-    return fmt::format("{}{}: workload-failed; {}; {} of {} crash states before it failed", so_far, name,
-                       *explored.workload.failure, result.checked - result.clean, result.checked);
+    return fmt::format("{}{}: workload-failed; {}; {} of {} crash states before it failed", so_far,
+                       name, *explored.workload.failure, result.checked - result.clean,
+                       result.checked);
   if (result.checked == 0) return so_far + name + ": no crash state was checked";
   const std::uint64_t failing = result.checked - result.clean;
   const std::size_t kinds = confirmed_kinds(result);
-  const char* promised = result.judged ? "had everything that was promised" : "recovered and mounted";
+  const char* promised =
+      result.judged ? "had everything that was promised" : "recovered and mounted";
   if (failing == 0)
-    return fmt::format("{}{}: passed; all {} crash states {}", so_far, name, result.checked, promised);
+    return fmt::format("{}{}: passed; all {} crash states {}", so_far, name, result.checked,
+                       promised);
   if (kinds > 0) {
     return fmt::format(
-        "{}{}: FAILED; {} of {} crash states failed, in {} that {} reproduced on a fresh guest{}", so_far,
-        name, failing, result.checked, kinds == 1 ? "one way" : fmt::format("{} ways", kinds),
-        kinds == 1 ? "was" : "were",
-        explored.filesystem.expected == adapters::Expectation::loss ? " (a negative control: as expected)"
-                                                                    : "");
+        "{}{}: FAILED; {} of {} crash states failed, in {} that {} reproduced on a fresh guest{}",
+        so_far, name, failing, result.checked,
+        kinds == 1 ? "one way" : fmt::format("{} ways", kinds), kinds == 1 ? "was" : "were",
+        explored.filesystem.expected == adapters::Expectation::loss
+            ? " (a negative control: as expected)"
+            : "");
   }
   return fmt::format(
-      "{}{}: inconclusive; {} of {} crash states failed, and none of them did so on a fresh guest", so_far,
-      name, failing, result.checked);
+      "{}{}: inconclusive; {} of {} crash states failed, and none of them did so on a fresh guest",
+      so_far, name, failing, result.checked);
 }
 
 json describe(const Explored& explored) {
@@ -156,13 +165,14 @@ json describe(const Explored& explored) {
   for (const explorer::ConfirmedFailure& failure : result.failures)
     failures.push_back(describe(explored, failure));
   for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
-    steps[std::string(explorer::name(static_cast<explorer::StepKind>(i)))] = {{"ms", result.step_ms.at(i)},
-                                                                              {"share", share(result, i)}};
+    steps[std::string(explorer::name(static_cast<explorer::StepKind>(i)))] = {
+        {"ms", result.step_ms.at(i)}, {"share", share(result, i)}};
   return {{"headline", headline(explored)},
           {"filesystem", explored.filesystem.name},
           {"recording", kept_recording(explored, explored.workload.recording)},
           {"operations", explored.workload.operations.size()},
-          {"application", explored.workload.application ? json(explored.workload.application->name) : json()},
+          {"application",
+           explored.workload.application ? json(explored.workload.application->name) : json()},
           {"judged", result.judged},
           {"workload_failure", explored.workload.failure.value_or("")},
           {"coverage", coverage},
@@ -203,9 +213,10 @@ void print_text(const Explored& explored) {
   print_failures(result);
   fmt::print("steps:");
   for (std::size_t i = 0; i < explorer::kStepKinds; ++i)
-    fmt::print(" {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
-               result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
-               100 * share(result, i));
+    fmt::print(
+        " {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
+        result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
+        100 * share(result, i));
   if (explored.virtual_time)
     fmt::print(
         "\nthe guest's own steps count as dump: in virtual time its clock stands still while it computes");
@@ -214,8 +225,8 @@ void print_text(const Explored& explored) {
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
       explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
       per_second(result.checked, result.generate_ms));
-  fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n", result.sampled,
-             result.disagreements, result.restores);
+  fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n",
+             result.sampled, result.disagreements, result.restores);
   std::fflush(stdout);  // what follows is on standard error
 }
 

@@ -68,7 +68,8 @@ nlohmann::json describe(const Explored& explored);
 /// The headline first, then coverage, one failure of each kind, and what took the time.
 void print_text(const Explored& explored);
 
-/// The same exploration as a run of a database, which `report`, `replay` and `runs` know (explore_stored.cc).
+/// The same exploration as a run of a database, which `report`, `replay` and `runs` know
+/// (explore_stored.cc).
 int explore_into_database(const ExploreArguments& arguments);
 /// With the size that was given, or the smallest that suffices. Errors: one that does not fit.
 Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,

@@ -1,4 +1,5 @@
-// headcrash extract: the image that a power cut left, with a script that shows the failure without headcrash.
+// headcrash extract: the image that a power cut left, with a script that shows the failure without
+// headcrash.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -39,7 +40,8 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
   TRY(const auto lab, one_guest(trial, opened));
-  explorer::StateOutcome outcome = checker.check(lab->guest(0), opened.state, {.wholly_in_guest = true});
+  explorer::StateOutcome outcome =
+      checker.check(lab->guest(0), opened.state, {.wholly_in_guest = true});
   if (outcome.judgement.verdict == oracle::Verdict::harness_error)
     return fail(outcome.full_name(), outcome.judgement.summary);
   return outcome;
@@ -52,7 +54,8 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   const auto& device = opened.run->header().devices.at(opened.state.device);
   if (!device.medium) {
     return fail(trial.key,
-                fmt::format("its disk {} is an array or a cache, which is more than one image", device.name),
+                fmt::format("its disk {} is an array or a cache, which is more than one image",
+                            device.name),
                 "look at it with `headcrash replay --shell`");
   }
   TRY(const auto image, opened.run->image(opened.state, opened.state.device));
@@ -69,10 +72,11 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
     outcome = std::move(checked);
   }
   TRY(const auto account, account_of(trial, opened, workload, outcome));
-  const fs::path folder = arguments.folder.empty()
-                              ? fs::path(fmt::format("{}-{}", trial.filesystem.name,
-                                                     trial.id != 0 ? std::to_string(trial.id) : "state"))
-                              : fs::path(arguments.folder);
+  const fs::path folder =
+      arguments.folder.empty()
+          ? fs::path(fmt::format("{}-{}", trial.filesystem.name,
+                                 trial.id != 0 ? std::to_string(trial.id) : "state"))
+          : fs::path(arguments.folder);
   return explorer::write_reproducer(
       {.filesystem = &trial.filesystem,
        .state = outcome.state,
@@ -85,7 +89,8 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
        .mounted = opened.state.event >= workload.from_event,
        .disk_bytes = image.sectors() * model::kSectorBytes,
        .uuid = explorer::uuid_from(std::uint64_t{1})},
-      image, folder, arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
+      image, folder,
+      arguments.format == "qcow2" ? explorer::ImageFormat::qcow2 : explorer::ImageFormat::raw);
 }
 
 int run(const ExtractArguments& arguments) {
@@ -96,10 +101,10 @@ int run(const ExtractArguments& arguments) {
            {"image_bytes", made->image_bytes},
            {"script", made->script.string()},
            {"account", made->account.string()},
-           {"workload",
-            made->workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->workload.string())},
-           {"no_workload",
-            made->no_workload.empty() ? nlohmann::json(nullptr) : nlohmann::json(made->no_workload)}});
+           {"workload", made->workload.empty() ? nlohmann::json(nullptr)
+                                               : nlohmann::json(made->workload.string())},
+           {"no_workload", made->no_workload.empty() ? nlohmann::json(nullptr)
+                                                     : nlohmann::json(made->no_workload)}});
   } else {
     fmt::print("{} ({} KiB on this disk)\n{}\n{}\n", made->image.string(), made->image_bytes / 1024,
                made->account.string(), made->script.string());

@@ -16,7 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Of the verdict that is stored. False: there is no recording.
-Result<bool> write_page(const db::Database& database, const report::FailurePage& page, const fs::path& path) {
+Result<bool> write_page(const db::Database& database, const report::FailurePage& page,
+                        const fs::path& path) {
   TrialArguments arguments;
   arguments.trial = std::to_string(page.trial);
   arguments.database = database.path();
@@ -52,7 +53,8 @@ Result<FailurePages> write_failure_pages(db::Database& database, std::optional<s
   if (wanted.empty()) return pages;
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return fail(folder.string(), "cannot be made: " + error.message(), "choose another folder");
+  if (error)
+    return fail(folder.string(), "cannot be made: " + error.message(), "choose another folder");
   for (const report::FailurePage& page : wanted) {
     if (interrupted()) {
       pages.interrupted = true;
@@ -67,7 +69,8 @@ Result<FailurePages> write_failure_pages(db::Database& database, std::optional<s
 
 void tell(const FailurePages& pages, const fs::path& folder) {
   if (pages.made + pages.without_recording == 0) return;
-  fmt::print(stderr, "headcrash: pages of failures made in {}: {}{}{}\n", folder.string(), pages.made,
+  fmt::print(stderr, "headcrash: pages of failures made in {}: {}{}{}\n", folder.string(),
+             pages.made,
              pages.without_recording > 0
                  ? fmt::format("; without a recording, not made: {}", pages.without_recording)
                  : "",

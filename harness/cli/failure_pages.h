@@ -15,9 +15,10 @@ struct FailurePages {
   bool interrupted = false;
 };
 
-/// One page (crash_file.h) for each failure that the report lists and whose recording is there, of the verdict that the
-/// database has: no guest is started. The report that is written afterwards links to them. Replaces earlier ones. Errors: a
-/// recording that cannot be read, a folder that cannot be written.
+/// One page (crash_file.h) for each failure that the report lists and whose recording is there, of
+/// the verdict that the database has: no guest is started. The report that is written afterwards
+/// links to them. Replaces earlier ones. Errors: a recording that cannot be read, a folder that
+/// cannot be written.
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const std::filesystem::path& folder);
 

@@ -21,15 +21,17 @@ int run_gc(GcArguments arguments) {
   const bool dry = arguments.options.dry_run;
   // For writing, a database that is not there would be made.
   const bool reading = dry || !std::filesystem::exists(arguments.database);
-  Result<db::Database> database = db::Database::open(
-      arguments.database, reading ? db::Database::Access::read_only : db::Database::Access::read_write);
+  Result<db::Database> database =
+      db::Database::open(arguments.database, reading ? db::Database::Access::read_only
+                                                     : db::Database::Access::read_write);
   if (!database) return report_error(database.error(), arguments.as_json);
   arguments.options.now = base::now_utc();
   const auto outcome = db::collect_garbage(*database, arguments.options);
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json) {
     nlohmann::json refused = nlohmann::json::array();
-    for (const auto& each : outcome->refused) refused.push_back({{"path", each.path}, {"why", each.why}});
+    for (const auto& each : outcome->refused)
+      refused.push_back({{"path", each.path}, {"why", each.why}});
     print({{"removed", outcome->removed},
            {"missing", outcome->missing},
            {"kept", outcome->kept},
@@ -37,8 +39,8 @@ int run_gc(GcArguments arguments) {
            {"dry_run", dry},
            {"refused", refused}});
   } else {
-    fmt::print("{}{} artefacts, {:.1f} MiB; {} kept\n", dry ? "would remove " : "removed ", outcome->removed,
-               static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
+    fmt::print("{}{} artefacts, {:.1f} MiB; {} kept\n", dry ? "would remove " : "removed ",
+               outcome->removed, static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
     if (outcome->missing > 0) fmt::print("{} of them no longer had a file\n", outcome->missing);
     for (const auto& each : outcome->refused)
       fmt::print(stderr, "headcrash gc: \"{}\" {}; left alone\n", each.path, each.why);
@@ -49,8 +51,8 @@ int run_gc(GcArguments arguments) {
 }  // namespace
 
 void add_gc(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("gc", "Removes old artefacts (recordings, consoles) of a results database");
+  CLI::App* command = app.add_subcommand(
+      "gc", "Removes old artefacts (recordings, consoles) of a results database");
   const auto arguments = std::make_shared<GcArguments>();
   add_database_option(*command, arguments->database);
   command

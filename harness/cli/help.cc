@@ -9,11 +9,13 @@
 namespace headcrash::cli {
 
 void add_help(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("help", "Shows what a command does, its options and examples");
+  CLI::App* command =
+      app.add_subcommand("help", "Shows what a command does, its options and examples");
   const auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("COMMAND", *words,
                       "A command, or one of its parts (`help image ufs mkfs`); default: all");
-  command->footer("Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
+  command->footer(
+      "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
     const auto fresh = make_app(unused);  // in the one that was parsed, `help` has been given

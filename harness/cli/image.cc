@@ -1,5 +1,6 @@
-// headcrash image: makes, checks and looks into images of headcrash's own file systems, without mounting them.
-// One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old word for `image ufs`.
+// headcrash image: makes, checks and looks into images of headcrash's own file systems, without
+// mounting them. One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old
+// word for `image ufs`.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -49,8 +50,9 @@ using Store = std::unique_ptr<Image>;
 using Access = media::SparseFileStore::Access;
 
 /// `size` empty: it is there, and is opened for `access`.
-Result<Image::File> open_file(const std::string& path, const std::string& size, const char* size_option,
-                              const adapters::FileSystemType& type, Access access) {
+Result<Image::File> open_file(const std::string& path, const std::string& size,
+                              const char* size_option, const adapters::FileSystemType& type,
+                              Access access) {
   if (!size.empty()) {
     TRY(const auto bytes, base::parse_size(size, size_option));
     return media::SparseFileStore::open(path, bytes / model::kSectorBytes);
@@ -152,12 +154,13 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
 }
 
 int run_check(const ImageArguments& arguments) {
-  const auto store = open_image(arguments, arguments.repair ? Access::read_write : Access::read_only);
+  const auto store =
+      open_image(arguments, arguments.repair ? Access::read_write : Access::read_only);
   if (!store) return report_error(store.error(), arguments.as_json);
   const auto checker = arguments.type->checker();
   const adapters::CheckOptions how{.without_log = arguments.without_log};
-  const auto report =
-      arguments.repair ? checker->repair((*store)->store(), how) : checker->check((*store)->store(), how);
+  const auto report = arguments.repair ? checker->repair((*store)->store(), how)
+                                       : checker->check((*store)->store(), how);
   if (!report) return report_error(report.error(), arguments.as_json);
   print_report(arguments, *report);
   const bool fine = report->nothing_found() || (arguments.repair && !report->unrepaired);
@@ -190,8 +193,9 @@ Result<void> list_path(const adapters::ImageReader& reader, const std::string& p
       const auto link = reader.readlink(entry.inode);
       target = link ? " -> " + *link : " -> ?";
     }
-    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode.type), inode.mode & 0777U, inode.links,
-               inode.size_bytes, entry.inode, base::printable(entry.name), base::printable(target));
+    fmt::print("{}{:03o} {:>3} {:>10} {:>6} {}{}\n", letter_of(inode.type), inode.mode & 0777U,
+               inode.links, inode.size_bytes, entry.inode, base::printable(entry.name),
+               base::printable(target));
   }
   return {};
 }
@@ -226,7 +230,8 @@ int run_snapshots(const ImageArguments& arguments) {
   if (!snapshots) return report_error(snapshots.error(), arguments.as_json);
   json list = json::array();
   for (const SnapshotInfo& one : *snapshots) {
-    list.push_back({{"name", one.name}, {"generation", one.generation}, {"made", one.made_seconds}});
+    list.push_back(
+        {{"name", one.name}, {"generation", one.generation}, {"made", one.made_seconds}});
     if (!arguments.as_json)
       fmt::print("{:<31} generation {}, {:%F %T} UTC\n", one.name, one.generation,
                  fmt::gmtime(static_cast<std::time_t>(one.made_seconds)));
@@ -258,9 +263,10 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
   const auto system = arguments.type->find_system(arguments.type->usual_system());
   if (!system) return report_error(system.error(), false);
   const adapters::SystemDescription& description = (*system)->description();
-  os::MemoryMachine machine((*store)->store(), {.latency_ns = 0,
-                                                .system = {.queue = description.queue,
-                                                           .cache = {.block_copy = description.block_copy}}});
+  os::MemoryMachine machine(
+      (*store)->store(),
+      {.latency_ns = 0,
+       .system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}}});
   machine.system.syncer.start();
   os::Account account{.name = "image"};
   std::optional<Error> error;
@@ -271,7 +277,8 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
       return;
     }
     const auto changed = change(*(*mounted)->snapshots(), arguments.snapshot);
-    if (!changed) error = Error{"snapshot " + arguments.snapshot, why_not(changed.error().value), ""};
+    if (!changed)
+      error = Error{"snapshot " + arguments.snapshot, why_not(changed.error().value), ""};
     if (const auto unmounted = (*mounted)->unmount(); !unmounted && !error)
       error = Error{arguments.image, std::strerror(unmounted.error().value), ""};
   });
@@ -281,15 +288,17 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
 
 /// Of a type that has them.
 template <typename Add>
-void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments, int& exit_code) {
+void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
+                        int& exit_code) {
   auto* const list = add("snapshots", "Lists the snapshots that are kept");
   list->add_flag("--json", arguments->as_json, "for programs");
   list->callback([arguments, &exit_code] { exit_code = run_snapshots(*arguments); });
   const auto add_change = [&](const char* verb, const char* what, ChangeSnapshots change) {
     auto* const added = add(verb, what);
     added->add_option("NAME", arguments->snapshot, "of the snapshot")->required();
-    added->callback(
-        [arguments, change, &exit_code] { exit_code = run_change_of_snapshots(*arguments, change); });
+    added->callback([arguments, change, &exit_code] {
+      exit_code = run_change_of_snapshots(*arguments, change);
+    });
   };
   add_change("snapshot", "Creates a snapshot, which is kept until it is dropped",
              [](Snapshots& snapshots, const std::string& name) { return snapshots.make(name); });
@@ -312,7 +321,8 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string name(option.name);
     mkfs->add_option_function<std::string>(
-            "--" + name, [arguments, name](const std::string& value) { arguments->mkfs[name] = value; },
+            "--" + name,
+            [arguments, name](const std::string& value) { arguments->mkfs[name] = value; },
             std::string(option.meaning))
         ->type_name(std::string(option.value));
   }
@@ -331,21 +341,25 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
-      verb->add_option("--log", arguments->log, "image of its log, where that has a device of its own");
-    mkfs->add_option("--log-size", arguments->log_size, "create the log's image with this size (16M)");
+      verb->add_option("--log", arguments->log,
+                       "image of its log, where that has a device of its own");
+    mkfs->add_option("--log-size", arguments->log_size,
+                     "create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
                     "the log's device is lost: give up what only it held");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
-    verb->add_option("--snapshot", arguments->snapshot, "from this snapshot instead of the newest state");
+    verb->add_option("--snapshot", arguments->snapshot,
+                     "from this snapshot instead of the newest state");
   add_snapshot_verbs(add, arguments, exit_code);
 }
 
 }  // namespace
 
 void add_image(CLI::App& app, int& exit_code) {
-  auto* const image = app.add_subcommand("image", "Makes, checks and reads images of our own file systems");
+  auto* const image =
+      app.add_subcommand("image", "Makes, checks and reads images of our own file systems");
   image->require_subcommand(1);
   image->footer(
       "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"
@@ -359,7 +373,8 @@ void add_image(CLI::App& app, int& exit_code) {
               exit_code);
   // Scripts that were written when there was one type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
-    add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs, exit_code);
+    add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
+              exit_code);
 }
 
 }  // namespace headcrash::cli

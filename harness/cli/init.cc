@@ -30,7 +30,8 @@ std::string_view text_of(const std::string& kind) {
 
 /// How the file is used, as a command.
 std::string use_of(const std::string& kind, const std::string& file) {
-  if (kind == "adapter") return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);
+  if (kind == "adapter")
+    return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);
   return fmt::format("headcrash {} {} --plan", kind == "benchmark" ? "bench" : "campaign", file);
 }
 
@@ -38,7 +39,8 @@ int init(const InitArguments& arguments) {
   // A name that other commands take for a file.
   std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
   if (!file.ends_with(".toml"))
-    return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)}, false);
+    return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)},
+                        false);
   std::error_code error;
   if (std::filesystem::exists(file, error))
     return report_error({file, "is there already", "name another file, or remove it"}, false);
@@ -51,8 +53,8 @@ int init(const InitArguments& arguments) {
 }  // namespace
 
 void add_init(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("init", "Writes a commented campaign, benchmark or adapter as a starting point");
+  CLI::App* command = app.add_subcommand(
+      "init", "Writes a commented campaign, benchmark or adapter as a starting point");
   const auto arguments = std::make_shared<InitArguments>();
   command->add_option("WHAT", arguments->what, "campaign, benchmark or adapter")
       ->required()

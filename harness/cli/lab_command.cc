@@ -15,7 +15,8 @@ constexpr const char* kLogName = "log";  // of a stage's second disk, and of a t
 
 }  // namespace
 
-Result<std::uint64_t> recorded_disk_bytes(const std::string& recording, const record::RecordingHeader& header,
+Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
+                                          const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem) {
   if (header.of_array()) return header.devices.front().sectors * model::kSectorBytes;
   const record::RecordedDevice* disk = nullptr;
@@ -69,7 +70,8 @@ void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
                   "Fault of the array from the start of the workload, for example dead:hd0.3")
       ->allow_extra_args(false);
   command
-      .add_option("--fault-after-cut", machine.faults_after_cut, "Fault of the array when the power returns")
+      .add_option("--fault-after-cut", machine.faults_after_cut,
+                  "Fault of the array when the power returns")
       ->allow_extra_args(false);
 }
 
@@ -102,7 +104,8 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
   return lab;
 }
 
-Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial, const OpenedState& opened) {
+Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial,
+                                                 const OpenedState& opened) {
   TRY(const auto bytes,
       recorded_disk_bytes(opened.recording.string(), opened.run->header(), trial.filesystem));
   TRY(const auto application, explorer::read_application(trial.recording));

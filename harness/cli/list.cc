@@ -118,7 +118,8 @@ json parameters_of(const timed::TimedWorkload& workload) {
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
-    rows.push_back({{"name", each.name}, {"title", each.title}, {"kind", "crash"}, {"count", each.count}});
+    rows.push_back(
+        {{"name", each.name}, {"title", each.title}, {"kind", "crash"}, {"count", each.count}});
     if (each.count == 0) rows.back()["count"] = "any";
   }
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
@@ -167,7 +168,8 @@ json experiments() {
   for (const experiment::ExperimentSummary& summary : experiment::known_experiments()) {
     std::string parameters;
     for (const experiment::Parameter& parameter : summary.parameters)
-      parameters += fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
+      parameters +=
+          fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
     json row{{"name", summary.name}, {"title", summary.title}};
     if (!parameters.empty()) row["parameters"] = parameters;  // too wide for the table
     rows.push_back(std::move(row));
@@ -181,9 +183,9 @@ json timed_workloads() {
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
     std::string parameters;
     for (const timed::Parameter& parameter : each.parameters)
-      parameters +=
-          fmt::format("{}{}={}{}", parameters.empty() ? "" : " ", parameter.name, parameter.exact,
-                      parameter.scaled == parameter.exact ? "" : fmt::format("/{}", parameter.scaled));
+      parameters += fmt::format(
+          "{}{}={}{}", parameters.empty() ? "" : " ", parameter.name, parameter.exact,
+          parameter.scaled == parameter.exact ? "" : fmt::format("/{}", parameter.scaled));
     rows.push_back({{"name", each.name},
                     {"title", each.title},
                     {"source", each.source},
@@ -218,7 +220,8 @@ void print_table(const json& rows, const std::vector<std::string>& columns) {
   for (const json& row : rows) {
     std::vector<std::string> cells;
     cells.reserve(columns.size());
-    for (const std::string& column : columns) cells.push_back(row.contains(column) ? cell(row[column]) : "");
+    for (const std::string& column : columns)
+      cells.push_back(row.contains(column) ? cell(row[column]) : "");
     table.add(cells);
   }
   print_fitted(table.text(0));
@@ -280,7 +283,8 @@ void list(const ListArguments& arguments) {
 
 void add_list(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand(
-      "list", "Lists built-in profiles, file systems, workloads, campaigns, benchmarks and experiments");
+      "list",
+      "Lists built-in profiles, file systems, workloads, campaigns, benchmarks and experiments");
   const auto arguments = std::make_shared<ListArguments>();
   command
       ->add_option(

@@ -29,8 +29,10 @@ int main(int argc, char** argv) {
   try {
     return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return finish_output(kUsage);  // fmt throws what the kernel answers
-    std::fprintf(stderr, "headcrash: internal error: %s; please report it with the command that led here\n",
+    if (std::ferror(stdout) != 0)
+      return finish_output(kUsage);  // fmt throws what the kernel answers
+    std::fprintf(stderr,
+                 "headcrash: internal error: %s; please report it with the command that led here\n",
                  error.what());  // does not throw if standard error cannot be written either
     return kUsage;
   }

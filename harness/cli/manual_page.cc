@@ -68,7 +68,8 @@ std::string option_entry(const CLI::Option& option) {
   std::string text = sentence(option.get_description());
   if (!option.get_default_str().empty() && option.get_items_expected_max() != 0)
     text += fmt::format(" Default: {}.", option.get_default_str());
-  if (!option.get_envname().empty()) text += fmt::format(" ${} gives it, too.", option.get_envname());
+  if (!option.get_envname().empty())
+    text += fmt::format(" ${} gives it, too.", option.get_envname());
   return fmt::format(".TP\n{}\n{}\n", names, escaped(text));
 }
 
@@ -161,9 +162,10 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
   std::string description = command.get_description();
   std::string title = whole ? "laboratory for storage and file systems" : description;
   if (!whole) title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
-  std::string text =
-      fmt::format(".TH {} 1 \"\" \"{}\" \"headcrash\"\n", escaped(name), "headcrash " + base::version());
-  text += section("NAME") + escaped(name) + " \\- " + escaped(title.substr(0, title.find('\n'))) + "\n";
+  std::string text = fmt::format(".TH {} 1 \"\" \"{}\" \"headcrash\"\n", escaped(name),
+                                 "headcrash " + base::version());
+  text +=
+      section("NAME") + escaped(name) + " \\- " + escaped(title.substr(0, title.find('\n'))) + "\n";
   text += section("SYNOPSIS") + synopsis(command, place);
   text += section("DESCRIPTION") + escaped(sentence(description)) + "\n";
   if (whole) {

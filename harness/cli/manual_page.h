@@ -7,8 +7,8 @@
 
 namespace headcrash::cli {
 
-/// For man(1): headcrash(1), which lists the commands, or headcrash-COMMAND(1), which has the parts of the command,
-/// too.
+/// For man(1): headcrash(1), which lists the commands, or headcrash-COMMAND(1), which has the parts
+/// of the command, too.
 std::string manual_page(const CLI::App& app, const CLI::App& command);
 
 /// "headcrash-campaign".

@@ -17,7 +17,8 @@ struct MergeArguments {
 };
 
 int run_merge(const MergeArguments& arguments) {
-  const std::vector<std::filesystem::path> inputs(arguments.databases.begin(), arguments.databases.end());
+  const std::vector<std::filesystem::path> inputs(arguments.databases.begin(),
+                                                  arguments.databases.end());
   const auto outcome = db::merge_databases(inputs, arguments.output);
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (arguments.as_json) {
@@ -36,8 +37,9 @@ int run_merge(const MergeArguments& arguments) {
     fmt::print("{} runs were copies of runs in earlier databases; each was taken once\n",
                outcome->doubled_runs);
   if (outcome->doubled > 0)
-    fmt::print("{} trials were in more than one database, with the same verdict; each was taken once\n",
-               outcome->doubled);
+    fmt::print(
+        "{} trials were in more than one database, with the same verdict; each was taken once\n",
+        outcome->doubled);
   if (outcome->artefacts_missing > 0) {
     fmt::print(
         "{} artefacts are not beside their databases: bring each DATABASE.artefacts folder along to replay "
@@ -59,7 +61,8 @@ void add_merge(CLI::App& app, int& exit_code) {
       ->add_option("DATABASE", arguments->databases,
                    "Results databases, of shards of one campaign or of several")
       ->required();
-  command->add_option("-o,--output", arguments->output, "The new database; must not exist")->required();
+  command->add_option("-o,--output", arguments->output, "The new database; must not exist")
+      ->required();
   command->add_flag("--json", arguments->as_json, "Print what was merged as JSON");
   command->footer(
       "Examples:\n  headcrash merge host1/seq2.db host2/seq2.db -o seq2.db\n  headcrash report --db "

@@ -1,7 +1,9 @@
-// headcrash predict: what the recovery of a trial's image takes in virtual time, beside what it took in the guest.
+// headcrash predict: what the recovery of a trial's image takes in virtual time, beside what it
+// took in the guest.
 //
-// The same media, the same hardware with the same faults, the same checker; the guest's processor and kernel are not
-// modelled. What is the same in both columns and what is not is told by `headcrash predict --help`.
+// The same media, the same hardware with the same faults, the same checker; the guest's processor
+// and kernel are not modelled. What is the same in both columns and what is not is told by
+// `headcrash predict --help`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,11 +77,13 @@ double slowdown_of(const std::string& clock) {
   return colon == std::string::npos ? 1 : std::max(1., std::stod(clock.substr(colon + 1)));
 }
 
-Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial, const std::string& phase) {
+Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial,
+                        const std::string& phase) {
   TRY(auto database, db::Database::open(arguments.database, db::Database::Access::read_only));
-  TRY(auto row, db::Statement::prepare(database.handle(),
-                                       "SELECT wall_ms, clock, reads + writes, target_mean_us FROM phase "
-                                       "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
+  TRY(auto row,
+      db::Statement::prepare(database.handle(),
+                             "SELECT wall_ms, clock, reads + writes, target_mean_us FROM phase "
+                             "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
   TRY(const auto more, row.bind(trial, phase).step());
   if (!more || row.text(1) == "off")
     return fail(arguments.trial, fmt::format("has no time of its {}", phase),
@@ -99,24 +103,27 @@ Step step_of(const experiment::RecoveryStep& step) {
 /// What the guest took between two requests.
 os::TimeNs pause_of(const Step& guest) {
   const double pause_s =
-      guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests) : 0;
+      guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests)
+                         : 0;
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
 /// `pause_ns` 0: none but the model's processor.
-Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours, os::TimeNs pause_ns) {
+Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
+                                       os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));
   TRY(const auto campaign, campaign::parse_campaign(trial.configuration, trial.campaign));
   auto options = experiment::machine_of(*opened.run);
-  options.system = std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
+  options.system =
+      std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
   for (const std::string& text : campaign.faults) {
     auto fault = model::parse_fault(text);
     if (!fault) return pass_on(fault);
     options.faults.push_back(*std::move(fault));
   }
   options.check_sectors = experiment::peacock98::kClusterSectors;
-  options.costs =
-      experiment::scaled_costs(experiment::kI486At33Mhz, 1 / experiment::peacock98::kUltra2FasterThanI486);
+  options.costs = experiment::scaled_costs(experiment::kI486At33Mhz,
+                                           1 / experiment::peacock98::kUltra2FasterThanI486);
   if (pause_ns > 0) options.costs.request_issued = pause_ns;
   TRY(auto found, experiment::cut_machine_of(opened.run, opened.state));
   found.start_ns = campaign.start_s * model::kSecondNs;
@@ -130,23 +137,25 @@ double ratio(double guest, double model) {
 
 void print_text(const std::string& key, const std::vector<Compared>& steps) {
   fmt::print("{}: recovery of the same image, in seconds of the model\n", key);
-  fmt::print("{:<22}{:>9}{:>9}{:>13}{:>15}{:>13}\n", "", "guest", "model", "guest/model", "model, paced",
-             "guest/paced");
+  fmt::print("{:<22}{:>9}{:>9}{:>13}{:>15}{:>13}\n", "", "guest", "model", "guest/model",
+             "model, paced", "guest/paced");
   const auto line = [](const char* what, double guest, double model, double paced) {
-    fmt::print("{:<22}{:>9.2f}{:>9.2f}{:>13.2f}{:>15.2f}{:>13.2f}\n", what, guest, model, ratio(guest, model),
-               paced, ratio(guest, paced));
+    fmt::print("{:<22}{:>9.2f}{:>9.2f}{:>13.2f}{:>15.2f}{:>13.2f}\n", what, guest, model,
+               ratio(guest, model), paced, ratio(guest, paced));
   };
   for (const auto& [what, guest, model, paced] : steps) {
     line(what.c_str(), guest.elapsed_s, model.elapsed_s, paced.elapsed_s);
     line("  of it the devices", guest.device_s, model.device_s, paced.device_s);
-    fmt::print("{:<22}{:>9}{:>9}{:>28}\n", "  requests", guest.requests, model.requests, paced.requests);
+    fmt::print("{:<22}{:>9}{:>9}{:>28}\n", "  requests", guest.requests, model.requests,
+               paced.requests);
   }
 }
 
 json as_json(const std::string& key, const std::vector<Compared>& steps) {
   json list = json::array();
   const auto one = [](const Step& step) {
-    return json{{"elapsed_s", step.elapsed_s}, {"devices_s", step.device_s}, {"requests", step.requests}};
+    return json{
+        {"elapsed_s", step.elapsed_s}, {"devices_s", step.device_s}, {"requests", step.requests}};
   };
   for (const Compared& step : steps)
     list.push_back({{"step", step.what},
@@ -168,9 +177,10 @@ Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArgum
   TRY(const auto model, predicted(trial, ours, 0));
   TRY(const auto paced_check, predicted(trial, ours, pause_of(replay)));
   TRY(const auto paced_mount, predicted(trial, ours, pause_of(mount)));
-  return std::vector<Compared>{{ours.repair == experiment::Repair::fast ? "fast check" : "check and repair",
-                                replay, step_of(model.repair), step_of(paced_check.repair)},
-                               {"mount", mount, step_of(model.mount), step_of(paced_mount.mount)}};
+  return std::vector<Compared>{
+      {ours.repair == experiment::Repair::fast ? "fast check" : "check and repair", replay,
+       step_of(model.repair), step_of(paced_check.repair)},
+      {"mount", mount, step_of(model.mount), step_of(paced_mount.mount)}};
 }
 
 int run(const PredictArguments& arguments) {

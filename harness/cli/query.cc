@@ -31,7 +31,8 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   if (!found) return report_error(found.error(), arguments.as_json);
   fmt::print("{}", formatted(*found, arguments));
   if (found->cut)
-    fmt::print(stderr, "headcrash query: only the first {} rows; use --rows for more\n", arguments.rows);
+    fmt::print(stderr, "headcrash query: only the first {} rows; use --rows for more\n",
+               arguments.rows);
   return kFine;
 }
 
@@ -42,13 +43,16 @@ Result<void> check_name(const std::string& question) {
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
   const std::string near = base::nearest(question, names);
   return fail("query", fmt::format("\"{}\" is not one of the report's queries", question),
-              near.empty() ? "`headcrash query` without a query lists them, and the tables for a SELECT"
-                           : fmt::format("did you mean \"{}\"?", near));
+              near.empty()
+                  ? "`headcrash query` without a query lists them, and the tables for a SELECT"
+                  : fmt::format("did you mean \"{}\"?", near));
 }
 
 int answer(db::Database& database, const QueryArguments& arguments, const std::string& question) {
-  const std::optional<std::int64_t> run = arguments.run == 0 ? std::nullopt : std::optional(arguments.run);
-  if (const auto known = check_name(question); !known) return report_error(known.error(), arguments.as_json);
+  const std::optional<std::int64_t> run =
+      arguments.run == 0 ? std::nullopt : std::optional(arguments.run);
+  if (const auto known = check_name(question); !known)
+    return report_error(known.error(), arguments.as_json);
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
@@ -105,7 +109,8 @@ int report_schema() {
 
 int query(const QueryArguments& arguments) {
   if (arguments.schema) return report_schema();
-  Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  Result<db::Database> database =
+      db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
   if (arguments.run != 0)
     if (const auto there = known_run(*database, arguments.run); !there)
@@ -118,19 +123,22 @@ int query(const QueryArguments& arguments) {
 }  // namespace
 
 void add_query(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("query", "Runs a read-only SQL query on a results database");
+  CLI::App* command =
+      app.add_subcommand("query", "Runs a read-only SQL query on a results database");
   const auto arguments = std::make_shared<QueryArguments>();
-  command->add_option("QUERY", arguments->question,
-                      "A SELECT, the name of one of the report's queries, or - for queries on standard "
-                      "input; default: list tables and named queries");
+  command->add_option(
+      "QUERY", arguments->question,
+      "A SELECT, the name of one of the report's queries, or - for queries on standard "
+      "input; default: list tables and named queries");
   add_database_option(*command, arguments->database);
   command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "A list of objects");
   command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
-  command->add_flag("--schema", arguments->schema,
-                    "Print the schema, with the meaning and unit of each column; needs no database");
+  command->add_flag(
+      "--schema", arguments->schema,
+      "Print the schema, with the meaning and unit of each column; needs no database");
   command->footer(
       "Examples:\n  headcrash query --db demo.db\n  headcrash query --db demo.db cells --csv\n"
       "  headcrash query --db demo.db \"SELECT key, verdict FROM trial WHERE run_id = :run\"\n"

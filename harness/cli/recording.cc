@@ -75,10 +75,17 @@ json describe(const record::RecordingHeader& header, const RecordingTotals& tota
                        {"media", total.media},
                        {"bytes_written", total.bytes_written}});
   }
-  return {{"origin", header.origin},         {"seed", header.seed},       {"media", header.media},
-          {"events", totals.events},         {"marks", totals.marks},     {"incidents", totals.incidents},
-          {"power_cuts", totals.power_cuts}, {"servers", totals.servers}, {"moved_bytes", totals.moved_bytes},
-          {"last_at_ns", totals.last_at},    {"devices", devices}};
+  return {{"origin", header.origin},
+          {"seed", header.seed},
+          {"media", header.media},
+          {"events", totals.events},
+          {"marks", totals.marks},
+          {"incidents", totals.incidents},
+          {"power_cuts", totals.power_cuts},
+          {"servers", totals.servers},
+          {"moved_bytes", totals.moved_bytes},
+          {"last_at_ns", totals.last_at},
+          {"devices", devices}};
 }
 
 std::string listed(const std::map<std::string, std::uint64_t>& counts) {
@@ -89,10 +96,11 @@ std::string listed(const std::map<std::string, std::uint64_t>& counts) {
 }
 
 void print_info(const record::RecordingHeader& header, const RecordingTotals& totals) {
-  fmt::print("origin {}, seed {}, {} events in {:.6f} s of model time, {} server{}\n", header.origin,
-             header.seed, totals.events, static_cast<double>(totals.last_at) / 1e9, totals.servers,
-             totals.servers == 1 ? "" : "s");
-  fmt::print("{} marks, {} incidents, {} power cuts\n", totals.marks, totals.incidents, totals.power_cuts);
+  fmt::print("origin {}, seed {}, {} events in {:.6f} s of model time, {} server{}\n",
+             header.origin, header.seed, totals.events, static_cast<double>(totals.last_at) / 1e9,
+             totals.servers, totals.servers == 1 ? "" : "s");
+  fmt::print("{} marks, {} incidents, {} power cuts\n", totals.marks, totals.incidents,
+             totals.power_cuts);
   for (std::size_t i = 0; i < header.devices.size(); ++i) {
     const record::RecordedDevice& device = header.devices[i];
     const DeviceTotals& total = totals.devices[i];
@@ -158,7 +166,8 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
              summary.marks);
   if (summary.unacknowledged > 0)
     fmt::print("{} writes were never acknowledged and are left out\n", summary.unacknowledged);
-  if (summary.marks_cut > 0) fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
+  if (summary.marks_cut > 0)
+    fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
   if (summary.without_super) {
     fmt::print("the log has no super block: its writer was killed before the first flush\n");
   } else if (summary.uncounted > 0) {
@@ -177,10 +186,12 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// What a recording on top of another one began with; dm-log-writes' format cannot name another log.
+/// What a recording on top of another one began with; dm-log-writes' format cannot name another
+/// log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
-  if (!reader.header().base || !reader.header().devices.at(device).medium) return record::DmLogBase();
+  if (!reader.header().base || !reader.header().devices.at(device).medium)
+    return record::DmLogBase();
   const auto run = states::RunHistory::load(file);
   if (!run) return pass_on(run);
   TRY(auto made, (*run)->image({.device = device}, device));
@@ -209,14 +220,16 @@ int run_export(const RecordingArguments& arguments) {
     if (!device) return report_error(device.error(), arguments.as_json);
     const auto base = base_of(arguments.file, *device);
     if (!base) return report_error(base.error(), arguments.as_json);
-    return report_result(record::export_dm_log_writes(arguments.file, *device, arguments.output, *base),
-                         arguments);
+    return report_result(
+        record::export_dm_log_writes(arguments.file, *device, arguments.output, *base), arguments);
   }
-  const auto written = arguments.format == "csv" ? record::export_csv(arguments.file, arguments.output)
-                                                 : record::export_blkparse(arguments.file, arguments.output);
+  const auto written = arguments.format == "csv"
+                           ? record::export_csv(arguments.file, arguments.output)
+                           : record::export_blkparse(arguments.file, arguments.output);
   if (!written) return report_error(written.error(), arguments.as_json);
   if (arguments.as_json) {
-    print({{"events", written->events}, {"lines", written->lines}, {"whole", !written->tail_error}});
+    print(
+        {{"events", written->events}, {"lines", written->lines}, {"whole", !written->tail_error}});
   } else {
     fmt::print("{}: {} events in {} lines\n", arguments.output, written->events, written->lines);
     if (written->tail_error) fmt::print(stderr, "headcrash: {}\n", written->tail_error->message());
@@ -237,7 +250,8 @@ Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments
     TRY(const auto event, reader.next(record::PayloadUse::pass_over));
     if (!event) break;
     if (event->kind == record::Kind::power && event->detail == 0)
-      return std::optional(states::CrashState{.base = states::CrashState::Base::physical, .event = ordinal});
+      return std::optional(
+          states::CrashState{.base = states::CrashState::Base::physical, .event = ordinal});
   }
   return std::nullopt;
 }
@@ -278,7 +292,8 @@ int run_import(const RecordingArguments& arguments) {
     bytes = *asked;
   }
   return report_result(
-      record::import_dm_log_writes(arguments.file, arguments.output, bytes / model::kSectorBytes), arguments);
+      record::import_dm_log_writes(arguments.file, arguments.output, bytes / model::kSectorBytes),
+      arguments);
 }
 
 }  // namespace
@@ -297,7 +312,8 @@ void add_recording(CLI::App& app, int& exit_code) {
   CLI::App* shown = command->add_subcommand(
       "show", "Draws a recording as a page: requests, flushes and a movable power cut");
   shown->add_option("FILE", arguments->file, "Recording")->required();
-  shown->add_option("--html", arguments->html, "Page to make: one file, which needs no network")->required();
+  shown->add_option("--html", arguments->html, "Page to make: one file, which needs no network")
+      ->required();
   shown->add_option(
       "--state", arguments->state,
       "Crash state to show, by name; default: the power cut, if the power went, or all of the recording");
@@ -310,19 +326,22 @@ void add_recording(CLI::App& app, int& exit_code) {
   exported->add_option("--format", arguments->format, "csv, blkparse or dm-log-writes")
       ->required()
       ->check(one_of({"csv", "blkparse", "dm-log-writes"}));
-  exported->add_option("--device", arguments->device, "dm-log-writes: device by name; default: the first");
+  exported->add_option("--device", arguments->device,
+                       "dm-log-writes: device by name; default: the first");
   exported->add_option("-o,--output", arguments->output, "File to make")->required();
   exported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
   exported->callback([arguments, &exit_code] { exit_code = run_export(*arguments); });
 
   CLI::App* imported = command->add_subcommand("import", "Makes a recording from another format");
-  imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")->required();
+  imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")
+      ->required();
   imported->add_option("--format", arguments->format, "dm-log-writes")
       ->required()
       ->check(one_of({"dm-log-writes"}));
   imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
-  imported->add_option("--size", arguments->size,
-                       "Size of the device, which is not in the log; default: up to the last write");
+  imported->add_option(
+      "--size", arguments->size,
+      "Size of the device, which is not in the log; default: up to the last write");
   imported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 

@@ -1,5 +1,5 @@
-// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what it said
-// then.
+// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what
+// it said then.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -64,10 +64,12 @@ json describe(const Replayed& now, const std::optional<StoredOutcome>& then) {
 }
 
 void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
-  fmt::print("{}: {}\n  {}\n", now.what, oracle::name(now.judgement.verdict), now.judgement.summary);
+  fmt::print("{}: {}\n  {}\n", now.what, oracle::name(now.judgement.verdict),
+             now.judgement.summary);
   for (const oracle::Finding& finding : now.findings) {
-    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n", oracle::name(finding.tier),
-               base::printable(finding.path), oracle::name(finding.kind), base::printable(finding.expected),
+    fmt::print("  [{}] {}: {}\n      expected  {}\n      found     {}\n",
+               oracle::name(finding.tier), base::printable(finding.path),
+               oracle::name(finding.kind), base::printable(finding.expected),
                base::printable(finding.found));
   }
   if (!then) {
@@ -101,8 +103,8 @@ int cannot_tell(const Error& error, bool as_json) {
 std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
   const bool recorded = trial.database.empty();
   std::string command = fmt::format("headcrash replay {}", explorer::quoted(arguments.trial.trial));
-  command +=
-      recorded ? " --fs " + trial.filesystem.name + trial.machine.as_options() : " --db " + trial.database;
+  command += recorded ? " --fs " + trial.filesystem.name + trial.machine.as_options()
+                      : " --db " + trial.database;
   if (!trial.state.empty()) command += " --state " + explorer::quoted(trial.state);
   return command;
 }
@@ -128,30 +130,32 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
   return write_crash_file(of, arguments.html);
 }
 
-int replay_state(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
+int replay_state(const StoredTrial& trial, const OpenedState& opened,
+                 const ReplayArguments& arguments) {
   const auto checker = checker_of(trial, opened);
   if (!checker) return report_error(checker.error(), arguments.as_json);
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
-  explorer::StateOutcome outcome =
-      checker->check((*lab)->guest(0), opened.state, {.wholly_in_guest = true, .fresh_guest = true});
+  explorer::StateOutcome outcome = checker->check((*lab)->guest(0), opened.state,
+                                                  {.wholly_in_guest = true, .fresh_guest = true});
   const Replayed now{outcome.full_name(), outcome.judgement, outcome.findings, outcome.log};
   if (const auto written = write_page(trial, opened, now, arguments); !written)
     return report_error(written.error(), arguments.as_json);
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and the same
-/// cut after the same mark; what the guest had sent by then may differ a little, since a real clock runs in
-/// it.
+/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and
+/// the same cut after the same mark; what the guest had sent by then may differ a little, since a
+/// real clock runs in it.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
   const auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan) {
-    return report_error({trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-                         "it was made by another version of headcrash"},
-                        arguments.as_json);
+    return report_error(
+        {trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
+         "it was made by another version of headcrash"},
+        arguments.as_json);
   }
   auto scratch = base::ScratchFolder::make();
   if (!scratch) return cannot_tell(scratch.error(), arguments.as_json);
@@ -170,7 +174,8 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
                                                   .database_folder = scratch->path(),
                                                   .interrupted = &interrupted()});
   if (!record) return cannot_tell(record.error(), arguments.as_json);
-  Replayed now{.what = record->key, .judgement = {oracle::verdict_named(record->verdict), record->summary}};
+  Replayed now{.what = record->key,
+               .judgement = {oracle::verdict_named(record->verdict), record->summary}};
   for (const db::FindingRecord& each : record->findings)
     now.findings.push_back(finding_of(each.kind, each.tier, each.path, each.expected, each.found));
   if (!arguments.html.empty()) {
@@ -184,8 +189,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of its own
-/// that begins where the last one ended. There is no terminal in there: no editors, no job control.
+/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of
+/// its own that begins where the last one ended. There is no terminal in there: no editors, no job
+/// control.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
@@ -215,8 +221,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
     std::fflush(stdout);
     if (!std::getline(std::cin, line) || line == "exit") break;
     if (line.empty()) continue;
-    const std::string script = fmt::format("cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code",
-                                           explorer::quoted(folder), line);
+    const std::string script = fmt::format(
+        "cd {}\n{}\ncode=$?\npwd > /.headcrash-folder\nexit $code", explorer::quoted(folder), line);
     const auto done = guest.exec({"busybox", "sh", "-c", script});
     if (!done) return stop(done.error());
     fmt::print("{}", done->output);
@@ -233,10 +239,12 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (!arguments.anew) return {};
   for (const auto& [given, option] :
        {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
-    if (given) return fail("--anew", fmt::format("cannot be combined with {}", option), "explore has it");
+    if (given)
+      return fail("--anew", fmt::format("cannot be combined with {}", option), "explore has it");
   if (trial.database.empty())
-    return fail(arguments.trial.trial, "a recording does not say how it was made",
-                "give a trial of a database; or `headcrash explore --workload LIST.operations.txt`");
+    return fail(
+        arguments.trial.trial, "a recording does not say how it was made",
+        "give a trial of a database; or `headcrash explore --workload LIST.operations.txt`");
   if (trial.explored && !trial.outcome)
     return fail(trial.key, fmt::format("no verdict of the state {} is recorded", trial.state),
                 "name one that failed");
@@ -264,7 +272,8 @@ int replay(const ReplayArguments& arguments) {
       return report_error(place.error(), arguments.as_json);
   auto trial = find_trial(arguments.trial);
   if (!trial) return report_error(trial.error(), arguments.as_json);
-  if (const auto good = check(arguments, *trial); !good) return report_error(good.error(), arguments.as_json);
+  if (const auto good = check(arguments, *trial); !good)
+    return report_error(good.error(), arguments.as_json);
   // Of the commit that is tested, not of whoever wrote the command.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
@@ -283,7 +292,8 @@ int replay(const ReplayArguments& arguments) {
   }
   const auto opened = open_state(*trial);
   if (!opened) return report_error(opened.error(), arguments.as_json);
-  return arguments.shell ? shell(*trial, *opened, arguments) : replay_state(*trial, *opened, arguments);
+  return arguments.shell ? shell(*trial, *opened, arguments)
+                         : replay_state(*trial, *opened, arguments);
 }
 
 /// Ctrl-C must end a bisection, not skip a commit.
@@ -311,8 +321,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   add_machine_options(*command, arguments->trial.machine);
   add_kernel_options(*command, arguments->kernel);
   command
-      ->add_option("--kernel-from", arguments->kernel_from,
-                   "Read --kernel from the first line of this file, as a commit of a bisection has it")
+      ->add_option(
+          "--kernel-from", arguments->kernel_from,
+          "Read --kernel from the first line of this file, as a commit of a bisection has it")
       ->excludes("--kernel");
   command->add_flag(
       "--anew", arguments->anew,
@@ -321,10 +332,12 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_flag(
       "--find-fix", arguments->find_fix,
       "Exit code 1 if it keeps its promises and 0 if it fails, to look for the commit that mended it");
-  command->add_option("--html", arguments->html,
-                      "Draw the cut as a page, with what came out: one file, which needs no network");
-  command->add_flag("--shell", arguments->shell,
-                    "Recover and mount the state, then run lines of standard input in the guest's shell");
+  command->add_option(
+      "--html", arguments->html,
+      "Draw the cut as a page, with what came out: one file, which needs no network");
+  command->add_flag(
+      "--shell", arguments->shell,
+      "Recover and mount the state, then run lines of standard input in the guest's shell");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "

@@ -1,5 +1,6 @@
 #pragma once
-// headcrash replay --anew: an explored trial once more from mkfs on, and whether the recorded finding is there again.
+// headcrash replay --anew: an explored trial once more from mkfs on, and whether the recorded
+// finding is there again.
 
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ struct Replayed {
   std::string log;
 };
 
-/// The same list of operations from the same seed, recorded under the trial's file system and kernel, and all of its
-/// crash states; the verdict is that of campaign::look_for(). Errors: what keeps it from being tested.
+/// The same list of operations from the same seed, recorded under the trial's file system and
+/// kernel, and all of its crash states; the verdict is that of campaign::look_for(). Errors: what
+/// keeps it from being tested.
 Result<Replayed> replay_anew(const StoredTrial& trial);
 
 }  // namespace headcrash::cli

@@ -19,9 +19,11 @@ struct ReportArguments {
 };
 
 int run_report(const ReportArguments& arguments) {
-  Result<db::Database> database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  Result<db::Database> database =
+      db::Database::open(arguments.database, db::Database::Access::read_only);
   if (!database) return report_error(database.error(), arguments.as_json);
-  report::ReportOptions options{.output = arguments.output, .csv = arguments.csv, .junit = arguments.junit};
+  report::ReportOptions options{
+      .output = arguments.output, .csv = arguments.csv, .junit = arguments.junit};
   if (arguments.run != 0) options.run = arguments.run;
   if (!arguments.baseline.empty()) {
     options.baseline = report::BaselineOptions{.database = arguments.baseline,
@@ -53,25 +55,30 @@ void add_report(CLI::App& app, int& exit_code) {
       app.add_subcommand("report", "Writes one self-contained HTML file from a results database");
   const auto arguments = std::make_shared<ReportArguments>();
   add_database_option(*command, arguments->database);
-  command->add_option("-o,--output", arguments->output, "Folder for report.html")->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "Folder for report.html")
+      ->capture_default_str();
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);
   command->add_flag(
       "--pages", arguments->pages,
       "For a campaign: make a page of each failure whose recording was kept; the report links to it");
   command->add_flag("--json", arguments->as_json, "Print the report's figures as JSON");
-  CLI::Option* baseline = command->add_option("--baseline", arguments->baseline,
-                                              "Results database of an earlier benchmark to compare with");
+  CLI::Option* baseline =
+      command->add_option("--baseline", arguments->baseline,
+                          "Results database of an earlier benchmark to compare with");
   command
       ->add_option("--baseline-run", arguments->baseline_run,
                    "Number of its run; default: its newest benchmark")
       ->check(CLI::PositiveNumber)
       ->needs(baseline);
-  command->add_option("--tolerance", arguments->tolerance_percent, "Percent; smaller changes count as none")
+  command
+      ->add_option("--tolerance", arguments->tolerance_percent,
+                   "Percent; smaller changes count as none")
       ->check(CLI::Range(0.1, 100.0))
       ->needs(baseline)
       ->capture_default_str();
-  command->add_option("--csv", arguments->csv, "Folder for CSV files, one for each table of a benchmark");
+  command->add_option("--csv", arguments->csv,
+                      "Folder for CSV files, one for each table of a benchmark");
   command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"

@@ -17,8 +17,8 @@ Result<run::Shard> parse_shard(const std::string& text) {
   if (text.empty()) return shard;
   unsigned index = 0, count = 0;
   char rest = 0;
-  if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 || index > count ||
-      count > 100'000) {
+  if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 ||
+      index > count || count > 100'000) {
     return fail("--shard", "\"" + text + "\" is not a shard",
                 "write i/n with i from 1 to n, for example 2/8");
   }
@@ -60,7 +60,8 @@ void report_interrupted(const ResumedCommand& what) {
   std::vector<std::string> words{"headcrash", what.command, what.name, "--db", what.database};
   if (!what.shard.empty()) words.insert(words.end(), {"--shard", what.shard});
   if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
-  if (!what.only.empty()) words.insert(words.end(), {"--only", fmt::format("{}", fmt::join(what.only, ","))});
+  if (!what.only.empty())
+    words.insert(words.end(), {"--only", fmt::format("{}", fmt::join(what.only, ","))});
   if (what.trials) words.insert(words.end(), {"--trials", std::to_string(*what.trials)});
   if (!what.kernels.empty())
     words.insert(words.end(), {"--kernel", fmt::format("{}", fmt::join(what.kernels, ","))});
@@ -76,7 +77,8 @@ void report_interrupted(const ResumedCommand& what) {
 }
 
 void report_finished_before(std::int64_t run) {
-  fmt::print(stderr, "headcrash: run {} is already finished; a new run begins without --resume\n", run);
+  fmt::print(stderr, "headcrash: run {} is already finished; a new run begins without --resume\n",
+             run);
 }
 
 }  // namespace headcrash::cli

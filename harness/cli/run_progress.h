@@ -1,6 +1,6 @@
 #pragma once
-// What `headcrash campaign` and `headcrash bench` share: shards on the command line, progress on the
-// terminal, and how to resume.
+// What `headcrash campaign` and `headcrash bench` share: shards on the command line, progress on
+// the terminal, and how to resume.
 
 #include <cstdint>
 #include <string>
@@ -16,8 +16,9 @@ Result<run::Shard> parse_shard(const std::string& text);
 /// "40 s", "12 min", "3.5 h".
 std::string duration_text(double seconds);
 
-/// On a terminal one line that is written over, and a line that stays for each trial that did not go well; elsewhere a
-/// line a finished trial. Verbose: a line that stays for each trial, elsewhere one for each step, too.
+/// On a terminal one line that is written over, and a line that stays for each trial that did not
+/// go well; elsewhere a line a finished trial. Verbose: a line that stays for each trial, elsewhere
+/// one for each step, too.
 void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosity);
 
 /// The command that was interrupted, with every option that its resumption must have.

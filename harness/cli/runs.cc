@@ -1,5 +1,5 @@
-// headcrash runs and headcrash trials: what a results database has, so that the numbers which other commands ask for
-// can be found.
+// headcrash runs and headcrash trials: what a results database has, so that the numbers which other
+// commands ask for can be found.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,12 +89,13 @@ int list_runs(const RunsArguments& arguments) {
     print(runs);
     return kFine;
   }
-  report::TextTable table({">run", "kind", "name", "started (UTC)", ">trials", "state", "verdicts"});
+  report::TextTable table(
+      {">run", "kind", "name", "started (UTC)", ">trials", "state", "verdicts"});
   for (const json& run : runs)
     table.add({run.at("run").dump(), run.value("kind", ""), run.value("name", ""),
                minute_of(run.value("started", "")),
-               fmt::format("{}/{}", run.at("trials").dump(), run.at("planned").dump()), state_of(run),
-               run.value("verdicts", "")});
+               fmt::format("{}/{}", run.at("trials").dump(), run.at("planned").dump()),
+               state_of(run), run.value("verdicts", "")});
   print_fitted(table.text(0));
   return kFine;
 }
@@ -107,7 +108,8 @@ std::string quoted_sql(const std::string& text) {
 
 std::string condition_of(const TrialsArguments& arguments) {
   std::string condition;
-  if (!arguments.filesystem.empty()) condition += " AND filesystem = " + quoted_sql(arguments.filesystem);
+  if (!arguments.filesystem.empty())
+    condition += " AND filesystem = " + quoted_sql(arguments.filesystem);
   if (!arguments.verdict.empty()) condition += " AND verdict = " + quoted_sql(arguments.verdict);
   if (arguments.failures) condition += " AND verdict NOT IN ('clean', 'replayed', 'measured')";
   return condition;
@@ -118,7 +120,8 @@ int list_trials(const TrialsArguments& arguments) {
   if (!database) return report_error(database.error(), arguments.as_json);
   const auto run = known_run(*database, arguments.run);
   if (!run) return report_error(run.error(), arguments.as_json);
-  const auto answer = report::ask(*database, fmt::format(kTrials, condition_of(arguments)), *run, kRowsMost);
+  const auto answer =
+      report::ask(*database, fmt::format(kTrials, condition_of(arguments)), *run, kRowsMost);
   if (!answer) return report_error(answer.error(), arguments.as_json);
   const json trials = rows_of(*answer);
   if (arguments.as_json) {
@@ -132,7 +135,8 @@ int list_trials(const TrialsArguments& arguments) {
     std::string summary = trial.value("summary", "");
     summary = summary.substr(0, summary.find('\n'));
     table.add({trial.at("trial").dump(), trial.value("key", ""), trial.value("verdict", ""),
-               trial.value("expected", ""), fmt::format("{:.1f}", trial.value("seconds", 0.0)), summary});
+               trial.value("expected", ""), fmt::format("{:.1f}", trial.value("seconds", 0.0)),
+               summary});
   }
   print_fitted(table.text(0));
   if (shown < trials.size())

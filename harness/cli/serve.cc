@@ -1,4 +1,5 @@
-// headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD or vhost-user.
+// headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD or
+// vhost-user.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -70,7 +71,8 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.size.empty()) {
     TRY(const auto size, base::parse_size(arguments.size, "--size"));
     if (size == 0)
-      return fail("--size", "0 is not a valid disk size", "leave it out for the whole drive, or write 512M");
+      return fail("--size", "0 is not a valid disk size",
+                  "leave it out for the whole drive, or write 512M");
     spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -86,11 +88,16 @@ Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   std::vector<Attached> all;
   for (const auto& device : stats.at("devices")) {
     if (!device.at("parent").is_null()) continue;
-    Attached one{device.at("name"), device.at("profile"), device.at("sectors"), device.at("queue_depth"), {}};
-    one.qemu = vm::qemu_disk_arguments({.socket = served.socket(),
-                                        .export_name = all.empty() ? "" : "disk/" + one.name,
-                                        .physical_sector_bytes = device.at("physical_sector_bytes")},
-                                       all.size());
+    Attached one{device.at("name"),
+                 device.at("profile"),
+                 device.at("sectors"),
+                 device.at("queue_depth"),
+                 {}};
+    one.qemu =
+        vm::qemu_disk_arguments({.socket = served.socket(),
+                                 .export_name = all.empty() ? "" : "disk/" + one.name,
+                                 .physical_sector_bytes = device.at("physical_sector_bytes")},
+                                all.size());
     all.push_back(std::move(one));
   }
   return all;
@@ -137,16 +144,17 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
 
 /// Instead of hardware: a state of a recording.
 int serve_one_state(const ServeArguments& arguments) {
-  const bool of_hardware = !arguments.profile.empty() || !arguments.size.empty() ||
-                           !arguments.store.empty() || !arguments.socket.empty() ||
-                           !arguments.vhost_user.empty() || !arguments.memory.empty() ||
-                           arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
-                           !arguments.write_cache.empty() || !arguments.tear.empty() ||
-                           !arguments.cut.empty() || !arguments.faults.empty();
+  const bool of_hardware =
+      !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
+      !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
+      arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
+      !arguments.write_cache.empty() || !arguments.tear.empty() || !arguments.cut.empty() ||
+      !arguments.faults.empty();
   if (of_hardware)
-    return report_error({"--states", "serves a crash state, not hardware",
-                         "leave out everything but --state, --machine, --record, --json and a command"},
-                        arguments.as_json);
+    return report_error(
+        {"--states", "serves a crash state, not hardware",
+         "leave out everything but --state, --machine, --record, --json and a command"},
+        arguments.as_json);
   return serve_state({.recording = arguments.states,
                       .state = arguments.state,
                       .machine = arguments.machine,
@@ -162,25 +170,29 @@ constexpr std::uint64_t kMiB = 1 << 20;
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
-    return refuse({"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
+    return refuse(
+        {"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
   if (arguments.virtual_time && !arguments.memory.empty())
     return refuse({"--memory", "is QEMU's, and --virtual-time serves user-mode Linux",
                    "leave it out, and give mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
     return refuse({"--clock", "says how time passes, and with --virtual-time the guest's does",
                    "leave one of them out"});
-  if (arguments.charge && !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
-    return refuse({"--charge", fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
+  if (arguments.charge &&
+      !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
+    return refuse({"--charge",
+                   fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
                    "write 1 for the host's processor time as it is, or leave it out for none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
     return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
                    "leave it out, and give --memory SIZE"});
-  const auto memory =
-      base::parse_size(arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
+  const auto memory = base::parse_size(
+      arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());
   if (*memory == 0 || *memory % kMiB != 0)
-    return refuse({"--memory", arguments.memory + " is not a whole number of MiB", "write 512M or 2G"});
+    return refuse(
+        {"--memory", arguments.memory + " is not a whole number of MiB", "write 512M or 2G"});
   const fs::path socket = fs::absolute(arguments.vhost_user);
   if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
   return serve_vhost({.machine = std::move(machine),
@@ -195,8 +207,9 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
 
 int serve(ServeArguments& arguments) {
   if (arguments.charge && !arguments.virtual_time)
-    return report_error({"--charge", "is of a guest in virtual time", "add --virtual-time, or leave it out"},
-                        arguments.as_json);
+    return report_error(
+        {"--charge", "is of a guest in virtual time", "add --virtual-time, or leave it out"},
+        arguments.as_json);
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
     return report_error({"--state", "names a state of no recording", "add --states RECORDING"},
@@ -205,8 +218,9 @@ int serve(ServeArguments& arguments) {
   if (!spec) return report_error(spec.error(), arguments.as_json);
   if (!arguments.vhost_user.empty()) return serve_over_vhost(arguments, *spec);
   if (arguments.virtual_time)
-    return report_error({"--virtual-time", "is for a guest over vhost-user", "add --vhost-user SOCKET"},
-                        arguments.as_json);
+    return report_error(
+        {"--virtual-time", "is for a guest over vhost-user", "add --vhost-user SOCKET"},
+        arguments.as_json);
   if (!arguments.memory.empty())
     return report_error(
         {"--memory", "is of a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
@@ -221,7 +235,8 @@ int serve(ServeArguments& arguments) {
   if (!devices) return report_error(devices.error(), arguments.as_json);
   if (!arguments.command.empty()) {
     std::vector<std::string> words;
-    for (const Attached& one : *devices) words.insert(words.end(), one.qemu.begin(), one.qemu.end());
+    for (const Attached& one : *devices)
+      words.insert(words.end(), one.qemu.begin(), one.qemu.end());
     return run_command(arguments.command, words);
   }
   report_how_to_attach(**served, *devices, arguments);
@@ -246,8 +261,9 @@ void add_serve(CLI::App& app, int& exit_code) {
       "serve", "Serves an emulated disk over NBD or vhost-user and prints how to attach it");
   const auto arguments = std::make_shared<ServeArguments>();
   command
-      ->add_option("--profile", arguments->profile,
-                   "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
+      ->add_option(
+          "--profile", arguments->profile,
+          "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
       ->default_str(kDefaultProfile);
   command->add_option(
       "--machine", arguments->machine,
@@ -260,7 +276,9 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
   command->add_option("--store", arguments->store, "Folder that keeps the bytes; default: memory");
   command->add_option("--record", arguments->record, "Record everything that happens to this file");
-  command->add_option("--clock", arguments->clock, "real, real:K (K times slower than real time) or off")
+  command
+      ->add_option("--clock", arguments->clock,
+                   "real, real:K (K times slower than real time) or off")
       ->capture_default_str();
   command
       ->add_option("--write-cache", arguments->write_cache,
@@ -274,24 +292,30 @@ void add_serve(CLI::App& app, int& exit_code) {
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
                       "Instead of hardware: serve a crash state of this recording");
-  command->add_option("--state", arguments->state,
-                      "Which crash state, for example w1234-17; default: the last, with all writes");
-  command->add_option("--seed", arguments->seed, "Seed of everything random")->capture_default_str();
+  command->add_option(
+      "--state", arguments->state,
+      "Which crash state, for example w1234-17; default: the last, with all writes");
+  command->add_option("--seed", arguments->seed, "Seed of everything random")
+      ->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: in a folder that goes with the server");
-  command->add_option("--vhost-user", arguments->vhost_user,
-                      "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
-  command->add_option("--memory", arguments->memory,
-                      "With --vhost-user: size of the guest's memory, which QEMU shares; default: 1G");
-  command->add_flag("--virtual-time", arguments->virtual_time,
-                    "With --vhost-user: for user-mode Linux, whose clock is the machine's: no time passes "
-                    "while it computes");
+  command->add_option(
+      "--vhost-user", arguments->vhost_user,
+      "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
+  command->add_option(
+      "--memory", arguments->memory,
+      "With --vhost-user: size of the guest's memory, which QEMU shares; default: 1G");
+  command->add_flag(
+      "--virtual-time", arguments->virtual_time,
+      "With --vhost-user: for user-mode Linux, whose clock is the machine's: no time passes "
+      "while it computes");
   command->add_option(
       "--charge", arguments->charge,
       "With --virtual-time: a second that this processor takes for the guest is so many of its own; "
       "default: none, which is the same each time");
-  command->add_option("--control", arguments->control,
-                      "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
+  command->add_option(
+      "--control", arguments->control,
+      "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");
   command->add_option("COMMAND", arguments->command,
                       "After --: a command (QEMU) to run with the disk's options added");

@@ -26,9 +26,10 @@ std::vector<ServedDisk> disks_of(const ServeState& what, const record::Recording
   std::vector<ServedDisk> disks;
   const auto add = [&](const record::RecordedDevice& device) {
     const std::string at = device::StateServer::disk_export(0) + "/" + device.name;
-    const vm::GuestDisk disk{.socket = socket,
-                             .export_name = at,
-                             .physical_sector_bytes = device.physical_sector_sectors * model::kSectorBytes};
+    const vm::GuestDisk disk{
+        .socket = socket,
+        .export_name = at,
+        .physical_sector_bytes = device.physical_sector_sectors * model::kSectorBytes};
     disks.push_back({device.name, at, vm::qemu_disk_arguments(disk, disks.size())});
   };
   if (!what.machine.empty()) {
@@ -40,13 +41,17 @@ std::vector<ServedDisk> disks_of(const ServeState& what, const record::Recording
   return disks;
 }
 
-void report_how(const ServeState& what, const std::string& state, const std::filesystem::path& socket,
-                const std::vector<ServedDisk>& disks, const std::vector<std::string>& words) {
+void report_how(const ServeState& what, const std::string& state,
+                const std::filesystem::path& socket, const std::vector<ServedDisk>& disks,
+                const std::vector<std::string>& words) {
   if (what.as_json) {
     nlohmann::json list = nlohmann::json::array();
     for (const ServedDisk& disk : disks)
       list.push_back({{"name", disk.name}, {"export", disk.export_name}, {"qemu", disk.qemu}});
-    print({{"socket", socket.string()}, {"state", state}, {"devices", std::move(list)}, {"qemu", words}});
+    print({{"socket", socket.string()},
+           {"state", state},
+           {"devices", std::move(list)},
+           {"qemu", words}});
   } else {
     fmt::print(
         "State {} of {} is being served; end it with Ctrl-C. What is written onto it goes {}.\n\nFor QEMU:\n",
@@ -65,31 +70,38 @@ int serve_state(const ServeState& what) {
   const auto run = states::RunHistory::load(what.recording);
   if (!run) return report_error(run.error(), what.as_json);
   const std::string state =
-      !what.state.empty() ? what.state
-                          : fmt::format("{}{}", (*run)->has_media_events() ? 'p' : 'w', (*run)->events());
+      !what.state.empty()
+          ? what.state
+          : fmt::format("{}{}", (*run)->has_media_events() ? 'p' : 'w', (*run)->events());
   catch_interrupts();
   const auto folder = base::ScratchFolder::make();
   if (!folder) return report_error(folder.error(), what.as_json);
   const auto server = device::StateServer::start(1, folder->path());
   if (!server) return report_error(server.error(), what.as_json);
-  device::StageLoad load{.stage = 0, .recording = what.recording, .state = state, .machine = what.machine};
+  device::StageLoad load{
+      .stage = 0, .recording = what.recording, .state = state, .machine = what.machine};
   if (!what.record.empty()) load.record = what.record;
-  if (const auto loaded = (*server)->load(load); !loaded) return report_error(loaded.error(), what.as_json);
+  if (const auto loaded = (*server)->load(load); !loaded)
+    return report_error(loaded.error(), what.as_json);
 
   const auto disks = disks_of(what, (*run)->header(), (*server)->socket());
   std::vector<std::string> words;
-  for (const ServedDisk& disk : disks) words.insert(words.end(), disk.qemu.begin(), disk.qemu.end());
+  for (const ServedDisk& disk : disks)
+    words.insert(words.end(), disk.qemu.begin(), disk.qemu.end());
   int exit_code = kFine;
   if (!what.command.empty()) {
     exit_code = run_command(what.command, words);
   } else {
     report_how(what, state, (*server)->socket(), disks, words);
-    while (!interrupted() && (*server)->alive()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!interrupted() && (*server)->alive())
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  // Ctrl-C reaches the server too: it is ending by itself then, which completes a recording as well.
+  // Ctrl-C reaches the server too: it is ending by itself then, which completes a recording as
+  // well.
   const bool ends_by_itself = interrupted();
   if (!what.record.empty() && !ends_by_itself)
-    if (const auto sealed = (*server)->seal(0); !sealed) return report_error(sealed.error(), what.as_json);
+    if (const auto sealed = (*server)->seal(0); !sealed)
+      return report_error(sealed.error(), what.as_json);
   if (const auto stopped = (*server)->stop(); !stopped && !ends_by_itself)
     return report_error(stopped.error(), what.as_json);
   return exit_code;

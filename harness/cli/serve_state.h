@@ -9,7 +9,7 @@ namespace headcrash::cli {
 struct ServeState {
   std::string recording, state;  ///< state: empty for the last one
   std::string machine;           ///< stack over its media; empty: the media themselves
-  std::string record;            ///< what is done to it goes into this new recording; empty: nowhere
+  std::string record;  ///< what is done to it goes into this new recording; empty: nowhere
   bool as_json = false;
   std::vector<std::string>
       command;  ///< run with the disks' options; empty: tell them, and serve until Ctrl-C

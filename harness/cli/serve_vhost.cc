@@ -83,7 +83,8 @@ std::vector<std::string> memory_words(std::uint64_t mib) {
           "-machine", "memory-backend=hcmem"};
 }
 
-std::vector<std::string> disk_words(const std::string& id, const fs::path& socket, std::uint16_t queues) {
+std::vector<std::string> disk_words(const std::string& id, const fs::path& socket,
+                                    std::uint16_t queues) {
   std::string path = socket.string();
   for (std::size_t at = path.find(','); at != std::string::npos; at = path.find(',', at + 2))
     path.insert(at, ",");
@@ -95,7 +96,8 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
   words.insert(words.end(), more.begin(), more.end());
 }
 
-void report_how_to_attach(const ServeVhost& what, Served& served, const std::vector<std::string>& memory,
+void report_how_to_attach(const ServeVhost& what, Served& served,
+                          const std::vector<std::string>& memory,
                           const std::vector<std::vector<std::string>>& disks) {
   emulation::Emulation& machine = served.machine->emulation();
   const fs::path& marks = served.disks->mark_socket();
@@ -125,8 +127,9 @@ void report_how_to_attach(const ServeVhost& what, Served& served, const std::vec
         "(--memory for another size):\n  {}\n",
         what.name, shell_line(memory));
     for (const auto& words : disks) fmt::print("  {}\n", shell_line(words));
-    fmt::print("\nFor marks from the guest, as another disk:\n  {}\n\nControl socket (JSON lines):\n  {}\n",
-               shell_line(mark_words), control);
+    fmt::print(
+        "\nFor marks from the guest, as another disk:\n  {}\n\nControl socket (JSON lines):\n  {}\n",
+        shell_line(mark_words), control);
   }
   std::fflush(stdout);
 }
@@ -137,11 +140,13 @@ std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   disks.insert(disks.begin() + 1, calendar.mark_socket());
   disks.push_back(calendar.port_socket());
   std::vector<std::string> words{"time-travel=ext:" + calendar.time_socket().string()};
-  for (const fs::path& disk : disks) words.push_back(fmt::format("virtio_uml.device={}:2", disk.string()));
+  for (const fs::path& disk : disks)
+    words.push_back(fmt::format("virtio_uml.device={}:2", disk.string()));
   return words;
 }
 
-void report_how_to_start(const ServeVhost& what, Served& served, const std::vector<std::string>& words) {
+void report_how_to_start(const ServeVhost& what, Served& served,
+                         const std::vector<std::string>& words) {
   emulation::Emulation& machine = served.machine->emulation();
   const std::string control = what.machine.control_socket->string();
   const std::string agent = served.calendar->agent_socket().string();
@@ -190,7 +195,8 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
   const std::vector<std::string> memory = memory_words(what.guest_memory_mib);
   std::vector<std::vector<std::string>> disks;
   for (std::size_t i = 0; i < machine.device_count(); ++i)
-    disks.push_back(disk_words(fmt::format("hcvhost{}", i), served.disks->disk_sockets()[i], kQueuesPrinted));
+    disks.push_back(
+        disk_words(fmt::format("hcvhost{}", i), served.disks->disk_sockets()[i], kQueuesPrinted));
   if (!what.command.empty()) {
     std::vector<std::string> words = memory;
     for (const auto& one : disks) append(words, one);
@@ -225,8 +231,8 @@ int serve_vhost(const ServeVhost& what) {
   }
   int exit_code = kFine;
   if (started)
-    exit_code =
-        what.virtual_time ? serve_virtual_until_the_end(what, *served) : serve_until_the_end(what, *served);
+    exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served)
+                                  : serve_until_the_end(what, *served);
   served->machine->shut_down();  // requests that wait are answered, so that their sessions end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();

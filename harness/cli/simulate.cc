@@ -1,4 +1,5 @@
-// headcrash simulate: a trace through emulated hardware in virtual time, with what became of each request.
+// headcrash simulate: a trace through emulated hardware in virtual time, with what became of each
+// request.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -69,10 +70,12 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
                                                          std::uint64_t sectors) {
   if (!arguments.random.empty()) {
     TRY(const auto spec, replay::parse_random(arguments.random));
-    if (spec.blocks > sectors) return fail("--random size", "is larger than the device", "make it smaller");
+    if (spec.blocks > sectors)
+      return fail("--random size", "is larger than the device", "make it smaller");
     return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
-  auto file = replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
+  auto file =
+      replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
   if (!file) return pass_on(file);
   return std::unique_ptr<replay::RequestSource>(*std::move(file));
 }
@@ -82,7 +85,8 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
 /// Says on a terminal how far it is, twice a second, and asks for the end when interrupted.
 class Progress {
  public:
-  explicit Progress(const replay::CsvWriter* csv) : csv_(csv), terminal_(::isatty(STDERR_FILENO) == 1) {}
+  explicit Progress(const replay::CsvWriter* csv)
+      : csv_(csv), terminal_(::isatty(STDERR_FILENO) == 1) {}
   ~Progress() {
     if (shown_) fmt::print(stderr, "\r\033[K");
   }
@@ -132,11 +136,13 @@ json times_of(const replay::ResponseTimes& times) {
           {"max_ms", ms(static_cast<double>(times.max_ns()))}};
 }
 
-json devices_of(const profiles::Plan& plan, const profiles::BuiltMachine& built, model::TimeNs end_ns) {
+json devices_of(const profiles::Plan& plan, const profiles::BuiltMachine& built,
+                model::TimeNs end_ns) {
   json rows = json::array();
   for (std::size_t i = 0; i < plan.all.size(); ++i) {
     const model::DeviceCounters c = built.all[i].device->counters();
-    const double busy = end_ns == 0 ? 0 : static_cast<double>(c.busy_ns) / static_cast<double>(end_ns);
+    const double busy =
+        end_ns == 0 ? 0 : static_cast<double>(c.busy_ns) / static_cast<double>(end_ns);
     rows.push_back({{"name", plan.all[i].name},
                     {"profile", plan.all[i].profile},
                     {"reads", c.reads},
@@ -159,18 +165,20 @@ json comparison_of(const replay::Comparison& c) {
           {"within_1ms_percent", 100 * static_cast<double>(c.within_1ms) / count}};
 }
 
-json report_of(const Outcome& outcome, const profiles::Plan& plan, const profiles::BuiltMachine& built) {
+json report_of(const Outcome& outcome, const profiles::Plan& plan,
+               const profiles::BuiltMachine& built) {
   const replay::ReplayTotals& t = outcome.totals;
-  json report = {{"requests", t.requests},
-                 {"reads", t.reads},
-                 {"writes", t.writes},
-                 {"hits", t.hits},
-                 {"failed", t.failed},
-                 {"model_seconds", static_cast<double>(t.end_ns) / static_cast<double>(model::kSecondNs)},
-                 {"response", times_of(t.responses)},
-                 {"devices", devices_of(plan, built, t.end_ns)},
-                 {"cpu_seconds", outcome.cpu_seconds},
-                 {"memory_kib", memory_kib()}};
+  json report = {
+      {"requests", t.requests},
+      {"reads", t.reads},
+      {"writes", t.writes},
+      {"hits", t.hits},
+      {"failed", t.failed},
+      {"model_seconds", static_cast<double>(t.end_ns) / static_cast<double>(model::kSecondNs)},
+      {"response", times_of(t.responses)},
+      {"devices", devices_of(plan, built, t.end_ns)},
+      {"cpu_seconds", outcome.cpu_seconds},
+      {"memory_kib", memory_kib()}};
   if (outcome.parse_seconds) report["parse_seconds"] = *outcome.parse_seconds;
   if (!outcome.warnings.empty()) report["warnings"] = outcome.warnings;
   if (t.comparison.measured.count() > 0) report["measured"] = comparison_of(t.comparison);
@@ -182,17 +190,20 @@ void print_text(const json& r) {
              r["requests"].get<std::uint64_t>(), r["reads"].get<std::uint64_t>(),
              r["writes"].get<std::uint64_t>(), r["model_seconds"].get<double>());
   const json& t = r["response"];
-  fmt::print("response ms: mean {:.3f}  p50 {:.3f}  p99 {:.3f}  max {:.3f}\n", t["mean_ms"].get<double>(),
-             t["p50_ms"].get<double>(), t["p99_ms"].get<double>(), t["max_ms"].get<double>());
-  fmt::print("hits {}  failed {}\n", r["hits"].get<std::uint64_t>(), r["failed"].get<std::uint64_t>());
+  fmt::print("response ms: mean {:.3f}  p50 {:.3f}  p99 {:.3f}  max {:.3f}\n",
+             t["mean_ms"].get<double>(), t["p50_ms"].get<double>(), t["p99_ms"].get<double>(),
+             t["max_ms"].get<double>());
+  fmt::print("hits {}  failed {}\n", r["hits"].get<std::uint64_t>(),
+             r["failed"].get<std::uint64_t>());
   if (r.contains("measured")) {
     const json& m = r["measured"];
-    fmt::print("against {} measured: demerit {:.2f} %  mean error {:+.3f} ms  within 1 ms {:.1f} %\n",
-               m["requests"].get<std::uint64_t>(), m["demerit_percent"].get<double>(),
-               m["mean_error_ms"].get<double>(), m["within_1ms_percent"].get<double>());
+    fmt::print(
+        "against {} measured: demerit {:.2f} %  mean error {:+.3f} ms  within 1 ms {:.1f} %\n",
+        m["requests"].get<std::uint64_t>(), m["demerit_percent"].get<double>(),
+        m["mean_error_ms"].get<double>(), m["within_1ms_percent"].get<double>());
   }
-  fmt::print("\n{:<24} {:<20} {:>10} {:>10} {:>10} {:>6}\n", "device", "profile", "reads", "writes", "hits",
-             "busy");
+  fmt::print("\n{:<24} {:<20} {:>10} {:>10} {:>10} {:>6}\n", "device", "profile", "reads", "writes",
+             "hits", "busy");
   for (const json& d : r["devices"]) {
     fmt::print("{:<24} {:<20} {:>10} {:>10} {:>10} {:>5.1f}%\n", d["name"].get<std::string>(),
                d["profile"].get<std::string>(), d["reads"].get<std::uint64_t>(),
@@ -238,7 +249,8 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   outcome.totals = *std::move(totals);
   outcome.warnings = source->remarks();
   if (outcome.totals.requests == 0)
-    outcome.warnings.push_back(arguments.trace + ": has no requests to replay; check the file and --format");
+    outcome.warnings.push_back(arguments.trace +
+                               ": has no requests to replay; check the file and --format");
   return outcome;
 }
 
@@ -248,9 +260,9 @@ int simulate(const SimulateArguments& arguments) {
                         arguments.as_json);
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
-    return report_error(
-        {"simulate", "needs one of --profile and --machine", "name a device: headcrash list profiles"},
-        arguments.as_json);
+    return report_error({"simulate", "needs one of --profile and --machine",
+                         "name a device: headcrash list profiles"},
+                        arguments.as_json);
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
     return report_error(
@@ -258,8 +270,8 @@ int simulate(const SimulateArguments& arguments) {
         arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {
-    return report_error({"--csv -", "and --json would share standard output", "write the CSV to a file"},
-                        true);
+    return report_error(
+        {"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
   }
   if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
     return report_error(
@@ -287,7 +299,8 @@ int simulate(const SimulateArguments& arguments) {
   } else if (arguments.csv != "-") {
     print_text(report);
   }
-  for (const std::string& warning : outcome->warnings) fmt::print(stderr, "headcrash: {}\n", warning);
+  for (const std::string& warning : outcome->warnings)
+    fmt::print(stderr, "headcrash: {}\n", warning);
   if (!interrupted()) return kFine;
   fmt::print(stderr, "headcrash: interrupted; the numbers cover the requests so far\n");
   return kInterrupted;
@@ -304,7 +317,8 @@ std::string format_help() {
   std::string text = "Format of the trace; default: by its name, or as its first lines say:";
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
     text += fmt::format("\n  {:<9} {}", row.name, row.fields);
-    if (row.recognises == nullptr && row.format > replay::TraceFormat::closed) text += " (never by itself)";
+    if (row.recognises == nullptr && row.format > replay::TraceFormat::closed)
+      text += " (never by itself)";
   }
   return text;
 }
@@ -315,17 +329,21 @@ void add_simulate(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "simulate", "Replays a trace on emulated hardware in virtual time, request by request");
   const auto a = std::make_shared<SimulateArguments>();
-  command->add_option("--profile", a->profile, "Built-in name (headcrash list profiles) or a .toml file");
-  command->add_option("--machine", a->machine, "Instead of --profile: a .toml file with several devices");
+  command->add_option("--profile", a->profile,
+                      "Built-in name (headcrash list profiles) or a .toml file");
+  command->add_option("--machine", a->machine,
+                      "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: all of it");
   command
-      ->add_option("--write-cache", a->write_cache, "The drives' volatile write cache; default: as delivered")
+      ->add_option("--write-cache", a->write_cache,
+                   "The drives' volatile write cache; default: as delivered")
       ->check(one_of({"on", "off"}));
   command->add_option("--trace", a->trace, "File with a request a line, '-' for standard input");
   command->add_option("--format", a->format, format_help())->check(one_of(format_names()));
-  command->add_option("--random", a->random,
-                      "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
-                      "[,depth=N in a closed loop | ,rate=arrivals per second]");
+  command->add_option(
+      "--random", a->random,
+      "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
+      "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue,
                       "Requests that the host sends to the device at a time; default: all");
   command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue")
@@ -333,9 +351,12 @@ void add_simulate(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--fault", a->faults,
                       "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
-  command->add_option("--csv", a->csv, "Write a line for each request to this file, '-' for standard output");
-  command->add_option("--seed", a->seed, "Seed of spindle angles and faults")->capture_default_str();
-  command->add_flag("--in-memory", a->in_memory, "Read all of the trace first, to time the model alone");
+  command->add_option("--csv", a->csv,
+                      "Write a line for each request to this file, '-' for standard output");
+  command->add_option("--seed", a->seed, "Seed of spindle angles and faults")
+      ->capture_default_str();
+  command->add_flag("--in-memory", a->in_memory,
+                    "Read all of the trace first, to time the model alone");
   command->add_flag("--json", a->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash simulate --profile hp-c2447 --trace day.trace --csv out.csv\n"

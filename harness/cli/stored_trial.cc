@@ -20,7 +20,8 @@ constexpr std::string_view kRecordingEnd = ".hcrec";
 constexpr int kExploringSchema = 3;
 
 bool all_digits(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 Result<std::vector<oracle::Finding>> read_findings(db::Statement& rows) {
@@ -28,7 +29,8 @@ Result<std::vector<oracle::Finding>> read_findings(db::Statement& rows) {
   while (true) {
     TRY(const auto more, rows.step());
     if (!more) return findings;
-    findings.push_back(finding_of(rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4)));
+    findings.push_back(
+        finding_of(rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4)));
   }
 }
 
@@ -45,9 +47,10 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Of a trial that explored: its cell's, whose name begins its key. What a plain disk is put under is
-/// nothing.
-explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign, const std::string& key) {
+/// Of a trial that explored: its cell's, whose name begins its key. What a plain disk is put under
+/// is nothing.
+explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
+                                       const std::string& key) {
   if (!campaign || !campaign->explore) return {};
   for (const campaign::ExploredCell& cell : campaign->explore->cells)
     if (key.starts_with(campaign::cell_name(cell) + "/")) return cell.machine;
@@ -91,10 +94,11 @@ class Reader {
     TRY(auto row,
         db::Statement::prepare(
             database_.handle(),
-            fmt::format("SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
-                        "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
-                        "ORDER BY t.id DESC LIMIT 1",
-                        by_id ? "id" : "key")));
+            fmt::format(
+                "SELECT t.id, t.key, r.name, r.configuration, t.filesystem, t.verdict, t.summary "
+                "FROM trial t JOIN run r ON r.id = t.run_id WHERE t.{} = ? "
+                "ORDER BY t.id DESC LIMIT 1",
+                by_id ? "id" : "key")));
     TRY(const auto more, row.bind(arguments_.trial).step());
     if (!more) return nothing_found();
     trial_.id = row.integer(0);
@@ -104,7 +108,8 @@ class Reader {
     trial_.database = arguments_.database;
     const auto campaign = campaign::parse_campaign(trial_.configuration, trial_.campaign);
     TRY(auto filesystem,
-        filesystem_of(campaign, arguments_.filesystem.empty() ? row.text(4) : arguments_.filesystem));
+        filesystem_of(campaign,
+                      arguments_.filesystem.empty() ? row.text(4) : arguments_.filesystem));
     trial_.filesystem = std::move(filesystem);
     trial_.machine = planned_machine(campaign, trial_.key);
     trial_.virtual_time = campaign && campaign->virtual_time;
@@ -113,35 +118,36 @@ class Reader {
   }
 
   Result<void> nothing_found() {
-    TRY(auto some,
-        db::Statement::prepare(database_.handle(), "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3"));
+    TRY(auto some, db::Statement::prepare(database_.handle(),
+                                          "SELECT id, key FROM trial ORDER BY id DESC LIMIT 3"));
     std::string list;
     while (some.step().value_or(false))
       list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some.integer(0), some.text(1));
-    return fail(arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
-                list.empty() ? "it has none at all" : "give an id or a key; the newest are " + list);
+    return fail(
+        arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
+        list.empty() ? "it has none at all" : "give an id or a key; the newest are " + list);
   }
 
   Result<void> read_recording() {
-    TRY(auto row,
-        db::Statement::prepare(database_.handle(),
-                               "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'"));
+    TRY(auto row, db::Statement::prepare(
+                      database_.handle(),
+                      "SELECT path FROM artefact WHERE trial_id = ? AND kind = 'recording'"));
     TRY(const auto more, row.bind(trial_.id).step());
     if (more) trial_.recording = fs::absolute(database_.path()).parent_path() / row.text(0);
     return {};
   }
 
   Result<StoredTrial> with_own_findings() {
-    TRY(auto rows,
-        db::Statement::prepare(database_.handle(),
-                               "SELECT kind, tier, path, expected, found FROM finding WHERE trial_id = ?"));
+    TRY(auto rows, db::Statement::prepare(
+                       database_.handle(),
+                       "SELECT kind, tier, path, expected, found FROM finding WHERE trial_id = ?"));
     TRY(auto findings, read_findings(rows.bind(trial_.id)));
     trial_.outcome->findings = std::move(findings);
     return std::move(trial_);
   }
 
-  /// The state that was named; else the first failure's, made small; else the first that does not keep its
-  /// promises.
+  /// The state that was named; else the first failure's, made small; else the first that does not
+  /// keep its promises.
   Result<void> read_state() {
     trial_.outcome.reset();
     TRY(auto row,
@@ -165,10 +171,12 @@ class Reader {
     }
     const bool small = !row.is_null(4) && !row.text(4).empty() && arguments_.state != row.text(1);
     trial_.state = small ? row.text(4) : row.text(1);
-    trial_.outcome = StoredOutcome{.verdict = row.text(2), .summary = row.text(3), .account = row.text(5)};
-    TRY(auto rows, db::Statement::prepare(
-                       database_.handle(),
-                       "SELECT kind, tier, path, expected, found FROM finding WHERE crash_state_id = ?"));
+    trial_.outcome =
+        StoredOutcome{.verdict = row.text(2), .summary = row.text(3), .account = row.text(5)};
+    TRY(auto rows,
+        db::Statement::prepare(
+            database_.handle(),
+            "SELECT kind, tier, path, expected, found FROM finding WHERE crash_state_id = ?"));
     TRY(auto findings, read_findings(rows.bind(row.integer(0))));
     trial_.outcome->findings = std::move(findings);
     return {};
@@ -194,7 +202,8 @@ class Reader {
 
 Result<StoredTrial> of_recording(const TrialArguments& arguments) {
   std::error_code error;
-  if (!fs::exists(arguments.trial, error)) return fail(arguments.trial, "there is no such recording");
+  if (!fs::exists(arguments.trial, error))
+    return fail(arguments.trial, "there is no such recording");
   if (arguments.filesystem.empty())
     return fail(arguments.trial, "a recording does not say what it is of", "add --fs NAME");
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
@@ -210,7 +219,8 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   for (std::uint64_t ordinal = 0;; ++ordinal) {
     TRY(const auto event, reader.next(record::PayloadUse::pass_over));
     if (!event)
-      return fail(recording.string(), "holds no power cut", "name a state with --state, for example w100-");
+      return fail(recording.string(), "holds no power cut",
+                  "name a state with --state, for example w100-");
     if (event->kind == record::Kind::power && event->detail == 0) return ordinal;
   }
 }
@@ -223,7 +233,8 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(begin) || !name.ends_with(kRecordingEnd)) continue;
     const auto reader = record::RecordingReader::open(entry.path());
-    if (reader && reader->header().base && reader->header().base->state == state) return entry.path();
+    if (reader && reader->header().base && reader->header().base->state == state)
+      return entry.path();
   }
   return fail(recording.string(), "the recording of the recovery of " + state + " was not kept",
               "explore it again with the strategy recovery");
@@ -233,7 +244,8 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
 
 void add_trial_options(CLI::App& command, TrialArguments& arguments) {
   command
-      .add_option("TRIAL", arguments.trial, "A trial of the database, by id or key; or a recording (.hcrec)")
+      .add_option("TRIAL", arguments.trial,
+                  "A trial of the database, by id or key; or a recording (.hcrec)")
       ->required();
   add_database_option(command, arguments.database);
 }
@@ -247,8 +259,8 @@ Result<StoredTrial> find_trial(const TrialArguments& arguments) {
 Result<OpenedState> open_state(const StoredTrial& trial) {
   std::error_code error;
   if (trial.recording.empty() || !fs::exists(trial.recording, error)) {
-    return fail(trial.recording.empty() ? trial.key : trial.recording.string(), "the recording was not kept",
-                "run the campaign again so that it keeps recordings");
+    return fail(trial.recording.empty() ? trial.key : trial.recording.string(),
+                "the recording was not kept", "run the campaign again so that it keeps recordings");
   }
   OpenedState opened{.recording = trial.recording};
   std::string name = trial.state;
@@ -275,7 +287,8 @@ oracle::Finding finding_of(const std::string& kind, const std::string& tier, std
   oracle::Finding finding{oracle::verdict_named(kind), oracle::Tier::integrity, std::move(path),
                           std::move(expected), std::move(found)};
   for (int i = 0; i < static_cast<int>(oracle::Tier::integrity); ++i)
-    if (oracle::name(static_cast<oracle::Tier>(i)) == tier) finding.tier = static_cast<oracle::Tier>(i);
+    if (oracle::name(static_cast<oracle::Tier>(i)) == tier)
+      finding.tier = static_cast<oracle::Tier>(i);
   return finding;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What `replay` and `extract` are about: a trial of the database, or a recording, and one crash state of it.
+// What `replay` and `extract` are about: a trial of the database, or a recording, and one crash
+// state of it.
 //
 //   17, ext4/hp-c2447/small-files/3   a trial, by id or by key (its newest one)
 //   here/workload.hcrec               a recording of `headcrash explore --record`; --fs says of what
@@ -51,8 +52,8 @@ struct StoredTrial {
 /// Errors: no such trial, state, database or recording; each says what there is.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// The recording and the state, opened: of a state of a recovery ("w12-/w3") that of the recovery. "cut", or
-/// no state: the physical one at the power cut.
+/// The recording and the state, opened: of a state of a recovery ("w12-/w3") that of the recovery.
+/// "cut", or no state: the physical one at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;

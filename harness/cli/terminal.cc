@@ -40,7 +40,8 @@ std::string cut(const std::string& line, std::size_t width) {
 std::optional<std::size_t> terminal_width() {
   if (::isatty(STDOUT_FILENO) == 0) return std::nullopt;
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kLeastWidth) return size.ws_col;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= kLeastWidth)
+    return size.ws_col;
   return kUsualWidth;
 }
 
@@ -60,7 +61,8 @@ void print_fitted(const std::string& text) {
 
 bool can_overwrite() {
   const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+  return ::isatty(STDERR_FILENO) == 1 &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 void clear_line() {

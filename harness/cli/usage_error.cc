@@ -85,7 +85,8 @@ Result<NamedCommand> find_command(const CLI::App& app, const std::vector<std::st
   return at;
 }
 
-Error usage_error(const CLI::App& app, const std::vector<std::string>& words, const std::string& problem) {
+Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
+                  const std::string& problem) {
   NamedCommand at{&app, app.get_name()};
   for (const std::string& word : words) {
     if (word == "--") break;
@@ -93,10 +94,11 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words, co
       const std::vector<std::string> known = option_names_of(*at.command);
       const std::string option = option_of(word);
       const bool is_long = option.starts_with("--");
-      const bool one_letter =
-          !is_long && option.size() == 2 && std::isalpha(static_cast<unsigned char>(option[1])) != 0;
+      const bool one_letter = !is_long && option.size() == 2 &&
+                              std::isalpha(static_cast<unsigned char>(option[1])) != 0;
       if ((is_long || one_letter) && std::find(known.begin(), known.end(), option) == known.end())
-        return {subject_of(at), fmt::format("unknown option {}", option), remedy_for(option, known, at)};
+        return {subject_of(at), fmt::format("unknown option {}", option),
+                remedy_for(option, known, at)};
       continue;
     }
     if (shown_subcommands(*at.command).empty()) continue;

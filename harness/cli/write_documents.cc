@@ -1,5 +1,5 @@
-// headcrash write-documents: what the build makes of the command line itself. Nobody else needs it, so that help does
-// not show it.
+// headcrash write-documents: what the build makes of the command line itself. Nobody else needs it,
+// so that help does not show it.
 #include <memory>
 
 #include "harness/cli/app.h"
@@ -35,11 +35,13 @@ Result<void> write_all(const fs::path& folder) {
 }  // namespace
 
 void add_write_documents(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("write-documents", "Writes man pages and completions")->group("");
+  CLI::App* command =
+      app.add_subcommand("write-documents", "Writes man pages and completions")->group("");
   const auto folder = std::make_shared<std::string>();
   command->add_option("FOLDER", *folder, "Folder for man1, bash, zsh and fish")->required();
   command->callback([folder, &exit_code] {
-    if (const auto written = write_all(*folder); !written) exit_code = report_error(written.error(), false);
+    if (const auto written = write_all(*folder); !written)
+      exit_code = report_error(written.error(), false);
   });
 }
 

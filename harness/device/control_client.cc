@@ -47,7 +47,8 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
 
 Result<nlohmann::json> ControlClient::accepted(nlohmann::json answer) const {
   if (answer["ok"].get<bool>()) return answer;
-  return tl::unexpected(base::error_of(socket_.string(), answer.value("error", "refused without a reason")));
+  return tl::unexpected(
+      base::error_of(socket_.string(), answer.value("error", "refused without a reason")));
 }
 
 }  // namespace headcrash::device

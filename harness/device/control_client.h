@@ -18,8 +18,8 @@ class ControlClient {
   Result<nlohmann::json> request(const nlohmann::json& message,
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-  // The same in two steps, for whoever continues after a refusal. After an error of the first one the
-  // conversation is out of step and good for nothing any more.
+  // The same in two steps, for whoever continues after a refusal. After an error of the first one
+  // the conversation is out of step and good for nothing any more.
   Result<nlohmann::json> exchange(const nlohmann::json& message, std::chrono::milliseconds timeout);
   Result<nlohmann::json> accepted(nlohmann::json answer) const;
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a served device is, in the words that the plugin and every other face take (plugin/servers/emulation/settings.h).
+// What a served device is, in the words that the plugin and every other face take
+// (plugin/servers/emulation/settings.h).
 
 #include <string>
 #include <vector>

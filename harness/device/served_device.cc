@@ -13,8 +13,10 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
   std::vector<std::string> all{"clock=" + spec.clock, fmt::format("seed={}", spec.seed)};
-  all.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string() : "profile=" + spec.profile);
-  if (spec.write_cache) all.push_back(fmt::format("write-cache={}", *spec.write_cache ? "on" : "off"));
+  all.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string()
+                             : "profile=" + spec.profile);
+  if (spec.write_cache)
+    all.push_back(fmt::format("write-cache={}", *spec.write_cache ? "on" : "off"));
   if (!spec.tear.empty()) all.push_back("tear=" + spec.tear);
   for (const std::string& fault : spec.faults) all.push_back("fault=" + fault);
   if (spec.size_bytes != 0) all.push_back(fmt::format("size={}", spec.size_bytes));

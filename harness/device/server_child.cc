@@ -52,8 +52,8 @@ Result<base::Process> start_process(const ServerChild::Spec& spec) {
 
 }  // namespace
 
-Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(Spec spec,
-                                                               const std::vector<std::string>& parameters) {
+Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(
+    Spec spec, const std::vector<std::string>& parameters) {
   const fs::path plugin = base::installation().plugin;
   if (!fs::exists(plugin))
     return fail(plugin.string(), "the plugin is not there",
@@ -75,15 +75,17 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
     if (control && fs::exists(spec.socket)) {
-      child->sockets_.emplace_back(spec.socket);          // nbdkit leaves it there
-      child->sockets_.emplace_back(spec.control_socket);  // which a plugin that is killed leaves there
+      child->sockets_.emplace_back(spec.socket);  // nbdkit leaves it there
+      child->sockets_.emplace_back(
+          spec.control_socket);  // which a plugin that is killed leaves there
       child->control_.emplace(std::move(*control));
       return child;
     }
     if (!child->alive())
       return tl::unexpected(base::error_of(spec.subject, last_words(log_of(spec.scratch))));
     if (steady_clock::now() > deadline)
-      return fail(spec.subject, "its server did not start within 20 s", last_words(log_of(spec.scratch)));
+      return fail(spec.subject, "its server did not start within 20 s",
+                  last_words(log_of(spec.scratch)));
     std::this_thread::sleep_for(milliseconds(5));
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
-// A server of emulated disks as a child process: started, waited for until both its sockets answer, and ended in order.
-// It is nbdkit with headcrash's plugin, or the command itself for a guest in virtual time.
+// A server of emulated disks as a child process: started, waited for until both its sockets answer,
+// and ended in order. It is nbdkit with headcrash's plugin, or the command itself for a guest in
+// virtual time.
 
 #include <filesystem>
 #include <memory>
@@ -21,13 +22,13 @@ class ServerChild {
     std::filesystem::path scratch;  ///< existing folder, for its words
     std::filesystem::path socket, control_socket;
   };
-  /// Errors are the server's own last words when it refuses the configuration, or that another server listens on
-  /// a socket. `control` is connected. Both sockets go with the child; those of servers that were killed are
-  /// replaced.
+  /// Errors are the server's own last words when it refuses the configuration, or that another
+  /// server listens on a socket. `control` is connected. Both sockets go with the child; those of
+  /// servers that were killed are replaced.
   static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
   /// With the plugin's parameters in place of argv; control= is added.
-  static Result<std::unique_ptr<ServerChild>> start_nbdkit(Spec spec,
-                                                           const std::vector<std::string>& parameters);
+  static Result<std::unique_ptr<ServerChild>> start_nbdkit(
+      Spec spec, const std::vector<std::string>& parameters);
   ~ServerChild();
   ServerChild(const ServerChild&) = delete;
   ServerChild& operator=(const ServerChild&) = delete;
@@ -42,7 +43,8 @@ class ServerChild {
   Result<void> stop();
 
  private:
-  ServerChild(Spec spec, base::Process server) : spec_(std::move(spec)), server_(std::move(server)) {}
+  ServerChild(Spec spec, base::Process server)
+      : spec_(std::move(spec)), server_(std::move(server)) {}
 
   Spec spec_;
   base::Process server_;

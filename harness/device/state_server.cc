@@ -26,8 +26,8 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 
 }  // namespace
 
-/// Each caller has a conversation of its own while it waits, so that one that loads a long recording does not
-/// hold up the others.
+/// Each caller has a conversation of its own while it waits, so that one that loads a long
+/// recording does not hold up the others.
 struct StateServer::State {
   std::unique_ptr<ServerChild> child;
   fs::path virtual_sockets;
@@ -67,7 +67,8 @@ struct StateServer::State {
 
   Result<nlohmann::json> request(const nlohmann::json& message) {
     auto client = take();
-    if (!client) return alive() ? Result<nlohmann::json>(pass_on(client)) : tl::unexpected(child->death());
+    if (!client)
+      return alive() ? Result<nlohmann::json>(pass_on(client)) : tl::unexpected(child->death());
     auto answer = client->exchange(message, kAnswerLimit);
     if (!answer) {
       give_back(std::nullopt);
@@ -126,11 +127,13 @@ Result<LoadedStage> StateServer::load(const StageLoad& load) {
   }
   if (load.record) {
     order["record"] = fs::absolute(*load.record).string();
-    if (load.delay_us != 0) order.update({{"delay_us", load.delay_us}, {"delay_seed", load.delay_seed}});
+    if (load.delay_us != 0)
+      order.update({{"delay_us", load.delay_us}, {"delay_seed", load.delay_seed}});
     if (!load.slow.empty()) order.update({{"slow", load.slow}, {"slow_us", load.slow_us}});
   }
   if (!load.machine.empty())
-    order["machine"] = fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
+    order["machine"] =
+        fs::exists(load.machine) ? fs::absolute(load.machine).string() : load.machine;
   if (!load.faults.empty()) order["faults"] = load.faults;
   TRY(const auto answer, state_->request(order));
   return LoadedStage{answer.at("nonce"), answer.at("sectors"), number_of(answer.at("digest"))};

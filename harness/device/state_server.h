@@ -1,6 +1,6 @@
 #pragma once
-// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states") as a child process: the stages
-// that the lab's guests have attached.
+// A server of crash states (plugin/servers/nbd/CONTROL.md, "A server of crash states") as a child
+// process: the stages that the lab's guests have attached.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,9 +20,11 @@ struct StageLoad {
   std::string state;                ///< plugin/states/crash_state.h
   std::uint64_t sectors = 0;        ///< of an empty disk
   std::uint64_t log_sectors = 0;    ///< of an empty one beside it, for a log; 0: none
-  bool used_disk = false;  ///< an empty one that holds bytes from before mkfs, which trims leave alone
+  bool used_disk =
+      false;  ///< an empty one that holds bytes from before mkfs, which trims leave alone
   std::optional<std::filesystem::path> record;  ///< a new recording of what is done to the stage
-  std::uint32_t delay_us = 0;    ///< while it is made: the longest time of an answer to a write or flush
+  std::uint32_t delay_us =
+      0;  ///< while it is made: the longest time of an answer to a write or flush
   std::uint64_t delay_seed = 0;  ///< of the draw for each
   /// Places, each an LBA and sectors: writes that touch one take so much longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
@@ -38,8 +40,10 @@ struct LoadedStage {
 
 class StateServer {
  public:
-  /// `scratch` is an existing folder for the sockets. `virtual_time`: stages are also there for user-mode Linux.
-  static Result<std::unique_ptr<StateServer>> start(std::size_t stages, const std::filesystem::path& scratch,
+  /// `scratch` is an existing folder for the sockets. `virtual_time`: stages are also there for
+  /// user-mode Linux.
+  static Result<std::unique_ptr<StateServer>> start(std::size_t stages,
+                                                    const std::filesystem::path& scratch,
                                                     bool virtual_time = false);
   ~StateServer();
 
@@ -48,7 +52,8 @@ class StateServer {
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
   /// In virtual time: the stage's disk; marks and a log have sockets beside it.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  static std::string log_export(std::size_t stage);  ///< "stage/0/log": the second disk, where there is one
+  static std::string log_export(
+      std::size_t stage);  ///< "stage/0/log": the second disk, where there is one
 
   // Each may be called from any thread.
   Result<LoadedStage> load(const StageLoad& load);

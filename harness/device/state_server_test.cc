@@ -49,9 +49,11 @@ TEST(StateServer, HandsOnTheServersWords) {
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
   ASSERT_TRUE(server);
-  const auto refused = server->load({.stage = 0, .recording = folder->path() / "none.hcrec", .state = "w0"});
+  const auto refused =
+      server->load({.stage = 0, .recording = folder->path() / "none.hcrec", .state = "w0"});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("none.hcrec"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("none.hcrec"), std::string::npos)
+      << refused.error().message();
   EXPECT_FALSE(server->seal(0));
   EXPECT_TRUE(server->load({.stage = 0, .sectors = 8})) << "a refusal spoils nothing";
   const auto too_many = StateServer::start(65, folder->path() / "elsewhere");

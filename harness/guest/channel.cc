@@ -79,13 +79,15 @@ class DiskChannel : public Channel {
     const ssize_t got = ::pread(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset);
     std::uint32_t bytes = 0;
     std::memcpy(&bytes, transfer_.data(), sizeof bytes);
-    if (got != static_cast<ssize_t>(kTransferBytes) || bytes > kTransferBytes - kLengthBytes) return {};
+    if (got != static_cast<ssize_t>(kTransferBytes) || bytes > kTransferBytes - kLengthBytes)
+      return {};
     return {transfer_.data() + kLengthBytes, bytes};
   }
 
   void send_bytes(std::string_view rest) override {
     while (!rest.empty()) {
-      const auto bytes = static_cast<std::uint32_t>(std::min(rest.size(), kTransferBytes - kLengthBytes));
+      const auto bytes =
+          static_cast<std::uint32_t>(std::min(rest.size(), kTransferBytes - kLengthBytes));
       std::memcpy(transfer_.data(), &bytes, sizeof bytes);
       std::memcpy(transfer_.data() + kLengthBytes, rest.data(), bytes);
       if (::pwrite(disk_.get(), transfer_.data(), kTransferBytes, kStreamOffset) !=

@@ -1,9 +1,10 @@
 #pragma once
-// The agent's conversation with the host, as lines: over a virtio-serial port, or in virtual time over a disk
-// (plugin/servers/timetravel/agent_disk.h).
+// The agent's conversation with the host, as lines: over a virtio-serial port, or in virtual time
+// over a disk (plugin/servers/timetravel/agent_disk.h).
 //
-// The host's end of a port may go away and come back (a saved state is restored under another QEMU): reading then waits
-// for the next host, and what cannot be delivered is dropped rather than kept for somebody who did not ask.
+// The host's end of a port may go away and come back (a saved state is restored under another
+// QEMU): reading then waits for the next host, and what cannot be delivered is dropped rather than
+// kept for somebody who did not ask.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,8 @@ namespace headcrash::guest {
 
 class Channel {
  public:
-  /// The port or the disk, whichever the guest has; waits a while for one to appear. Null: there is neither.
+  /// The port or the disk, whichever the guest has; waits a while for one to appear. Null: there is
+  /// neither.
   static std::unique_ptr<Channel> open();
   virtual ~Channel() = default;
 
@@ -25,7 +27,8 @@ class Channel {
   void send(const nlohmann::json& message);
 
  protected:
-  /// What the host has said next, valid until the next call; empty: nothing for a while, and half a line will not be continued.
+  /// What the host has said next, valid until the next call; empty: nothing for a while, and half a
+  /// line will not be continued.
   virtual std::string_view receive() = 0;
   virtual void send_bytes(std::string_view bytes) = 0;
 

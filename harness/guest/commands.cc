@@ -55,7 +55,8 @@ tl::unexpected<Refusal> refuse(const std::string& what, Errno error) {
   return tl::unexpected(Refusal{.text = what + ": " + why, .error = error.value});
 }
 
-// A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a refusal.
+// A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a
+// refusal.
 std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
 }
@@ -84,8 +85,10 @@ Answer hello(const json&, const Sender&) {
   ::uname(&name);
   json modules = json::array();
   std::ifstream list("/proc/modules");
-  for (std::string line; std::getline(list, line);) modules.push_back(line.substr(0, line.find(' ')));
-  return json{{"agent", kProtocolVersion}, {"kernel", name.release}, {"modules", std::move(modules)}};
+  for (std::string line; std::getline(list, line);)
+    modules.push_back(line.substr(0, line.find(' ')));
+  return json{
+      {"agent", kProtocolVersion}, {"kernel", name.release}, {"modules", std::move(modules)}};
 }
 
 Answer clock(const json& request, const Sender&) {
@@ -154,7 +157,8 @@ Answer run_application(const json& request, const Sender& send) {
   int mark_error = 0;
   const auto tell = [&](const std::string& text) {
     if (!mark_path.empty()) {
-      if (const auto marked = mark.write("persisted " + text); !marked) mark_error = marked.error().value;
+      if (const auto marked = mark.write("persisted " + text); !marked)
+        mark_error = marked.error().value;
     }
     if (mark_error == 0) send({{"event", "persisted"}, {"text", text}});
     return mark_error == 0;
@@ -220,7 +224,8 @@ using Operations = std::vector<workload::Operation>;
 tl::expected<Operations, Refusal> parse_operations(const json& lines) {
   Operations operations;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto operation = workload::parse_operation(lines[i].get<std::string>(), fmt::format("operation {}", i));
+    auto operation =
+        workload::parse_operation(lines[i].get<std::string>(), fmt::format("operation {}", i));
     if (!operation) return tl::unexpected(Refusal{.text = operation.error().message()});
     operations.push_back(std::move(*operation));
   }
@@ -239,8 +244,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// A persistence point is written to the marks disk first: a recording then knows every one the harness can
-// know.
+// A persistence point is written to the marks disk first: a recording then knows every one the
+// harness can know.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
@@ -320,17 +325,19 @@ json layout_of(const timed::Layout& layout) {
 Answer timed_phase(const json& request, const Sender&) {
   const auto workload = timed::find_timed_workload(text_of(request, "workload"));
   if (!workload) return tl::unexpected(Refusal{.text = workload.error().message()});
-  const auto arguments =
-      timed::arguments_of(**workload, false, request.at("arguments").get<timed::Arguments>(), "arguments");
+  const auto arguments = timed::arguments_of(
+      **workload, false, request.at("arguments").get<timed::Arguments>(), "arguments");
   if (!arguments) return tl::unexpected(Refusal{.text = arguments.error().message()});
   TRY(const auto seed, decimal(text_of(request, "seed"), "seed"));
   const auto phases = (*workload)->phases(*arguments);
   const auto number = request.at("phase").get<std::size_t>();
   if (number >= phases.size())
-    return tl::unexpected(Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
+    return tl::unexpected(
+        Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
   PosixVfs vfs(text_of(request, "root"));
-  const auto measured = run_timed_phase(phases[number], *arguments, seed, vfs,
-                                        request.contains("clock-disk") ? text_of(request, "clock-disk") : "");
+  const auto measured =
+      run_timed_phase(phases[number], *arguments, seed, vfs,
+                      request.contains("clock-disk") ? text_of(request, "clock-disk") : "");
   if (!measured) return refuse("phase " + phases[number].name, measured.error());
   json answer{{"elapsed_ns", measured->elapsed_ns},
               {"user_ms", measured->user_ms},

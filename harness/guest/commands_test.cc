@@ -29,11 +29,12 @@ json refused(const std::string& text) {
 }
 
 TEST(Commands, EveryLineGetsOneAnswer) {
-  for (const char* text : {"", "{", "[1]", "7", "null", "{\"id\":1}", R"({"id":1,"do":7})",
-                           R"({"id":1,"do":"fly"})", R"({"id":1,"do":"exec","argv":"ls","timeout_ms":1})",
-                           R"({"id":1,"do":"exec","argv":[],"timeout_ms":1})",
-                           R"({"id":1,"do":"exec","argv":["true"],"timeout_ms":-1})",
-                           R"({"id":1,"do":"run","root":"/","mark":"","operations":[7]})", "\xff\xfe"}) {
+  for (const char* text :
+       {"", "{", "[1]", "7", "null", "{\"id\":1}", R"({"id":1,"do":7})", R"({"id":1,"do":"fly"})",
+        R"({"id":1,"do":"exec","argv":"ls","timeout_ms":1})",
+        R"({"id":1,"do":"exec","argv":[],"timeout_ms":1})",
+        R"({"id":1,"do":"exec","argv":["true"],"timeout_ms":-1})",
+        R"({"id":1,"do":"run","root":"/","mark":"","operations":[7]})", "\xff\xfe"}) {
     EXPECT_FALSE(refused(text)["error"].get<std::string>().empty()) << text;
   }
   EXPECT_EQ(answer("", true).at(0)["ok"], false);
@@ -50,33 +51,37 @@ TEST(Commands, HelloTellsTheProtocol) {
 }
 
 TEST(Commands, ErrorsCarryTheirNumber) {
-  const json answer = refused(R"({"id":1,"do":"exec","argv":["no-such-program"],"timeout_ms":1000})");
+  const json answer =
+      refused(R"({"id":1,"do":"exec","argv":["no-such-program"],"timeout_ms":1000})");
   EXPECT_EQ(answer["errno"], ENOENT);
 }
 
 TEST(Commands, RunStopsAtTheFirstFailure) {
   const TemporaryFolder folder;
-  const json request{{"id", 9},
-                     {"do", "run"},
-                     {"root", folder.path().string()},
-                     {"mark", ""},
-                     {"operations", {"create a", "write a 0 1000 1 1", "fsync a", "unlink b", "create c"}}};
+  const json request{
+      {"id", 9},
+      {"do", "run"},
+      {"root", folder.path().string()},
+      {"mark", ""},
+      {"operations", {"create a", "write a 0 1000 1 1", "fsync a", "unlink b", "create c"}}};
   const auto messages = answer(request.dump());
   ASSERT_EQ(messages.size(), 3U);
   EXPECT_EQ(messages[0], (json{{"event", "persisted"}, {"operation", 2}, {"id", 9}}));
-  EXPECT_EQ(messages[1], (json{{"event", "failed"}, {"operation", 3}, {"errno", ENOENT}, {"id", 9}}));
+  EXPECT_EQ(messages[1],
+            (json{{"event", "failed"}, {"operation", 3}, {"errno", ENOENT}, {"id", 9}}));
   EXPECT_EQ(messages[2]["done"], 3);
   EXPECT_EQ(messages[2]["ok"], true);
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
 
-  const auto dumped = answer(json{{"id", 10}, {"do", "dump"}, {"root", folder.path().string()}}.dump());
+  const auto dumped =
+      answer(json{{"id", 10}, {"do", "dump"}, {"root", folder.path().string()}}.dump());
   ASSERT_EQ(dumped.size(), 2U);
   EXPECT_EQ(dumped[0]["runs"], json::parse(R"([[0,2,"stamp",1,1]])"));
   EXPECT_EQ(dumped[1]["entries"], 1);
 }
 
-// The host's temporary folder may lack any of them (tmpfs has no user attributes before Linux 6.6): then they
-// are skipped, never failed.
+// The host's temporary folder may lack any of them (tmpfs has no user attributes before Linux 6.6):
+// then they are skipped, never failed.
 TEST(Commands, RunDoesOrSkipsEveryOperation) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
@@ -111,8 +116,11 @@ TEST(Commands, RunDoesOrSkipsEveryOperation) {
                                        "unlink s",
                                        "unlink d/a",
                                        "rmdir d"};
-  const json request{
-      {"id", 1}, {"do", "run"}, {"root", folder.path().string()}, {"mark", ""}, {"operations", lines}};
+  const json request{{"id", 1},
+                     {"do", "run"},
+                     {"root", folder.path().string()},
+                     {"mark", ""},
+                     {"operations", lines}};
   const auto messages = answer(request.dump());
   EXPECT_EQ(messages.back()["done"], lines.size()) << json(messages).dump();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -121,18 +129,23 @@ TEST(Commands, RunDoesOrSkipsEveryOperation) {
 json application(const std::vector<std::string>& lines) {
   json argvs = json::array();
   for (const std::string& line : lines) argvs.push_back({"sh", "-c", line});
-  return {{"id", 5}, {"do", "run-application"}, {"commands", argvs}, {"mark", ""}, {"timeout_ms", 20000}};
+  return {{"id", 5},
+          {"do", "run-application"},
+          {"commands", argvs},
+          {"mark", ""},
+          {"timeout_ms", 20000}};
 }
 
 TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
   const TemporaryFolder folder;
   const std::string go = (folder.path() / "files/go").string();
   EXPECT_EQ(
-      answer(json{{"id", 4}, {"do", "put"}, {"path", go}, {"text", "echo persisted $1; echo done"}}.dump())
+      answer(json{{"id", 4}, {"do", "put"}, {"path", go}, {"text", "echo persisted $1; echo done"}}
+                 .dump())
           .at(0)["ok"],
       true);
-  const auto messages =
-      answer(application({"sh " + go + " a", "sh " + go + " b; exit 3", "echo persisted c"}).dump());
+  const auto messages = answer(
+      application({"sh " + go + " a", "sh " + go + " b; exit 3", "echo persisted c"}).dump());
   ASSERT_EQ(messages.size(), 3U);
   EXPECT_EQ(messages[0], (json{{"event", "persisted"}, {"text", "a"}, {"id", 5}}));
   EXPECT_EQ(messages[1]["text"], "b");
@@ -178,7 +191,8 @@ TEST(Commands, RunParsesEverythingBeforeItStarts) {
                      {"root", folder.path().string()},
                      {"mark", ""},
                      {"operations", {"create a", "frobnicate"}}};
-  EXPECT_NE(refused(request.dump())["error"].get<std::string>().find("operation 1"), std::string::npos);
+  EXPECT_NE(refused(request.dump())["error"].get<std::string>().find("operation 1"),
+            std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -215,8 +229,9 @@ TEST(Commands, ATimedPhaseIsMeasured) {
 
 TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {
   const TemporaryFolder folder;
-  EXPECT_NE(refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),
+      std::string::npos);
   for (const auto& [field, wrong] :
        std::vector<std::pair<std::string, json>>{{"workload", "lfs-small-flie"},
                                                  {"arguments", {{"flies", 3}}},
@@ -238,8 +253,11 @@ TEST(Commands, SettleNamesItsDisk) {
 }
 
 TEST(Commands, RunNeedsItsMarkDisk) {
-  const json request{
-      {"id", 1}, {"do", "run"}, {"root", "/tmp"}, {"mark", "/dev/no-such-disk"}, {"operations", {"sync"}}};
+  const json request{{"id", 1},
+                     {"do", "run"},
+                     {"root", "/tmp"},
+                     {"mark", "/dev/no-such-disk"},
+                     {"operations", {"sync"}}};
   EXPECT_EQ(refused(request.dump())["errno"], ENOENT);
 }
 

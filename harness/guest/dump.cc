@@ -40,11 +40,14 @@ struct Words {
 Words words_of(std::span<const std::byte> block, std::uint64_t number) {
   const workload::BlockContent content = workload::read_stamp(block);
   if (const auto* stamp = std::get_if<workload::Stamp>(&content)) {
-    if (stamp->block == number) return {.tail = json::array({"stamp", stamp->file, stamp->version})};
-    return {.tail = json::array({"moved", stamp->file, stamp->version, stamp->block}), .joinable = false};
+    if (stamp->block == number)
+      return {.tail = json::array({"stamp", stamp->file, stamp->version})};
+    return {.tail = json::array({"moved", stamp->file, stamp->version, stamp->block}),
+            .joinable = false};
   }
   if (std::holds_alternative<workload::Zeroes>(content)) return {.tail = json::array({"zero"})};
-  if (std::holds_alternative<workload::BeforeMkfs>(content)) return {.tail = json::array({"before-mkfs"})};
+  if (std::holds_alternative<workload::BeforeMkfs>(content))
+    return {.tail = json::array({"before-mkfs"})};
   return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
 }
 
@@ -87,7 +90,8 @@ class Runs {
   json tail_;
 };
 
-// Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit did.
+// Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit
+// did.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   const auto file = vfs.open(path, {.no_access_time = true});
@@ -153,8 +157,8 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-// Extended attributes of all namespaces that a list can set. Without any, or where the file system has none, the
-// entry has no `attributes`.
+// Extended attributes of all namespaces that a list can set. Without any, or where the file system
+// has none, the entry has no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
@@ -168,8 +172,8 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
       if (!workload::is_kernels_attribute(name)) entry["errno"] = value.error().value;
       continue;
     }
-    const std::string reported =
-        workload::reported_attribute_value({reinterpret_cast<const char*>(value->data()), value->size()});
+    const std::string reported = workload::reported_attribute_value(
+        {reinterpret_cast<const char*>(value->data()), value->size()});
     const bool text = is_utf8(reported);
     json told = text ? reported : hex(std::as_bytes(std::span(reported)));
     bytes += bytes_in_a_message(name) + bytes_in_a_message(told);
@@ -230,7 +234,8 @@ VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<P
   std::sort(children.begin(), children.end(),
             [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name > b.name; });
   for (const DirectoryEntry& child : children) {
-    stack.push_back({.path = folder.empty() ? child.name : folder + "/" + child.name, .type = child.type});
+    stack.push_back(
+        {.path = folder.empty() ? child.name : folder + "/" + child.name, .type = child.type});
   }
   return {};
 }

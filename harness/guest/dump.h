@@ -1,9 +1,10 @@
 #pragma once
 // What a file system holds, as events of the `dump` command (PROTOCOL.md).
 //
-// The tree is walked depth-first with the names of a folder in byte order, so that two dumps of one tree are
-// the same text. A damaged file system may show folders that contain themselves, files of absurd size or
-// unreadable objects: each is reported with what can be said and its `errno`, and the walk is bounded.
+// The tree is walked depth-first with the names of a folder in byte order, so that two dumps of one
+// tree are the same text. A damaged file system may show folders that contain themselves, files of
+// absurd size or unreadable objects: each is reported with what can be said and its `errno`, and
+// the walk is bounded.
 
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,8 @@ struct DumpLimits {
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;
 
-/// Hands every object but the root to `sink`; returns how many. Fails only when the root cannot be listed or
-/// the tree has no end.
+/// Hands every object but the root to `sink`; returns how many. Fails only when the root cannot be
+/// listed or the tree has no end.
 VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits = {});
 
 }  // namespace headcrash::guest

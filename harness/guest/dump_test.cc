@@ -18,7 +18,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-std::string stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::size_t bytes) {
+std::string stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
+                   std::size_t bytes) {
   std::vector<std::byte> data(bytes);
   workload::write_stamps(file, version, offset, data);
   return {reinterpret_cast<const char*>(data.data()), data.size()};
@@ -31,7 +32,8 @@ class DumpTest : public testing::Test {
   }
   std::vector<json> dump(const DumpLimits& limits = {}) {
     std::vector<json> entries;
-    const auto count = dump_tree(vfs_, [&](const json& entry) { entries.push_back(entry); }, limits);
+    const auto count =
+        dump_tree(vfs_, [&](const json& entry) { entries.push_back(entry); }, limits);
     EXPECT_TRUE(count);
     EXPECT_EQ(count.value_or(0), entries.size());
     return entries;
@@ -79,8 +81,9 @@ TEST_F(DumpTest, WalksInByteOrder) {
     seen.push_back(entry["path"].get<std::string>() + " " + entry["type"].get<std::string>() +
                    (entry.contains("target") ? " " + entry["target"].get<std::string>() : ""));
   }
-  const std::vector<std::string> expected{"a file",  "b directory",       "b/c directory", "b/c/x file",
-                                          "b- file", "s symlink nowhere", "t fifo"};
+  const std::vector<std::string> expected{"a file",     "b directory", "b/c directory",
+                                          "b/c/x file", "b- file",     "s symlink nowhere",
+                                          "t fifo"};
   EXPECT_EQ(seen, expected);
 }
 
@@ -94,9 +97,11 @@ TEST_F(DumpTest, TellsTheUsersAttributes) {
 
 TEST_F(DumpTest, ReportsLongAndBinaryValues) {
   put("f", "");
-  for (const auto& [name, word] : {std::pair{"user.long", "fill:2000"}, {"user.binary", "0x00ff80"}}) {
+  for (const auto& [name, word] :
+       {std::pair{"user.long", "fill:2000"}, {"user.binary", "0x00ff80"}}) {
     const std::string value = *workload::parse_attribute_value(word);
-    if (!vfs_.setxattr("f", name, std::as_bytes(std::span(value)))) GTEST_SKIP() << "no such attributes here";
+    if (!vfs_.setxattr("f", name, std::as_bytes(std::span(value))))
+      GTEST_SKIP() << "no such attributes here";
   }
   const json entry = dump()[0];
   EXPECT_EQ(entry["attributes"]["user.long"],
@@ -109,7 +114,8 @@ TEST_F(DumpTest, TellsManyAttributesAndSaysWhereItStops) {
   const std::string value = "value";
   constexpr int kMany = 80;
   for (int i = 0; i < kMany; ++i) {
-    const auto set = vfs_.setxattr("f", "user.a" + std::to_string(i), std::as_bytes(std::span(value)));
+    const auto set =
+        vfs_.setxattr("f", "user.a" + std::to_string(i), std::as_bytes(std::span(value)));
     if (!set) GTEST_SKIP() << "no extended attributes here, or not so many";
   }
   const auto all = dump();

@@ -24,7 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A killed process that is stuck in the kernel (a hung disk) does not end; the answer must not wait for it.
+// A killed process that is stuck in the kernel (a hung disk) does not end; the answer must not wait
+// for it.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
@@ -85,7 +86,8 @@ VfsResult<Child> spawn(const Program& program) {
   child.pid = ::fork();
   if (child.pid < 0) return tl::unexpected(Errno{.value = errno});
   if (child.pid == 0) {
-    become(argv.data(), input->get(), output->write.get(), errors->write.get(), failure->write.get());
+    become(argv.data(), input->get(), output->write.get(), errors->write.get(),
+           failure->write.get());
   }
   ::setpgid(child.pid, child.pid);  // as the child does: whoever comes first
   failure->write.reset();
@@ -119,13 +121,15 @@ bool drain(base::Descriptor& from, std::string& kept,
   return true;
 }
 
-/// Process 1, or one that has asked for orphans: they are its children when their parents have ended.
+/// Process 1, or one that has asked for orphans: they are its children when their parents have
+/// ended.
 bool adopts_orphans() {
   int asked = 0;
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Ends of children, as a descriptor; -1 where there are no orphans to reap. A program may wait for one of them.
+/// Ends of children, as a descriptor; -1 where there are no orphans to reap. A program may wait for
+/// one of them.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;
@@ -153,14 +157,16 @@ void reap_orphans(pid_t kept = -1) {
 using OnOutput = std::function<bool(std::string_view)>;
 
 /// True when the child has ended, false when the deadline came first or nobody wants to hear more.
-bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline, const OnOutput& on_output = {}) {
+bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline,
+           const OnOutput& on_output = {}) {
   for (;;) {
-    std::array<pollfd, 4> watched{pollfd{child.handle.get(), POLLIN, 0},
-                                  pollfd{child.output.get(), POLLIN, 0},
-                                  pollfd{child.errors.get(), POLLIN, 0}, pollfd{orphans_end(), POLLIN, 0}};
+    std::array<pollfd, 4> watched{
+        pollfd{child.handle.get(), POLLIN, 0}, pollfd{child.output.get(), POLLIN, 0},
+        pollfd{child.errors.get(), POLLIN, 0}, pollfd{orphans_end(), POLLIN, 0}};
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
-    ::poll(watched.data(), watched.size(), static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
+    ::poll(watched.data(), watched.size(),
+           static_cast<int>(std::min<std::int64_t>(left, 1'000'000)));
     if (!drain(child.output, end.output, on_output)) {
       end.refused = true;
       return false;

@@ -1,9 +1,9 @@
 #pragma once
 // One program run to its end: bounded in time and in what is kept of its output.
 //
-// The program gets a process group of its own; at the time limit the whole group is killed. Its input is an
-// anonymous file, so that no pipe has to be fed while two others are drained. Children it left behind stay
-// alive after a normal end; they merely lose the pipes.
+// The program gets a process group of its own; at the time limit the whole group is killed. Its
+// input is an anonymous file, so that no pipe has to be fed while two others are drained. Children
+// it left behind stay alive after a normal end; they merely lose the pipes.
 
 #include <chrono>
 #include <cstdint>

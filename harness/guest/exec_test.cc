@@ -50,9 +50,10 @@ TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const TemporaryFolder folder;
   const std::string pid = (folder.path() / "pid").string();
-  const ProgramEnd end = run({"sh", "-c",
-                              "(sleep 0.2 & echo $! > " + pid + "); for i in $(seq 100); do kill -0 $(cat " +
-                                  pid + ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
+  const ProgramEnd end =
+      run({"sh", "-c",
+           "(sleep 0.2 & echo $! > " + pid + "); for i in $(seq 100); do kill -0 $(cat " + pid +
+               ") 2>/dev/null || exit 0; sleep 0.05; done; exit 7"});
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   EXPECT_EQ(end.exit, 0) << "the orphan is a zombie that nothing reaps";
 }
@@ -60,7 +61,8 @@ TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
 TEST(RunProgram, KillsTheWholeGroup) {
   const TemporaryFolder folder;
   const std::string pid_file = (folder.path() / "pid").string();
-  const ProgramEnd end = run({"sh", "-c", "sleep 600 & echo $! > " + pid_file + "; sleep 600"}, "", 300ms);
+  const ProgramEnd end =
+      run({"sh", "-c", "sleep 600 & echo $! > " + pid_file + "; sleep 600"}, "", 300ms);
   EXPECT_TRUE(end.timed_out);
   EXPECT_EQ(end.exit, 128 + SIGKILL);
   EXPECT_LT(end.wall_ms, 2000);

@@ -1,12 +1,13 @@
-// Random operations on a disk that is nearly full, through FUSE: three users beside their references
-// (tree/testing/history.h), and one who keeps the disk as full as that. Each round has a new file system; it is
-// unmounted, checked, mounted, compared once more, unmounted and checked. Nobody may meet ENOSPC. A
-// log-structured file system is nine tenths full, and its cleaner never leaves it alone; one with meta-data
-// snapshots, 95 %, and begins a generation all the time.
+// Random operations on a disk that is nearly full, through FUSE: three users beside their
+// references (tree/testing/history.h), and one who keeps the disk as full as that. Each round has a
+// new file system; it is unmounted, checked, mounted, compared once more, unmounted and checked.
+// Nobody may meet ENOSPC. A log-structured file system is nine tenths full, and its cleaner never
+// leaves it alone; one with meta-data snapshots, 95 %, and begins a generation all the time.
 //
-// It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the environment
-// asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-TYPE. HEADCRASH_FUSE_TYPE: lfs
-// (the default) or snapfs. HEADCRASH_SEEDS_FROM: the first round's seed. scripts/tests/fuse_random.sh sets them.
+// It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the
+// environment asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-TYPE.
+// HEADCRASH_FUSE_TYPE: lfs (the default) or snapfs. HEADCRASH_SEEDS_FROM: the first round's seed.
+// scripts/tests/fuse_random.sh sets them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,19 +60,24 @@ class MountedVfs final : public PosixVfs {
 /// An image, read whole.
 class ImageBytes final : public model::SectorStore {
  public:
-  explicit ImageBytes(const std::filesystem::path& image) : bytes_(std::filesystem::file_size(image)) {
+  explicit ImageBytes(const std::filesystem::path& image)
+      : bytes_(std::filesystem::file_size(image)) {
     std::ifstream(image, std::ios::binary)
         .read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));
   }
   std::uint64_t sectors() const override { return bytes_.size() / model::kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
     if (lba + into.size() / model::kSectorBytes > sectors()) return fail("image", "is shorter");
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes), into.size(),
-                into.begin());
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes),
+                into.size(), into.begin());
     return {};
   }
-  Result<void> write(std::uint64_t, std::span<const std::byte>) override { return fail("image", "is read"); }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("image", "is read"); }
+  Result<void> write(std::uint64_t, std::span<const std::byte>) override {
+    return fail("image", "is read");
+  }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+    return fail("image", "is read");
+  }
 
  private:
   std::vector<std::byte> bytes_;
@@ -98,15 +104,15 @@ class Mounts {
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
     std::filesystem::resize_file(image_, system_.image_bytes);
-    run(fmt::format("{}/mkfs.headcrash-{} -q {} -b {} {}", tools_, system_.type, system_.mkfs_options,
-                    seed % 2 == 0 ? 1024 : 4096, image_.string()));
+    run(fmt::format("{}/mkfs.headcrash-{} -q {} -b {} {}", tools_, system_.type,
+                    system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
     // In the foreground, so that what it has to say is kept.
-    const auto serve =
-        fmt::format("{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
-                    tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
-                    target_.string(), said_.string());
+    const auto serve = fmt::format(
+        "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
+        tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
+        target_.string(), said_.string());
     run(serve);
     const std::string is_there = fmt::format("mountpoint -q {}", target_.string());
     for (int i = 0; i < kTries && std::system(is_there.c_str()) != 0; ++i) pause();
@@ -141,7 +147,9 @@ class Mounts {
  private:
   static constexpr int kTries = 200;
   static void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
-  static void run(const std::string& command) { ASSERT_EQ(std::system(command.c_str()), 0) << command; }
+  static void run(const std::string& command) {
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
 
   System system_;
   std::string tools_;
@@ -163,7 +171,8 @@ void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
   Ballast ballast(fs, seed, system.full_percent);
   ballast.fill();
   std::vector<User> users;
-  for (std::uint32_t i = 0; i < kUsers; ++i) users.emplace_back(fs, fmt::format("u{}", i), seed * 100 + i);
+  for (std::uint32_t i = 0; i < kUsers; ++i)
+    users.emplace_back(fs, fmt::format("u{}", i), seed * 100 + i);
   std::atomic<std::uint32_t> living = kUsers;
   std::vector<std::thread> threads;
   threads.reserve(kUsers);
@@ -214,8 +223,8 @@ TEST(FuseRandom, ShowsWhatTheReferencesHold) {
     SCOPED_TRACE(fmt::format("HEADCRASH_SEEDS_FROM={}", seed));
     live_on_a_full_disk(mounts, seed, done);
     if (seed % 10 == 0)
-      std::cout << fmt::format("through seed {}: {} operations, {} segments cleaned", seed, done.operations,
-                               done.cleaned)
+      std::cout << fmt::format("through seed {}: {} operations, {} segments cleaned", seed,
+                               done.operations, done.cleaned)
                 << std::endl;
   }
   std::cout << fmt::format("seeds {} to {}: {} operations, {} segments cleaned", first, seed - 1,

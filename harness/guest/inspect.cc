@@ -21,14 +21,15 @@ using nlohmann::json;
 
 constexpr std::size_t kBatchBytes = 48 << 10;  // of entries in one event; a line may have 1 MiB
 
-/// A tree as it was seen, each object as the hashes of its fields. Of an inode it has only which objects share it: a file
-/// system without inodes numbers files anew at each mount.
+/// A tree as it was seen, each object as the hashes of its fields. Of an inode it has only which
+/// objects share it: a file system without inodes numbers files anew at each mount.
 class SeenTree {
  public:
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated") continue;  // blocks beyond a file's end may be given back at the unmount
+      if (key == "allocated")
+        continue;  // blocks beyond a file's end may be given back at the unmount
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -44,7 +45,8 @@ class SeenTree {
       if (i >= other.objects_.size()) return objects_[i].path + " is gone";
       const Object& one = objects_[i];
       const Object& now = other.objects_[i];
-      if (one.path != now.path) return one.path < now.path ? one.path + " is gone" : now.path + " is new";
+      if (one.path != now.path)
+        return one.path < now.path ? one.path + " is gone" : now.path + " is new";
       std::string changed;
       for (const auto& field : one.fields)
         if (std::ranges::find(now.fields, field) == now.fields.end()) changed += " " + field.first;
@@ -170,7 +172,8 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
 
 }  // namespace
 
-tl::expected<json, InspectRefusal> inspect(const json& request, const std::function<void(json)>& send) {
+tl::expected<json, InspectRefusal> inspect(const json& request,
+                                           const std::function<void(json)>& send) {
   const Look look{.source = request.at("source").get<std::string>(),
                   .target = request.at("target").get<std::string>(),
                   .type = request.at("type").get<std::string>(),
@@ -182,7 +185,8 @@ tl::expected<json, InspectRefusal> inspect(const json& request, const std::funct
   } else {
     restore_ways();
   }
-  if (const auto meant = is_meant(request, look.source); !meant) return tl::unexpected(meant.error());
+  if (const auto meant = is_meant(request, look.source); !meant)
+    return tl::unexpected(meant.error());
   json answer{{"verify_ms", watch.ms()}};
   const bool use = request.value("use", false);
   TRY(const auto first, look_once(look, use && !look.twice, EntryBatches(send), answer));

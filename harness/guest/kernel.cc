@@ -94,7 +94,8 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
   std::filesystem::create_directories(target, error);
   if (error) return refuse(error.value());
   const MountOptions parsed = parse_mount_options(options);
-  if (::mount(source.c_str(), target.c_str(), type.c_str(), parsed.flags, parsed.data.c_str()) != 0) {
+  if (::mount(source.c_str(), target.c_str(), type.c_str(), parsed.flags, parsed.data.c_str()) !=
+      0) {
     return refuse(errno);
   }
   mounts()[target] = {source, type, options};
@@ -122,7 +123,8 @@ VfsResult<void> read_only_for_a_moment(const std::string& target) {
   for (const unsigned long read_only : {static_cast<unsigned long>(MS_RDONLY), 0UL}) {
     const unsigned long flags =
         (options.flags & ~static_cast<unsigned long>(MS_RDONLY)) | MS_REMOUNT | read_only;
-    if (::mount(nullptr, target.c_str(), nullptr, flags, options.data.c_str()) != 0) return refuse(errno);
+    if (::mount(nullptr, target.c_str(), nullptr, flags, options.data.c_str()) != 0)
+      return refuse(errno);
   }
   return {};
 }
@@ -154,7 +156,8 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
   // struct rand_pool_info: two ints (bits of entropy, bytes), then the bytes.
-  alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes> request{};
+  alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes>
+      request{};
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
   std::memcpy(request.data(), head.data(), sizeof head);
   std::memcpy(request.data() + sizeof head, seed.data(), seed.size());
@@ -205,15 +208,18 @@ VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t o
 }
 
 void shorten_way(const std::string& disk) {
-  const std::string queue = "/sys/class/block/" + std::filesystem::path(disk).filename().string() + "/queue/";
-  for (const auto& [file, word] : {std::pair{"scheduler", "none"}, {"write_cache", "write through"}}) {
+  const std::string queue =
+      "/sys/class/block/" + std::filesystem::path(disk).filename().string() + "/queue/";
+  for (const auto& [file, word] :
+       {std::pair{"scheduler", "none"}, {"write_cache", "write through"}}) {
     if (changed_settings().contains(queue + file)) continue;
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
     // "[mq-deadline] none"; a disk without a choice is left as it is.
     const std::size_t open = before.find('['), close = before.find(']');
-    if (open < close && close != std::string::npos) before = before.substr(open + 1, close - open - 1);
+    if (open < close && close != std::string::npos)
+      before = before.substr(open + 1, close - open - 1);
     if (before.empty() || before == word) continue;
     std::ofstream(queue + file) << word;
     changed_settings()[queue + file] = before;
@@ -257,8 +263,8 @@ VfsResult<DiskCounters> disk_counters(const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
   std::ifstream stat("/sys/block/" + device + "/stat");
   if (!stat) return refuse(ENOENT);
-  // The fields in the kernel's order (Documentation/block/stat.rst); discards came with Linux 4.18, flushes
-  // with 5.5.
+  // The fields in the kernel's order (Documentation/block/stat.rst); discards came with Linux 4.18,
+  // flushes with 5.5.
   std::array<std::uint64_t, 17> fields{};
   std::size_t count = 0;
   while (count < fields.size() && stat >> fields[count]) ++count;

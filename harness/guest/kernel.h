@@ -1,5 +1,6 @@
 #pragma once
-// The commands of the agent that change or ask the kernel: mount, unmount, the clock, a block device.
+// The commands of the agent that change or ask the kernel: mount, unmount, the clock, a block
+// device.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,8 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
 VfsResult<void> unmount_file_system(const std::string& target);
 /// Unmounts what mount_file_system() has mounted there and mounts it as then. ENOTSUP: it has not.
 VfsResult<void> mount_again(const std::string& target);
-/// Makes it read-only, and writable again as it was. ENOTSUP likewise; EBUSY: a file is open for writing.
+/// Makes it read-only, and writable again as it was. ENOTSUP likewise; EBUSY: a file is open for
+/// writing.
 VfsResult<void> read_only_for_a_moment(const std::string& target);
 /// sync(2), and what the kernel does not tell our own file systems of (fs-adapters/fuse/ioctls.h).
 void sync_everything();
@@ -31,9 +33,9 @@ void sync_everything();
 /// At most 64 digits, an even number of them; EINVAL otherwise.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
-/// Mixes the seed into the kernel's random pool, credits it, and lets the generators take a new key from the
-/// pool. Before the first credit getrandom(2) has nothing to give, and libuuid waits a second for every
-/// identifier.
+/// Mixes the seed into the kernel's random pool, credits it, and lets the generators take a new key
+/// from the pool. Before the first credit getrandom(2) has nothing to give, and libuuid waits a
+/// second for every identifier.
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed);
 VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 
@@ -46,14 +48,17 @@ struct BlockDevice {
 std::string write_cache_of(const std::string& path);
 /// Drops the device's cached pages, then reads past the cache.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
-/// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the nonce.
+/// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the
+/// nonce.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
-/// How long a read of 4 KiB at `offset` takes past all caches, by the guest's monotonic clock, in nanoseconds.
+/// How long a read of 4 KiB at `offset` takes past all caches, by the guest's monotonic clock, in
+/// nanoseconds.
 VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would have another
-/// thread send each of them, and without flushes, which nobody looks at where nothing is recorded.
+/// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would
+/// have another thread send each of them, and without flushes, which nobody looks at where nothing
+/// is recorded.
 void shorten_way(const std::string& disk);
 /// On every disk: what is recorded or timed has the kernel's own choice.
 void restore_ways();

@@ -1,6 +1,6 @@
-// Reads /dev/kmsg (kernel_log.h): one record a read, "level,number,time,flags;text", continued by lines that
-// begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE says that records were overwritten before
-// they were read.
+// Reads /dev/kmsg (kernel_log.h): one record a read, "level,number,time,flags;text", continued by
+// lines that begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE says that records were
+// overwritten before they were read.
 #include "harness/guest/kernel_log.h"
 
 #include <fcntl.h>

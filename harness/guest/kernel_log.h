@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's log as it comes, of every level: the console shows warnings only, and a replay is told of
-// below that.
+// The kernel's log as it comes, of every level: the console shows warnings only, and a replay is
+// told of below that.
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,8 @@
 // headcrash-agent: process 1 of the guest.
 //
-// Makes the few mounts that programs expect, loads the modules, opens the channel to the host and answers
-// requests until the power goes. If it ends, the kernel panics and, told so on its command line, resets,
-// which ends QEMU: a broken guest is never a silent one.
+// Makes the few mounts that programs expect, loads the modules, opens the channel to the host and
+// answers requests until the power goes. If it ends, the kernel panics and, told so on its command
+// line, resets, which ends QEMU: a broken guest is never a silent one.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ void say(const std::string& text) {
 
 void mount_at(const char* type, const char* target, const char* data) {
   ::mkdir(target, 0755);
-  if (::mount(type, target, type, MS_NOSUID, data) != 0) say(fmt::format("cannot mount {}", target));
+  if (::mount(type, target, type, MS_NOSUID, data) != 0)
+    say(fmt::format("cannot mount {}", target));
 }
 
 void make_system_mounts() {
@@ -50,8 +51,8 @@ void make_system_mounts() {
   mount_at("tmpfs", "/run", "mode=755");
 }
 
-// The kernel opens /dev/console for process 1 only if the initramfs has it. User-mode Linux whose console is not a
-// terminal has none that can be opened: there the kernel's log takes our words.
+// The kernel opens /dev/console for process 1 only if the initramfs has it. User-mode Linux whose
+// console is not a terminal has none that can be opened: there the kernel's log takes our words.
 void open_console() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     int file = ::open("/dev/console", O_RDWR);
@@ -91,8 +92,8 @@ int main() {
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no source of entropy that the kernel trusts. Nothing here is secret; what makes guests
-  // differ is the trial's seed, which comes with `clock`.
+  // The machine has no source of entropy that the kernel trusts. Nothing here is secret; what makes
+  // guests differ is the trial's seed, which comes with `clock`.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);
@@ -105,7 +106,8 @@ int main() {
   for (;;) {
     const auto line = channel->read_line();
     if (line)
-      headcrash::guest::answer_line(*line, [&](const nlohmann::json& message) { channel->send(message); });
+      headcrash::guest::answer_line(*line,
+                                    [&](const nlohmann::json& message) { channel->send(message); });
     reap_orphans();
   }
 }

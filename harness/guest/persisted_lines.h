@@ -1,5 +1,6 @@
 #pragma once
-// Finds the lines "persisted TEXT" in what a running application prints (harness/workload/application.h).
+// Finds the lines "persisted TEXT" in what a running application prints
+// (harness/workload/application.h).
 
 #include <string>
 #include <string_view>
@@ -11,9 +12,9 @@ inline constexpr std::size_t kPersistedTextMost = 200;  ///< bytes; a mark is on
 
 class PersistedLines {
  public:
-  /// The texts of the lines that these bytes complete, in order. A line that is too long or not printing
-  /// ASCII is not one of ours: it is counted, since a program whose promises go unheard would be judged too
-  /// kindly.
+  /// The texts of the lines that these bytes complete, in order. A line that is too long or not
+  /// printing ASCII is not one of ours: it is counted, since a program whose promises go unheard
+  /// would be judged too kindly.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 

@@ -11,7 +11,8 @@ TEST(PersistedLines, AreFoundHoweverTheBytesCome) {
   PersistedLines lines;
   EXPECT_EQ(lines.feed("hello\npersisted wal 1\npersis"), Texts{"wal 1"});
   EXPECT_EQ(lines.feed("ted delete 1"), Texts{});
-  EXPECT_EQ(lines.feed("\nnot persisted 3\npersisted x\npersisted y\n"), (Texts{"delete 1", "x", "y"}));
+  EXPECT_EQ(lines.feed("\nnot persisted 3\npersisted x\npersisted y\n"),
+            (Texts{"delete 1", "x", "y"}));
   EXPECT_EQ(lines.refused(), 0U);
 }
 

@@ -94,8 +94,9 @@ FileType type_of_entry(int folder, const dirent& entry) {
   return type_of(status.st_mode, status.st_rdev);
 }
 
-// Stores into a shared mapping can raise SIGBUS (no space, no medium), which would end process 1 and with it
-// the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as EFAULT instead.
+// Stores into a shared mapping can raise SIGBUS (no space, no medium), which would end process 1
+// and with it the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as
+// EFAULT instead.
 int fault_in(void* pages, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
@@ -121,7 +122,8 @@ VfsResult<void> sync_mapping(const Mapping& mapping) {
   return outcome(::msync(mapping.pages, mapping.bytes, MS_SYNC));
 }
 
-VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_t length, auto&& act) {
+VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_t length,
+                             auto&& act) {
   if (length == 0) return {};
   struct stat status{};
   if (::fstat(descriptor(file), &status) != 0) return refuse(errno);
@@ -130,8 +132,8 @@ VfsResult<void> with_mapping(FileHandle file, std::uint64_t offset, std::uint64_
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t start = offset / page * page;
   const std::size_t bytes = offset + length - start;
-  void* const pages =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file), static_cast<off_t>(start));
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(file),
+                             static_cast<off_t>(start));
   if (pages == MAP_FAILED) return refuse(errno);
   const VfsResult<void> acted = act(Mapping{static_cast<std::byte*>(pages), bytes, offset - start});
   ::munmap(pages, bytes);
@@ -185,12 +187,13 @@ VfsResult<void> PosixVfs::close(FileHandle file) {
   return outcome(::close(descriptor(file)));
 }
 
-VfsResult<std::size_t> PosixVfs::pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) {
+VfsResult<std::size_t> PosixVfs::pread(FileHandle file, std::uint64_t offset,
+                                       std::span<std::byte> into) {
   if (!fits_offset(offset, into.size())) return refuse(EINVAL);
   std::size_t got = 0;
   while (got < into.size()) {
-    const ssize_t n =
-        ::pread(descriptor(file), into.data() + got, into.size() - got, static_cast<off_t>(offset + got));
+    const ssize_t n = ::pread(descriptor(file), into.data() + got, into.size() - got,
+                              static_cast<off_t>(offset + got));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return refuse(errno);
     if (n == 0) break;
@@ -199,12 +202,13 @@ VfsResult<std::size_t> PosixVfs::pread(FileHandle file, std::uint64_t offset, st
   return got;
 }
 
-VfsResult<void> PosixVfs::pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+VfsResult<void> PosixVfs::pwrite(FileHandle file, std::uint64_t offset,
+                                 std::span<const std::byte> data) {
   if (!fits_offset(offset, data.size())) return refuse(EFBIG);
   std::size_t put = 0;
   while (put < data.size()) {
-    const ssize_t n =
-        ::pwrite(descriptor(file), data.data() + put, data.size() - put, static_cast<off_t>(offset + put));
+    const ssize_t n = ::pwrite(descriptor(file), data.data() + put, data.size() - put,
+                               static_cast<off_t>(offset + put));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return refuse(errno);
     if (n == 0) return refuse(EIO);
@@ -323,7 +327,8 @@ VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
   }
 }
 
-VfsResult<void> PosixVfs::mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+VfsResult<void> PosixVfs::mmap_write(FileHandle file, std::uint64_t offset,
+                                     std::span<const std::byte> data) {
   return with_mapping(file, offset, data.size(),
                       [&](const Mapping& mapping) { return store(mapping, data); });
 }
@@ -344,8 +349,8 @@ VfsResult<void> PosixVfs::sync_range(FileHandle file, std::uint64_t offset, std:
   if (!fits_offset(offset, length)) return refuse(EINVAL);
   constexpr unsigned kWriteAndWait =
       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  return outcome(::sync_file_range(descriptor(file), static_cast<off_t>(offset), static_cast<off_t>(length),
-                                   kWriteAndWait));
+  return outcome(::sync_file_range(descriptor(file), static_cast<off_t>(offset),
+                                   static_cast<off_t>(length), kWriteAndWait));
 }
 
 VfsResult<void> PosixVfs::fsync(FileHandle file) {
@@ -361,11 +366,13 @@ VfsResult<void> PosixVfs::mkdir(std::string_view path, std::uint32_t mode) {
 }
 
 VfsResult<void> PosixVfs::rmdir(std::string_view path) {
-  return resolve(path).and_then([](const std::string& full) { return outcome(::rmdir(full.c_str())); });
+  return resolve(path).and_then(
+      [](const std::string& full) { return outcome(::rmdir(full.c_str())); });
 }
 
 VfsResult<void> PosixVfs::unlink(std::string_view path) {
-  return resolve(path).and_then([](const std::string& full) { return outcome(::unlink(full.c_str())); });
+  return resolve(path).and_then(
+      [](const std::string& full) { return outcome(::unlink(full.c_str())); });
 }
 
 VfsResult<void> PosixVfs::link(std::string_view existing, std::string_view path) {
@@ -426,7 +433,8 @@ VfsResult<std::vector<DirectoryEntry>> PosixVfs::list(std::string_view path) {
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    entries.push_back({.name = std::string(name), .type = type_of_entry(::dirfd(folder.get()), *entry)});
+    entries.push_back(
+        {.name = std::string(name), .type = type_of_entry(::dirfd(folder.get()), *entry)});
   }
   if (errno != 0) return refuse(errno);
   return entries;
@@ -495,19 +503,23 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
   struct statx status{};
-  if (::statx(AT_FDCWD, full->c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &status) != 0)
+  if (::statx(AT_FDCWD, full->c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
+              &status) != 0)
     return refuse(errno);
-  const auto ns = [](const statx_timestamp& time) { return time.tv_sec * kNsPerSecond + time.tv_nsec; };
-  FileStatus told{.inode = number_of(status.stx_dev_major, status.stx_dev_minor, status.stx_ino),
-                  .type = type_of(status.stx_mode, makedev(status.stx_rdev_major, status.stx_rdev_minor)),
-                  .mode = status.stx_mode & 07777U,
-                  .links = status.stx_nlink,
-                  .size_bytes = status.stx_size,
-                  .allocated_bytes = status.stx_blocks * 512,
-                  .modified_ns = ns(status.stx_mtime),
-                  .accessed_ns = ns(status.stx_atime),
-                  .user = status.stx_uid,
-                  .group = status.stx_gid};
+  const auto ns = [](const statx_timestamp& time) {
+    return time.tv_sec * kNsPerSecond + time.tv_nsec;
+  };
+  FileStatus told{
+      .inode = number_of(status.stx_dev_major, status.stx_dev_minor, status.stx_ino),
+      .type = type_of(status.stx_mode, makedev(status.stx_rdev_major, status.stx_rdev_minor)),
+      .mode = status.stx_mode & 07777U,
+      .links = status.stx_nlink,
+      .size_bytes = status.stx_size,
+      .allocated_bytes = status.stx_blocks * 512,
+      .modified_ns = ns(status.stx_mtime),
+      .accessed_ns = ns(status.stx_atime),
+      .user = status.stx_uid,
+      .group = status.stx_gid};
   if ((status.stx_mask & STATX_BTIME) != 0) told.born_ns = ns(status.stx_btime);
   return told;
 }
@@ -527,7 +539,8 @@ VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeC
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
     const auto full = resolve(path);
     if (!full) return refuse(full.error().value);
-    if (::lchown(full->c_str(), changes.user.value_or(kAsItIs), changes.group.value_or(kAsItIs)) != 0)
+    if (::lchown(full->c_str(), changes.user.value_or(kAsItIs), changes.group.value_or(kAsItIs)) !=
+        0)
       return refuse(errno);
   }
   if (changes.mode) TRY(chmod(path, *changes.mode));
@@ -579,7 +592,8 @@ VfsResult<std::uint32_t> PosixVfs::project(std::string_view path) {
 VfsResult<void> PosixVfs::setxattr(std::string_view path, std::string_view name,
                                    std::span<const std::byte> value) {
   return resolve(path).and_then([&](const std::string& full) {
-    return outcome(::lsetxattr(full.c_str(), std::string(name).c_str(), value.data(), value.size(), 0));
+    return outcome(
+        ::lsetxattr(full.c_str(), std::string(name).c_str(), value.data(), value.size(), 0));
   });
 }
 
@@ -587,7 +601,8 @@ VfsResult<std::vector<std::byte>> PosixVfs::getxattr(std::string_view path, std:
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
   std::vector<std::byte> value(kLongestAttributeBytes);
-  const ssize_t n = ::lgetxattr(full->c_str(), std::string(name).c_str(), value.data(), value.size());
+  const ssize_t n =
+      ::lgetxattr(full->c_str(), std::string(name).c_str(), value.data(), value.size());
   if (n < 0) return refuse(errno);
   value.resize(static_cast<std::size_t>(n));
   return value;

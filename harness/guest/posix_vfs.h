@@ -1,8 +1,8 @@
 #pragma once
-// The kernel's file systems behind vfs.h: every operation is one system call (or the shortest sequence that
-// means it) below a root folder. Paths with a ".." are refused with EINVAL before they reach the kernel;
-// symbolic links in the middle of a path are the kernel's business, and the only untrusted trees are looked
-// at inside a guest.
+// The kernel's file systems behind vfs.h: every operation is one system call (or the shortest
+// sequence that means it) below a root folder. Paths with a ".." are refused with EINVAL before
+// they reach the kernel; symbolic links in the middle of a path are the kernel's business, and the
+// only untrusted trees are looked at inside a guest.
 
 #include <cstdint>
 #include <map>
@@ -19,12 +19,15 @@ class PosixVfs : public Vfs {
   /// `root` is an existing folder, usually a mount point.
   explicit PosixVfs(std::string root) : root_(std::move(root)) {}
 
-  /// Opened for reading and writing; for reading only where the file system or the file is read-only.
+  /// Opened for reading and writing; for reading only where the file system or the file is
+  /// read-only.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
-  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
-  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
+                               std::span<std::byte> into) override;
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
+                         std::span<const std::byte> data) override;
   VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;
@@ -34,7 +37,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
   /// Each maps the range, and unmaps it: what it has stored stays in the page cache.
-  VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
+                             std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
@@ -77,8 +81,9 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// sync(2) cannot fail: a disk error during it shows in a later fsync of the file only. Nothing is called
-  /// after it to find out, because that would send flushes that the workload did not ask for.
+  /// sync(2) cannot fail: a disk error during it shows in a later fsync of the file only. Nothing
+  /// is called after it to find out, because that would send flushes that the workload did not ask
+  /// for.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
@@ -90,7 +95,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
-  void start_program() override;  ///< true(1), by the path of the process; nothing where there is none
+  void start_program()
+      override;  ///< true(1), by the path of the process; nothing where there is none
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;
@@ -98,7 +104,8 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;  ///< in the order they were seen
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
+      devices_;  ///< in the order they were seen
 };
 
 }  // namespace headcrash::guest

@@ -19,8 +19,8 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Every operation of vfs.h against the host's file system. (drop_caches and cpu touch the whole machine or
-// nothing.)
+// Every operation of vfs.h against the host's file system. (drop_caches and cpu touch the whole
+// machine or nothing.)
 class PosixVfsTest : public testing::Test {
  protected:
   FileHandle make(std::string_view path, std::string_view text) {
@@ -136,7 +136,8 @@ TEST_F(PosixVfsTest, AFileIsInAsManyPiecesAsItHasStretches) {
   const std::vector<std::byte> block(4096, std::byte{1});
   // Holes between them do not let two blocks follow each other on the disk, nor are they pieces.
   constexpr std::uint64_t kBlocks = 300;
-  for (std::uint64_t i = 0; i < kBlocks; ++i) ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));
+  for (std::uint64_t i = 0; i < kBlocks; ++i)
+    ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));
   const std::uint64_t pieces = vfs_.pieces(file).value();
   EXPECT_GE(pieces, 1U);
   EXPECT_LE(pieces, kBlocks);
@@ -171,19 +172,20 @@ TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
 TEST_F(PosixVfsTest, RangesAreShared) {
   const std::string unit(4096, 'x');
   const FileHandle from = make("a", unit + std::string(4096, 'y')), to = make("b", unit);
-  const auto cloned =
-      vfs_.clone_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0});
+  const auto cloned = vfs_.clone_range(
+      {.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0});
   if (cloned) {
     EXPECT_EQ(read(to), std::string(4096, 'y'));
-    EXPECT_TRUE(
-        vfs_.dedupe_range({.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
-    EXPECT_TRUE(vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
+    EXPECT_TRUE(vfs_.dedupe_range(
+        {.from = from, .from_offset = 4096, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_TRUE(vfs_.dedupe_range(
+        {.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}))
         << "ranges that differ are left alone";
     EXPECT_EQ(read(to), std::string(4096, 'y'));
   } else {
     EXPECT_EQ(cloned.error().value, EOPNOTSUPP);
-    EXPECT_FALSE(
-        vfs_.dedupe_range({.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
+    EXPECT_FALSE(vfs_.dedupe_range(
+        {.from = from, .from_offset = 0, .length = 4096, .to = to, .to_offset = 0}));
   }
   vfs_.close(from);
   vfs_.close(to);
@@ -192,11 +194,13 @@ TEST_F(PosixVfsTest, RangesAreShared) {
 TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   const auto renamed = vfs_.rename("a", "b", RenameMode::whiteout);
-  if (!renamed) GTEST_SKIP() << "error " << renamed.error().value << ": not here, or not by this user";
+  if (!renamed)
+    GTEST_SKIP() << "error " << renamed.error().value << ": not here, or not by this user";
   EXPECT_EQ(vfs_.stat("a")->type, FileType::whiteout);
   EXPECT_EQ(vfs_.stat("b")->size_bytes, 1U);
   const auto names = vfs_.list("").value();
-  const auto a = std::find_if(names.begin(), names.end(), [](const auto& each) { return each.name == "a"; });
+  const auto a =
+      std::find_if(names.begin(), names.end(), [](const auto& each) { return each.name == "a"; });
   ASSERT_NE(a, names.end());
   EXPECT_EQ(a->type, FileType::whiteout);
 }
@@ -217,7 +221,8 @@ TEST_F(PosixVfsTest, NamesAndLinks) {
   EXPECT_TRUE(vfs_.rename("b", "d/a", RenameMode::replace));
   EXPECT_EQ(vfs_.stat("b").error().value, ENOENT);
   auto names = vfs_.list("d").value();
-  std::sort(names.begin(), names.end(), [](const auto& x, const auto& y) { return x.name < y.name; });
+  std::sort(names.begin(), names.end(),
+            [](const auto& x, const auto& y) { return x.name < y.name; });
   ASSERT_EQ(names.size(), 3U);
   EXPECT_EQ(names[0].name, "a");
   EXPECT_EQ(names[2].type, FileType::symlink);

@@ -1,5 +1,5 @@
-// Threads, joins and the order of reports (run.h). Everything that threads share stands under one lock, which
-// is not held while an operation runs.
+// Threads, joins and the order of reports (run.h). Everything that threads share stands under one
+// lock, which is not held while an operation runs.
 #include "harness/guest/run.h"
 
 #include <condition_variable>
@@ -18,7 +18,8 @@ using Lock = std::unique_lock<std::mutex>;
 
 class Run {
  public:
-  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports, const RunOptions& options)
+  Run(std::span<const Operation> operations, Vfs& vfs, const RunReports& reports,
+      const RunOptions& options)
       : operations_(operations),
         open_files_(vfs),
         vfs_(vfs),

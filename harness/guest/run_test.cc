@@ -33,8 +33,10 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunOptions& opt
         seen.persisted.push_back(operation);
         return {};
       },
-      .failed = [&](std::size_t operation, Outcome outcome,
-                    int) { (outcome == Outcome::failed ? seen.failed : seen.skipped).push_back(operation); }};
+      .failed =
+          [&](std::size_t operation, Outcome outcome, int) {
+            (outcome == Outcome::failed ? seen.failed : seen.skipped).push_back(operation);
+          }};
   seen.end = run_operations(list, vfs, reports, options);
   return seen;
 }
@@ -61,8 +63,8 @@ class MeetingVfs : public PosixVfs {
 TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
   const TemporaryFolder folder;
   MeetingVfs vfs(folder.path().string(), 3);
-  const auto list =
-      list_of("create a\n@1 create b\n@2 create c\n@2 fsync c\n@1 fsync b\nfsync a\njoin\nunlink a\n");
+  const auto list = list_of(
+      "create a\n@1 create b\n@2 create c\n@2 fsync c\n@1 fsync b\nfsync a\njoin\nunlink a\n");
   const Seen seen = run_all(list, vfs);
   EXPECT_EQ(seen.persisted, (std::vector<std::size_t>{3, 4, 5}));
   EXPECT_EQ(seen.end.done, list.size());
@@ -75,7 +77,8 @@ TEST(RunOperations, RandomThreadsComeToTheirEnd) {
     PosixVfs vfs(folder.path().string());
     const auto list = workload::random_operations({.seed = seed, .threads = 4});
     const Seen seen = run_all(list, vfs);
-    EXPECT_TRUE(seen.failed.empty()) << "seed " << seed << ": " << workload::format(list[seen.failed.at(0)]);
+    EXPECT_TRUE(seen.failed.empty())
+        << "seed " << seed << ": " << workload::format(list[seen.failed.at(0)]);
     EXPECT_EQ(seen.end.done, list.size()) << "seed " << seed;
     EXPECT_TRUE(std::is_sorted(seen.persisted.begin(), seen.persisted.end())) << "seed " << seed;
   }
@@ -84,8 +87,10 @@ TEST(RunOperations, RandomThreadsComeToTheirEnd) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for ever.
-  const Seen seen = run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
+  // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for
+  // ever.
+  const Seen seen =
+      run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});
   EXPECT_TRUE(seen.persisted.empty());
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
@@ -94,10 +99,10 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 TEST(RunOperations, MayContinueAfterAFailure) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // A failed persistence point holds nobody up, and what is missing afterwards failed rather than was
-  // skipped.
-  const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"), vfs,
-                            {.continue_after_failure = true});
+  // A failed persistence point holds nobody up, and what is missing afterwards failed rather than
+  // was skipped.
+  const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"),
+                            vfs, {.continue_after_failure = true});
   EXPECT_EQ(seen.failed, (std::vector<std::size_t>{1, 3}));
   EXPECT_TRUE(seen.skipped.empty());
   EXPECT_EQ(seen.persisted, (std::vector<std::size_t>{2, 5}));
@@ -150,7 +155,8 @@ TEST(Run, AnOpenFileOutlivesItsName) {
   EXPECT_EQ(seen.persisted, (std::vector<std::size_t>{7, 10}));
   EXPECT_EQ(vfs.stat("b")->size_bytes, 512U);
   EXPECT_EQ(vfs.stat("a")->size_bytes, 0U);
-  EXPECT_EQ(run_all(list_of("fsync %f\n"), vfs).failed, std::vector<std::size_t>{0}) << "closed with its run";
+  EXPECT_EQ(run_all(list_of("fsync %f\n"), vfs).failed, std::vector<std::size_t>{0})
+      << "closed with its run";
   EXPECT_EQ(run_all(list_of("open c %f\nfsync %f\n"), vfs).failed, std::vector<std::size_t>{0});
 }
 

@@ -39,8 +39,8 @@ class MonotonicClock : public timed::Pace {
 
 class PhaseRun {
  public:
-  PhaseRun(const timed::Phase& phase, const timed::Arguments& arguments, std::uint64_t seed, Vfs& vfs,
-           std::string clock_disk)
+  PhaseRun(const timed::Phase& phase, const timed::Arguments& arguments, std::uint64_t seed,
+           Vfs& vfs, std::string clock_disk)
       : phase_(phase), clock_disk_(std::move(clock_disk)) {
     workers_.reserve(phase.users);
     for (std::size_t i = 0; i < phase.users; ++i) {
@@ -162,8 +162,9 @@ CpuTimes cpu_times() {
   return {.user_ms = (user + nice) * tick_ms, .system_ms = (system + irq + softirq) * tick_ms};
 }
 
-VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase, const timed::Arguments& arguments,
-                                        std::uint64_t seed, Vfs& vfs, const std::string& clock_disk) {
+VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase,
+                                        const timed::Arguments& arguments, std::uint64_t seed,
+                                        Vfs& vfs, const std::string& clock_disk) {
   if (phase.cold) {
     if (const auto synced = vfs.sync(); !synced) return refuse(synced.error().value);
     if (const auto dropped = vfs.drop_caches(); !dropped) return refuse(dropped.error().value);

@@ -79,7 +79,8 @@ TEST(TimedPhase, UsersStartTogetherAndTheirTalliesAreAdded) {
 TEST(TimedPhase, OneFailureStopsTheOthersAndIsTheOneTold) {
   HostVfs vfs("/");
   const auto phase = phase_of(3, [](timed::User& user) -> timed::PhaseResult {
-    if (user.number == 1) return tl::unexpected(timed::PhaseError{.what = "the first", .error = EIO});
+    if (user.number == 1)
+      return tl::unexpected(timed::PhaseError{.what = "the first", .error = EIO});
     while (!*user.interrupted) std::this_thread::yield();
     return tl::unexpected(timed::PhaseError{.what = "stopped", .error = ECANCELED});
   });

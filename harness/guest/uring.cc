@@ -1,7 +1,8 @@
 // A ring of one entry (uring.h). The kernel's ABI: io_uring_setup(2), io_uring_enter(2).
 //
 //   submission queue: head, tail, array -> entries (a mapping of their own)
-//   completion queue: head, tail, entries, in the same mapping as the submission queue's (IORING_FEAT_SINGLE_MMAP)
+//   completion queue: head, tail, entries, in the same mapping as the submission queue's
+//   (IORING_FEAT_SINGLE_MMAP)
 #include "harness/guest/uring.h"
 
 #include <linux/io_uring.h>
@@ -30,7 +31,8 @@ class Ring {
   VfsResult<void> open() {
     ring_ = static_cast<int>(::syscall(SYS_io_uring_setup, 1, &setup_));
     if (ring_ < 0) return refuse(errno);
-    if ((setup_.features & IORING_FEAT_SINGLE_MMAP) == 0) return refuse(ENOSYS);  // before Linux 5.4
+    if ((setup_.features & IORING_FEAT_SINGLE_MMAP) == 0)
+      return refuse(ENOSYS);  // before Linux 5.4
     bytes_ = std::max<std::size_t>(setup_.sq_off.array + setup_.sq_entries * sizeof(unsigned),
                                    setup_.cq_off.cqes + setup_.cq_entries * sizeof(io_uring_cqe));
     queues_ = map(bytes_, IORING_OFF_SQ_RING);
@@ -56,7 +58,8 @@ class Ring {
       if (taken < 0 && errno != EINTR) return refuse(errno);
       if (taken > 0) to_submit = 0;
       const unsigned head = *at<unsigned>(setup_.cq_off.head);
-      if (std::atomic_ref(*at<unsigned>(setup_.cq_off.tail)).load(std::memory_order_acquire) == head)
+      if (std::atomic_ref(*at<unsigned>(setup_.cq_off.tail)).load(std::memory_order_acquire) ==
+          head)
         continue;
       const int result =
           at<io_uring_cqe>(setup_.cq_off.cqes)[head & *at<unsigned>(setup_.cq_off.ring_mask)].res;

@@ -18,7 +18,8 @@ class Refusing : public PosixVfs {
     return path == not_empty ? refuse(ENOTEMPTY) : PosixVfs::rmdir(path);
   }
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override {
-    return options.create && create_error != 0 ? refuse(create_error) : PosixVfs::open(path, options);
+    return options.create && create_error != 0 ? refuse(create_error)
+                                               : PosixVfs::open(path, options);
   }
   std::string not_empty;
   int create_error = 0;

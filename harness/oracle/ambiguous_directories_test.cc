@@ -1,5 +1,5 @@
-// Trees in which many directories may be one of several: a correct tree has no finding, however many there are,
-// and a loss among them is found.
+// Trees in which many directories may be one of several: a correct tree has no finding, however
+// many there are, and a loss among them is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ Case exchanged_pairs(std::uint32_t pairs) {
       const std::string path = fmt::format("{}{}", side, i);
       made.lines.push_back("mkdir " + path);
       made.lines.push_back("create " + path + "/f");
-      made.lines.push_back(fmt::format("write {}/f 0 512 {} 1", path, 2 * i + (side == 'a' ? 1 : 2)));
+      made.lines.push_back(
+          fmt::format("write {}/f 0 512 {} 1", path, 2 * i + (side == 'a' ? 1 : 2)));
     }
   }
   made.persisted = made.lines.size();
@@ -50,7 +51,8 @@ Tree tree_of_pairs(std::uint32_t pairs, auto&& is_exchanged) {
 TEST(AmbiguousDirectories, TwentyExchangedPairsAreFine) {
   const Case pairs = exchanged_pairs(kPairs);
   EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [](auto) { return true; }), Promises{}), Found{});
-  EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [](auto i) { return i % 3 == 1; }), Promises{}), Found{});
+  EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [](auto i) { return i % 3 == 1; }), Promises{}),
+            Found{});
 }
 
 TEST(AmbiguousDirectories, ALossAmongTwentyExchangedPairsIsFound) {
@@ -66,7 +68,8 @@ TEST(AmbiguousDirectories, ALossAmongTwentyExchangedPairsIsFound) {
 
 TEST(AmbiguousDirectories, TheTimeIsBounded) {
   const Case pairs = exchanged_pairs(300);
-  EXPECT_EQ(pairs.judge(tree_of_pairs(300, [](auto i) { return i % 7 != 0; }), Promises{}), Found{});
+  EXPECT_EQ(pairs.judge(tree_of_pairs(300, [](auto i) { return i % 7 != 0; }), Promises{}),
+            Found{});
 }
 
 /// Each directory goes from place to place: any number of the exchanges may have been done.
@@ -90,13 +93,15 @@ TEST(AmbiguousDirectories, AChainOfExchanges) {
     Tree tree;
     for (std::uint32_t i = 0; i < kDirectories; ++i) {
       tree.push_back(directory(fmt::format("d{}", i), 100 + at[i]));
-      tree.push_back(file(fmt::format("d{}/f", i), at[i] % 2 == 0 ? 1 : 0, at[i] + 1, 1, 200 + at[i]));
+      tree.push_back(
+          file(fmt::format("d{}/f", i), at[i] % 2 == 0 ? 1 : 0, at[i] + 1, 1, 200 + at[i]));
     }
     EXPECT_EQ(chain.judge(tree, Promises{}), Found{}) << done;
   }
 }
 
-/// The content is the same everywhere; only the inode of an empty file, which has another name, says which it is.
+/// The content is the same everywhere; only the inode of an empty file, which has another name,
+/// says which it is.
 TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
@@ -135,7 +140,8 @@ TEST(AmbiguousDirectories, EmptyOnesAreMatched) {
   }
   empty.persisted = empty.lines.size();
   empty.lines.emplace_back("sync");
-  for (std::uint32_t i = 0; i < kPairs; ++i) empty.lines.push_back(fmt::format("rename d{} e{}", 2 * i, i));
+  for (std::uint32_t i = 0; i < kPairs; ++i)
+    empty.lines.push_back(fmt::format("rename d{} e{}", 2 * i, i));
   empty.lines.emplace_back("sync");
   for (std::uint32_t i = 0; i < kPairs; i += 2) tree[2 * i].path = fmt::format("e{}", i);
   EXPECT_EQ(empty.judge(tree, Promises{}), Found{});
@@ -149,7 +155,8 @@ TEST(AmbiguousDirectories, OnePointDecides) {
   promises.one_point = adapters::OnePoint::all;
   Case pairs = exchanged_pairs(kPairs);
   for (const std::uint32_t done : {0U, 7U, kPairs})
-    EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i < done; }), promises), Found{})
+    EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i < done; }), promises),
+              Found{})
         << done;
   EXPECT_NE(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i == 3; }), promises), Found{});
 }
@@ -175,9 +182,9 @@ TEST(AmbiguousDirectories, OnePointDecidesAmongEmptyOnes) {
 }
 
 TEST(SpecialFiles, ADestroyedInodeIsFound) {
-  const Case synced{
-      .lines = {"mkdir d", "mknod p fifo", "symlink to s", "create x", "rename-whiteout x y", "sync"},
-      .persisted = 5};
+  const Case synced{.lines = {"mkdir d", "mknod p fifo", "symlink to s", "create x",
+                              "rename-whiteout x y", "sync"},
+                    .persisted = 5};
   const Tree whole{directory("d", 2),
                    {.path = "p", .type = FileType::fifo, .inode = 3, .links = 1},
                    symlink("s", "to"),
@@ -188,10 +195,12 @@ TEST(SpecialFiles, ADestroyedInodeIsFound) {
     Tree tree = whole;
     tree[broken].error = 117;
     tree[broken].link_target.clear();
-    EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}})) << broken;
+    EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
+        << broken;
     // The agent knows no more than the kind that the directory gives.
     tree[broken] = {.path = tree[broken].path, .type = tree[broken].type, .error = 117};
-    EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}})) << broken;
+    EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
+        << broken;
   }
   Tree listed = whole;  // of a whiteout not even that
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};

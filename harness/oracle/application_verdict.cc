@@ -50,10 +50,11 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
   if (more > 0) findings.back().found += fmt::format("; and {} more lines", more);
   const bool agrees = verifier.exit_code == (findings.empty() ? 0 : 1);
   if (agrees) return findings;
-  return fail("the application's verifier",
-              fmt::format("ended with exit code {} after naming {} losses: {}", verifier.exit_code,
-                          findings.size() + more, last_line(verifier.errors)),
-              "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+  return fail(
+      "the application's verifier",
+      fmt::format("ended with exit code {} after naming {} losses: {}", verifier.exit_code,
+                  findings.size() + more, last_line(verifier.errors)),
+      "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
 }
 
 std::string permitted_losses(std::string_view output) {

@@ -21,11 +21,12 @@ struct VerifierEnd {
   std::string output, errors;  ///< standard output and standard error, or their ends
 };
 
-inline constexpr std::size_t kApplicationFindingsMost = 100;  ///< the last then says how many more there are
+inline constexpr std::size_t kApplicationFindingsMost =
+    100;  ///< the last then says how many more there are
 
-/// Errors: a verifier that neither found everything in order (exit 0) nor named what is not (exit 1 and
-/// lines): nothing is known about the file system then. A verifier that never ended is the caller's to tell:
-/// a hang.
+/// Errors: a verifier that neither found everything in order (exit 0) nor named what is not (exit 1
+/// and lines): nothing is known about the file system then. A verifier that never ended is the
+/// caller's to tell: a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
 /// What its lines "permitted: ..." say, the first few, joined by "; "; empty: nothing.

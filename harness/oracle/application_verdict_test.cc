@@ -6,7 +6,8 @@ namespace headcrash::oracle {
 namespace {
 
 TEST(ApplicationVerdict, LinesBecomeFindings) {
-  const auto none = application_findings({.exit_code = 0, .output = "checked 3 rows\n", .errors = ""});
+  const auto none =
+      application_findings({.exit_code = 0, .output = "checked 3 rows\n", .errors = ""});
   ASSERT_TRUE(none) << none.error().message();
   EXPECT_TRUE(none->empty());
   const auto some = application_findings(
@@ -42,7 +43,8 @@ TEST(ApplicationVerdict, WhatIsPermittedIsToldAndNoFinding) {
   EXPECT_EQ(permitted_losses("lost: commit 7\n"), "");
   std::string many;
   for (int i = 0; i < 11; ++i) many += "permitted: x\n";
-  EXPECT_NE(permitted_losses(many).find("; and 3 more"), std::string::npos) << permitted_losses(many);
+  EXPECT_NE(permitted_losses(many).find("; and 3 more"), std::string::npos)
+      << permitted_losses(many);
 }
 
 TEST(ApplicationVerdict, LongListsAreCounted) {
@@ -55,7 +57,8 @@ TEST(ApplicationVerdict, LongListsAreCounted) {
 }
 
 TEST(ApplicationVerdict, TheVerifierGetsTheTextsOfMarks) {
-  EXPECT_EQ(verifier_input({"phase workload", "persisted wal 1", "persisted delete 1"}), "wal 1\ndelete 1\n");
+  EXPECT_EQ(verifier_input({"phase workload", "persisted wal 1", "persisted delete 1"}),
+            "wal 1\ndelete 1\n");
 }
 
 }  // namespace

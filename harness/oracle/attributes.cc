@@ -1,5 +1,5 @@
-// Extended attributes as the kernel changes them: what a list sets, what is inherited, and what goes with another
-// change (follower.h).
+// Extended attributes as the kernel changes them: what a list sets, what is inherited, and what
+// goes with another change (follower.h).
 #include <fmt/format.h>
 
 #include "harness/oracle/follower.h"
@@ -17,7 +17,8 @@ constexpr std::uint32_t kModeOfDirectories = 0755, kModeOfFiles = 0644;
 
 std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view name) {
   const auto at = object.attributes.find(std::string(name));
-  if (at == object.attributes.end() || at->second.empty() || !at->second.back().second) return std::nullopt;
+  if (at == object.attributes.end() || at->second.empty() || !at->second.back().second)
+    return std::nullopt;
   return PosixAcl::parse(*at->second.back().second);
 }
 
@@ -29,19 +30,22 @@ void Follower::set_mode(ObjectHistory& of, std::uint32_t mode) {
 }
 
 /// Empty: there is none.
-void Follower::set_attribute(ObjectHistory& of, std::string_view name, std::optional<std::string> value) {
+void Follower::set_attribute(ObjectHistory& of, std::string_view name,
+                             std::optional<std::string> value) {
   of.attributes[std::string(name)].emplace_back(index_, std::move(value));
 }
 
 /// A list that says no more than the mode becomes the mode.
 void Follower::set_access_list(ObjectHistory& of, const PosixAcl& acl) {
-  set_attribute(of, kAccessAcl, acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
+  set_attribute(of, kAccessAcl,
+                acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
   if (!acl.empty()) set_mode(of, acl.mode());
 }
 
 /// chmod changes the list as well.
 void Follower::change_access_list(ObjectHistory& of, std::uint32_t mode) {
-  if (const auto acl = list_of(of, kAccessAcl)) set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
+  if (const auto acl = list_of(of, kAccessAcl))
+    set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
 }
 
 void Follower::inherit_attributes(ObjectId directory, TokenId token) {
@@ -54,7 +58,8 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// A write, a change of size or of the owner takes capabilities away, and file systems differ in when.
+/// A write, a change of size or of the owner takes capabilities away, and file systems differ in
+/// when.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }
@@ -69,7 +74,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   need(owners_.claim(id), operation.path);
   ObjectHistory& holder = history_.objects[id];
   const std::string& name = operation.attribute;
-  const bool file_or_directory = holder.type == FileType::regular || holder.type == FileType::directory;
+  const bool file_or_directory =
+      holder.type == FileType::regular || holder.type == FileType::directory;
   const bool for_all = name.starts_with("trusted.") || name.starts_with("security.");
   if (!file_or_directory && !for_all)
     return wrong(fmt::format("only files and directories have attributes such as \"{}\"", name));
@@ -77,7 +83,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   if (operation.kind == Kind::removexattr) return remove_attribute(operation, holder);
   if (!access && !inherited) {
     holder.unclear_attributes.erase(name);
-    set_attribute(holder, name, name == kCapability ? capability_as_read(operation.value) : operation.value);
+    set_attribute(holder, name,
+                  name == kCapability ? capability_as_read(operation.value) : operation.value);
     return {};
   }
   const auto acl = PosixAcl::parse(operation.value);
@@ -85,7 +92,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   if (inherited && holder.type != FileType::directory)
     return wrong(fmt::format("\"{}\" is not a directory, and has no default list", operation.path));
   if (access) set_access_list(holder, *acl);
-  if (inherited) set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
+  if (inherited)
+    set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
   return {};
 }
 
@@ -96,7 +104,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // The one that set it may not have happened, where extended attributes are refused; then this one does not.
+  // The one that set it may not have happened, where extended attributes are refused; then this one
+  // does not.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

@@ -1,4 +1,5 @@
-// Extended attributes of all namespaces: what the list or the kernel makes of them is right, a loss is found.
+// Extended attributes of all namespaces: what the list or the kernel makes of them is right, a loss
+// is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -29,11 +30,14 @@ TEST(Attributes, AnyLengthInEachNamespace) {
   for (const char* name : {"user.b", "trusted.overlay.opaque", "security.ima", "system.other"}) {
     for (const char* value :
          {"y", "fill:255", "fill:256", "fill:257", "fill:4096", "fill:65536", "0x00ff80"}) {
-      const Case synced{.lines = {"create a", fmt::format("setxattr a {} {}", name, value), "fsync a"},
-                        .persisted = 2};
-      EXPECT_EQ(synced.judge({with(empty_file(), name, value)}, Promises{}), Found{}) << name << value;
+      const Case synced{
+          .lines = {"create a", fmt::format("setxattr a {} {}", name, value), "fsync a"},
+          .persisted = 2};
+      EXPECT_EQ(synced.judge({with(empty_file(), name, value)}, Promises{}), Found{})
+          << name << value;
       EXPECT_EQ(synced.judge({empty_file()}, Promises{}), kLost) << name << value;
-      EXPECT_NE(synced.judge({with(empty_file(), name, "fill:65535")}, Promises{}), Found{}) << name << value;
+      EXPECT_NE(synced.judge({with(empty_file(), name, "fill:65535")}, Promises{}), Found{})
+          << name << value;
     }
   }
 }
@@ -45,8 +49,8 @@ TEST(Attributes, AnEntryOfADumpHasBytes) {
   ASSERT_TRUE(object);
   EXPECT_EQ(object->attributes.at("user.t"), "x");
   EXPECT_EQ(object->attributes.at("user.b"), std::string("\0\xff\x80", 3));
-  EXPECT_FALSE(
-      parse_entry(nlohmann::json::parse(R"({"path":"a","type":"file","attributes-hex":{"user.b":"0"}})")));
+  EXPECT_FALSE(parse_entry(
+      nlohmann::json::parse(R"({"path":"a","type":"file","attributes-hex":{"user.b":"0"}})")));
 }
 
 TEST(Attributes, TheKernelsOwnAreNotJudged) {
@@ -72,7 +76,8 @@ TEST(Attributes, AWriteTakesCapabilitiesAway) {
                 "setxattr a security.capability 0x010000030000000000000000000000000000000000000000",
                 "fsync a"},
       .persisted = 2};
-  EXPECT_EQ(third.judge({with(empty_file(), "security.capability", capability)}, Promises{}), Found{});
+  EXPECT_EQ(third.judge({with(empty_file(), "security.capability", capability)}, Promises{}),
+            Found{});
 }
 
 /// Entries: the owner, user 1000, the group, the mask, others.
@@ -95,16 +100,17 @@ ObservedObject with_mode(ObservedObject object, std::uint32_t mode) {
 }
 
 TEST(Attributes, AnAccessListIsTheModeToo) {
-  const Case set{
-      .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)), "fsync a"},
-      .persisted = 2};
+  const Case set{.lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
+                           "fsync a"},
+                 .persisted = 2};
   const auto listed = with(empty_file(), kAccess, acl(6, 7, 4, 5, 0));
   EXPECT_EQ(set.judge({with_mode(listed, 0650)}, Promises{}), Found{});
   EXPECT_EQ(set.judge({with_mode(listed, 0640)}, Promises{}), kLost);
   EXPECT_EQ(set.judge({with_mode(empty_file(), 0650)}, Promises{}), kLost);
-  const Case changed{.lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
-                               "chmod a 741", "fsync a"},
-                     .persisted = 3};
+  const Case changed{
+      .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
+                "chmod a 741", "fsync a"},
+      .persisted = 3};
   const auto after = with(empty_file(), kAccess, acl(7, 7, 4, 4, 1));
   EXPECT_EQ(changed.judge({with_mode(after, 0741)}, Promises{}), Found{});
   EXPECT_EQ(changed.judge({with_mode(listed, 0741)}, Promises{}), kLost);
@@ -112,18 +118,21 @@ TEST(Attributes, AnAccessListIsTheModeToo) {
 
 TEST(Attributes, AListThatIsAModeIsNotKept) {
   const std::string minimal = "0x02000000010006000000000004000400000000002000000000000000";
-  const Case set{.lines = {"create a", fmt::format("setxattr a {} {}", kAccess, minimal), "fsync a"},
-                 .persisted = 2};
+  const Case set{
+      .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, minimal), "fsync a"},
+      .persisted = 2};
   EXPECT_EQ(set.judge({with_mode(empty_file(), 0640)}, Promises{}), Found{});
 }
 
 TEST(Attributes, ADefaultListIsInherited) {
-  const Case inherited{.lines = {"mkdir d", fmt::format("setxattr d {} {}", kDefault, acl(7, 7, 5, 7, 0)),
-                                 "create d/f", "mkdir d/e", "sync"},
-                       .persisted = 4};
-  const Tree tree{with(directory("d", 2), kDefault, acl(7, 7, 5, 7, 0)),
-                  with(file("d/f", 0, 0, 0, 3), kAccess, acl(6, 7, 5, 4, 0)),
-                  with(with(directory("d/e", 4), kAccess, acl(7, 7, 5, 5, 0)), kDefault, acl(7, 7, 5, 7, 0))};
+  const Case inherited{
+      .lines = {"mkdir d", fmt::format("setxattr d {} {}", kDefault, acl(7, 7, 5, 7, 0)),
+                "create d/f", "mkdir d/e", "sync"},
+      .persisted = 4};
+  const Tree tree{
+      with(directory("d", 2), kDefault, acl(7, 7, 5, 7, 0)),
+      with(file("d/f", 0, 0, 0, 3), kAccess, acl(6, 7, 5, 4, 0)),
+      with(with(directory("d/e", 4), kAccess, acl(7, 7, 5, 5, 0)), kDefault, acl(7, 7, 5, 7, 0))};
   EXPECT_EQ(inherited.judge(tree, Promises{}), Found{});
   Tree lost = tree;
   lost[1].attributes.clear();
@@ -132,10 +141,12 @@ TEST(Attributes, ADefaultListIsInherited) {
 
 TEST(Attributes, AListThatTheKernelRefusesIsRefused) {
   for (const char* value : {"y", "0x02000000", "0x01000000", "0x0200000001000700ffffffff"}) {
-    const auto operation = workload::parse_operation(fmt::format("setxattr a {} {}", kAccess, value), "test");
-    const std::vector<workload::Operation> list{workload::parse_operation("create a", "test").value(),
-                                                operation.value()};
-    EXPECT_EQ(Oracle::follow(list, {}).has_value(), std::string_view(value) == "0x02000000") << value;
+    const auto operation =
+        workload::parse_operation(fmt::format("setxattr a {} {}", kAccess, value), "test");
+    const std::vector<workload::Operation> list{
+        workload::parse_operation("create a", "test").value(), operation.value()};
+    EXPECT_EQ(Oracle::follow(list, {}).has_value(), std::string_view(value) == "0x02000000")
+        << value;
   }
 }
 

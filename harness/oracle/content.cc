@@ -1,10 +1,10 @@
 // Block by block: what may stand there, what does (content.h).
 //
-// With p the last persistence point that covers the block and Q the last operation that may have run, a block
-// may show what it held at p and whatever any operation in (p, Q] made of it: a version of the file, or
-// zeroes where a hole was punched, the file truncated, or nothing written yet. A block with a write in flight
-// may also be torn: a prefix of one permitted content and the rest of another. Sizes likewise, and all
-// between.
+// With p the last persistence point that covers the block and Q the last operation that may have
+// run, a block may show what it held at p and whatever any operation in (p, Q] made of it: a
+// version of the file, or zeroes where a hole was punched, the file truncated, or nothing written
+// yet. A block with a write in flight may also be torn: a prefix of one permitted content and the
+// rest of another. Sizes likewise, and all between.
 #include "harness/oracle/content.h"
 
 #include <fmt/format.h>
@@ -29,13 +29,14 @@ constexpr std::size_t kValueShownBytes = 80;        // of an attribute
 constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
 
 struct Permitted {
-  Held persistent;                ///< at the persistence point that covers the block; zeroes before the first
+  Held persistent;  ///< at the persistence point that covers the block; zeroes before the first
   std::vector<Held> pending;      ///< what may have replaced it since
   std::vector<Held> overwritten;  ///< stamps before the persistent state
   bool covered = false;
   bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
   bool may_be_another = false;  ///< it may have been given up since, and allocated again
-  bool beyond_end = false;      ///< of the file as it was covered, where it may be longer than it ever was
+  bool beyond_end =
+      false;  ///< of the file as it was covered, where it may be longer than it ever was
   Tier tier = Tier::posix;
 
   bool any(auto&& fits) const {
@@ -48,7 +49,8 @@ enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
 bool counts(const Point& cover, const Horizon& horizon, Covers covers) {
-  return horizon.knows(cover.operation) && (covers == Covers::all || cover.tier == CoverTier::posix);
+  return horizon.knows(cover.operation) &&
+         (covers == Covers::all || cover.tier == CoverTier::posix);
 }
 
 std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t block,
@@ -56,7 +58,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // Of a range it is not known whether the block that shows there now was in it, once blocks have moved.
+    // Of a range it is not known whether the block that shows there now was in it, once blocks have
+    // moved.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -71,12 +74,14 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   if (persistent) {
     const Held before = permitted.persistent;
     permitted.persistent = after(event, block, before);
-    const bool another = !before.same_stamp(permitted.persistent) || before.hole != permitted.persistent.hole;
+    const bool another =
+        !before.same_stamp(permitted.persistent) || before.hole != permitted.persistent.hole;
     if (!before.zero && another) permitted.overwritten.push_back(before);
     return;
   }
   std::vector<Held> made;
-  const bool changes_a_part = event.kind == BlockEvent::Kind::trim || event.kind == BlockEvent::Kind::hole ||
+  const bool changes_a_part = event.kind == BlockEvent::Kind::trim ||
+                              event.kind == BlockEvent::Kind::hole ||
                               event.kind == BlockEvent::Kind::patch;
   if (changes_a_part) {
     permitted.any([&](const Held& held) {
@@ -121,13 +126,16 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// What is given up and allocated again is another block of the disk, perhaps an older one of the same file.
+/// What is given up and allocated again is another block of the disk, perhaps an older one of the
+/// same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
   for (const BlockEvent& event : object.blocks) {
-    const bool pending = terms.horizon.may_have_run(event.operation) && (!cover || event.operation > *cover);
-    if (pending && event.kind == BlockEvent::Kind::zero && block >= event.first && block < event.end) {
+    const bool pending =
+        terms.horizon.may_have_run(event.operation) && (!cover || event.operation > *cover);
+    if (pending && event.kind == BlockEvent::Kind::zero && block >= event.first &&
+        block < event.end) {
       given_up = event.operation;
       break;
     }
@@ -135,18 +143,22 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// `moves_count`: what moves in flight have put there, too. At another place it is looked for where it comes from.
-void add_what_stood_there(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
-                          std::optional<std::size_t> cover, bool moves_count, Permitted& permitted) {
+/// `moves_count`: what moves in flight have put there, too. At another place it is looked for where
+/// it comes from.
+void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
+                          const ContentTerms& terms, std::optional<std::size_t> cover,
+                          bool moves_count, Permitted& permitted) {
   for (const BlockEvent& event : object.blocks) {
-    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation)) continue;
+    if (block < event.first || block >= event.end || !terms.horizon.may_have_run(event.operation))
+      continue;
     const bool persistent = cover && event.operation <= *cover;
     if (persistent || !event.moved || moves_count) apply(event, block, permitted, persistent);
   }
 }
 
-/// Where blocks of the file that may show here have been, or would be: those that are in flight have moved or not.
-/// What is written later goes to where they are then, and may show where they have been.
+/// Where blocks of the file that may show here have been, or would be: those that are in flight
+/// have moved or not. What is written later goes to where they are then, and may show where they
+/// have been.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -159,7 +171,8 @@ std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t 
   };
   for (const MoveEvent& move : object.moves)
     if (in_flight(move))
-      add(move.towards_the_end ? move.first : move.first + move.blocks, move.blocks, move.towards_the_end);
+      add(move.towards_the_end ? move.first : move.first + move.blocks, move.blocks,
+          move.towards_the_end);
   for (auto move = object.moves.rbegin(); move != object.moves.rend(); ++move)
     if (in_flight(*move))
       add(move->towards_the_end ? move->first + move->blocks : move->first, move->blocks,
@@ -205,7 +218,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
 bool shows_a_hole(const Held& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
-  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
+  const auto stamped =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
   workload::write_stamp({held.file, held.version, stamped}, stamp);
   const auto end = std::min<std::uint32_t>(held.hole.end, held.bytes);
   return held.hole.first < end && std::any_of(
@@ -213,8 +227,8 @@ bool shows_a_hole(const Held& held, std::uint64_t block) {
                                       [](std::byte each) { return each != std::byte{0}; });
 }
 
-/// True if the observed first bytes can be a permitted content that ends inside the block, or one that was
-/// cut short by the power with another one after the cut.
+/// True if the observed first bytes can be a permitted content that ends inside the block, or one
+/// that was cut short by the power with another one after the cut.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
@@ -226,22 +240,26 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
         !held.zero &&
-        (held.bytes < kStampBytes || held.has_hole() || held.mixed || length < workload::kStampHeaderBytes) &&
+        (held.bytes < kStampBytes || held.has_hole() || held.mixed ||
+         length < workload::kStampHeaderBytes) &&
         std::equal(cut.begin(), cut.begin() + static_cast<std::ptrdiff_t>(told), observed.begin());
     contents.push_back(cut);
     return same;
   });
-  const auto holes_are_somewhere = [](const Held& held) { return held.has_hole() && held.hole.many; };
+  const auto holes_are_somewhere = [](const Held& held) {
+    return held.has_hole() && held.hole.many;
+  };
   if (ends_inside || permitted.any(holes_are_somewhere)) return true;
   if (permitted.pending.empty()) return false;
   for (const BlockHead& first : contents) {
     const auto tear =
-        std::mismatch(observed.begin(), observed.begin() + static_cast<std::ptrdiff_t>(length), first.begin())
+        std::mismatch(observed.begin(), observed.begin() + static_cast<std::ptrdiff_t>(length),
+                      first.begin())
             .first -
         observed.begin();
     for (const BlockHead& rest : contents) {
-      if (std::equal(observed.begin() + tear, observed.begin() + static_cast<std::ptrdiff_t>(length),
-                     rest.begin() + tear))
+      if (std::equal(observed.begin() + tear,
+                     observed.begin() + static_cast<std::ptrdiff_t>(length), rest.begin() + tear))
         return true;
     }
   }
@@ -262,37 +280,43 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);
   if (held.has_hole())
-    return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version, held.hole.first,
-                       held.hole.end);
+    return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version,
+                       held.hole.first, held.hole.end);
   if (!held.zero) return fmt::format("version {} or newer", held.version);
-  return permitted.covered && permitted.pending.empty() ? "zeroes" : "zeroes or a version in flight";
+  return permitted.covered && permitted.pending.empty() ? "zeroes"
+                                                        : "zeroes or a version in flight";
 }
 
-std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run, std::uint64_t block,
-                                      const Permitted& permitted, const ContentTerms& terms) {
+std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run,
+                                      std::uint64_t block, const Permitted& permitted,
+                                      const ContentTerms& terms) {
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
   // Newly allocated blocks show what they held before.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
-  const bool allocated = permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
+  const bool allocated =
+      permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
   const bool may_be_stale =
       terms.exposes_stale_data && (allocated || (terms.stale_anywhere_in_flight && changing));
   if (permitted.any([](const Held& held) { return held.is_unknown(); })) return std::nullopt;
   switch (run.kind) {
     case ContentRun::Kind::zero:
-      if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); })) return std::nullopt;
+      if (permitted.any([](const Held& held) { return held.reads_as_zeroes(); }))
+        return std::nullopt;
       return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
     case ContentRun::Kind::stamp:
     case ContentRun::Kind::moved: {
       const bool moved = run.kind == ContentRun::Kind::moved;
       const std::uint64_t stamped = moved ? run.stamped_block : block;
-      const Held shown{.zero = false,
-                       .file = run.file,
-                       .version = run.version,
-                       .displacement = static_cast<std::int64_t>(stamped) - static_cast<std::int64_t>(block)};
+      const Held shown{
+          .zero = false,
+          .file = run.file,
+          .version = run.version,
+          .displacement = static_cast<std::int64_t>(stamped) - static_cast<std::int64_t>(block)};
       const auto is_shown = [&](const Held& held) { return held.same_stamp(shown); };
-      if (permitted.any([&](const Held& held) { return is_shown(held) && !shows_a_hole(held, block); }))
+      if (permitted.any(
+              [&](const Held& held) { return is_shown(held) && !shows_a_hole(held, block); }))
         return std::nullopt;
       const bool own = run.file == object.file;
       const bool was_once = std::ranges::any_of(permitted.overwritten, is_shown);
@@ -303,17 +327,19 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // A block that the file has got back, for what it had no block for, or had given up its block.
-      if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another)) return std::nullopt;
-      // An older version where a newer one was synced is a lost write; where a hole was, a removed one is
-      // back.
+      // A block that the file has got back, for what it had no block for, or had given up its
+      // block.
+      if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
+        return std::nullopt;
+      // An older version where a newer one was synced is a lost write; where a hole was, a removed
+      // one is back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
     case ContentRun::Kind::foreign:
       if (may_be_stale || could_be_partial(permitted, block, run.head)) return std::nullopt;
-      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data, Tier::integrity,
-                   "foreign bytes");
+      return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::wrong_data,
+                   Tier::integrity, "foreign bytes");
     case ContentRun::Kind::before_mkfs:
       if (may_be_stale) return std::nullopt;
       return fault(Verdict::stale_data, Tier::integrity, "bytes from before mkfs");
@@ -346,12 +372,14 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
   }
   if (changing && terms.ends_anywhere) most = kEndless;
   for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
-    if (each.end == kEndless || !counts(each, terms.horizon, covers) || (cover && each.operation < *cover))
+    if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
+        (cover && each.operation < *cover))
       continue;
-    const bool shrunk_since = std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
-      return size.first > each.operation && terms.horizon.may_have_run(size.first) &&
-             size.second < each.end_bytes;
-    });
+    const bool shrunk_since =
+        std::any_of(object.sizes.begin(), object.sizes.end(), [&](const auto& size) {
+          return size.first > each.operation && terms.horizon.may_have_run(size.first) &&
+                 size.second < each.end_bytes;
+        });
     if (!shrunk_since) least = std::max(least, std::min(most, each.end_bytes));
   }
   if (observed.size_bytes >= least && observed.size_bytes <= most) return std::nullopt;
@@ -458,8 +486,9 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   return findings;
 }
 
-std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const ObservedObject& observed,
-                                         const Horizon& horizon, Covers covers) {
+std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
+                                         const ObservedObject& observed, const Horizon& horizon,
+                                         Covers covers) {
   std::optional<std::size_t> cover;
   for (const Cover& each : object.attribute_covers) {
     if (counts(each, horizon, covers)) cover = each.operation;
@@ -477,7 +506,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
-      permitted.push_back(value ? std::optional(workload::reported_attribute_value(*value)) : std::nullopt);
+      permitted.push_back(value ? std::optional(workload::reported_attribute_value(*value))
+                                : std::nullopt);
       was_there |= shown && permitted.back() == shown;
     }
     if (std::find(permitted.begin(), permitted.end(), shown) != permitted.end()) continue;
@@ -485,7 +515,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object, const Obse
                          : shown && !was_there      ? Verdict::wrong_data
                                                     : Verdict::lost_synced_data;
     findings.push_back({kind, Tier::posix, observed.path,
-                        fmt::format("attribute {}: {}", name, value_of(permitted[0])), value_of(shown)});
+                        fmt::format("attribute {}: {}", name, value_of(permitted[0])),
+                        value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
     // The kernel sets attributes itself, and an older kernel keeps some.

@@ -13,13 +13,16 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed the file over another one, where the file system promises its content then.
+  /// The operation that renamed the file over another one, where the file system promises its
+  /// content then.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
-  std::uint64_t allocation_blocks = 1;  ///< of 512 bytes that come together (Promises::allocation_bytes)
-  bool ends_anywhere = false;           ///< while it grows, the file may be as long as fsck finds blocks
-  /// Where stale data is exposed: in every block with a change in flight, and not only in those that may have
-  /// been allocated since. Without it a truncation in flight leaves the file's own data or less.
+  std::uint64_t allocation_blocks =
+      1;                       ///< of 512 bytes that come together (Promises::allocation_bytes)
+  bool ends_anywhere = false;  ///< while it grows, the file may be as long as fsck finds blocks
+  /// Where stale data is exposed: in every block with a change in flight, and not only in those
+  /// that may have been allocated since. Without it a truncation in flight leaves the file's own
+  /// data or less.
   bool stale_anywhere_in_flight = false;
   bool fills_last_unit = false;  ///< when the file grows, the units of both ends are allocated
 };

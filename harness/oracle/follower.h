@@ -1,5 +1,6 @@
 #pragma once
-// Follows a workload's operations as a correct file system would and writes down who covers what (history.h).
+// Follows a workload's operations as a correct file system would and writes down who covers what
+// (history.h).
 //
 //   history.cc      names, links and content: what each operation changes
 //   attributes.cc   extended attributes, and the lists among them
@@ -65,12 +66,14 @@ class Follower {
   }
 
   ObjectHistory& object(TokenId token) { return history_.objects[history_.tokens[token].object]; }
-  SlotHistory& slot(const Place& place) { return history_.objects[place.directory].entries[place.name]; }
+  SlotHistory& slot(const Place& place) {
+    return history_.objects[place.directory].entries[place.name];
+  }
 
   void begin(const workload::Operation& operation, bool skipped) {
     index_ = history_.timeline.operations();
-    const bool keeps =
-        operation.kind != workload::Operation::Kind::rest || promises_.keeps_rested(operation.seconds);
+    const bool keeps = operation.kind != workload::Operation::Kind::rest ||
+                       promises_.keeps_rested(operation.seconds);
     history_.timeline.add(operation, skipped, keeps);
     owners_.act_as(operation.thread);
     thread_ = operation.thread;
@@ -95,7 +98,8 @@ class Follower {
   std::optional<Place> look_up(const std::string& path) {
     ObjectId directory = kRoot;
     std::size_t start = 0;
-    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', start)) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos;
+         slash = path.find('/', start)) {
       const std::string name = path.substr(start, slash - start);
       pass(directory, name, path);
       const auto next = live_[directory].find(name);
@@ -130,13 +134,14 @@ class Follower {
   std::optional<ObjectId> find_directory(const std::string& path) {
     if (path.empty()) return kRoot;
     const auto place = look_up(path);
-    if (!place || !place->token || object(*place->token).type != FileType::directory) return std::nullopt;
+    if (!place || !place->token || object(*place->token).type != FileType::directory)
+      return std::nullopt;
     pass(place->directory, place->name, path);
     return history_.tokens[*place->token].object;
   }
 
-  void bind(const Place& place, const std::string& path, std::optional<TokenId> token, bool by_rename = false,
-            bool replaced = false) {
+  void bind(const Place& place, const std::string& path, std::optional<TokenId> token,
+            bool by_rename = false, bool replaced = false) {
     claim(place, path);
     if (token) claim(*token, path);
     if (place.token) claim(*place.token, path);
@@ -183,7 +188,8 @@ class Follower {
   void zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end);
   Result<void> move_blocks(const workload::Operation& operation);
   Result<void> share(const workload::Operation& operation);
-  void put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further, bool moved);
+  void put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further,
+           bool moved);
   // attributes.cc
   Result<void> change_attribute(const workload::Operation& operation);
   Result<void> remove_attribute(const workload::Operation& operation, ObjectHistory& holder);
@@ -197,7 +203,8 @@ class Follower {
   /// The content of a file or directory has changed, and with it the time of its modification.
   void modified(ObjectHistory& file) {
     lose_capability(file);
-    if (!file.times.empty() && file.times.back().second) file.times.emplace_back(index_, std::nullopt);
+    if (!file.times.empty() && file.times.back().second)
+      file.times.emplace_back(index_, std::nullopt);
   }
   /// It may have been read, or been mapped, which counts as that.
   void accessed(ObjectHistory& file) {

@@ -10,7 +10,8 @@ using workload::kStampBytes;
 
 namespace {
 
-// Bytes of a stamp (stamp.h): 0 to 8 the magic number, whose first is zero, 8 to 12 the file, 12 to 16 the version.
+// Bytes of a stamp (stamp.h): 0 to 8 the magic number, whose first is zero, 8 to 12 the file, 12 to
+// 16 the version.
 constexpr std::uint32_t kFileAt = 8, kVersionAt = 12, kBlockAt = 16;
 
 bool leaves_no_trace(const Held& made, const Held& before) {
@@ -24,7 +25,8 @@ bool leaves_no_trace(const Held& made, const Held& before) {
 BlockHole joined(const BlockHole& one, const BlockHole& other) {
   if (one.end == 0 || other.end == 0) return one.end == 0 ? other : one;
   const bool apart = one.first > other.end || other.first > one.end;
-  return {std::min(one.first, other.first), std::max(one.end, other.end), one.many || other.many || apart};
+  return {std::min(one.first, other.first), std::max(one.end, other.end),
+          one.many || other.many || apart};
 }
 
 using Bytes = std::array<std::byte, kStampBytes>;
@@ -32,15 +34,16 @@ using Bytes = std::array<std::byte, kStampBytes>;
 Bytes stamp_of(const Held& held, std::uint64_t block) {
   Bytes bytes{};
   if (held.zero) return bytes;
-  const auto stamped = static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
+  const auto stamped =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + held.displacement);
   workload::write_stamp({held.file, held.version, stamped}, bytes);
   std::fill(bytes.begin() + held.hole.first,
             bytes.begin() + std::min<std::uint32_t>(held.hole.end, kStampBytes), std::byte{0});
   return bytes;
 }
 
-/// Part of a stamp over what was there. Where all of that is known, so is whether a stamp comes out: the first bytes of
-/// two stamps are the same.
+/// Part of a stamp over what was there. Where all of that is known, so is whether a stamp comes
+/// out: the first bytes of two stamps are the same.
 Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
   const BlockHole part = event.hole;
   Held fresh{.zero = false, .file = event.file, .version = event.version, .bytes = part.end};
@@ -53,7 +56,8 @@ Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
   std::copy(written.begin() + part.first, written.begin() + part.end, made.begin() + part.first);
   const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
   if (known && made == old) return before;
-  if (known && made == written) return Held{.zero = false, .file = event.file, .version = event.version};
+  if (known && made == written)
+    return Held{.zero = false, .file = event.file, .version = event.version};
   Held held = before;
   const BlockHead head = head_of(before, block);
   held.mixed = head;
@@ -109,7 +113,8 @@ Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before) {
 
 Held after(const BlockEvent& event, std::uint64_t block, const Held& before) {
   const Held made = made_by(event, block, before);
-  if (event.kind != BlockEvent::Kind::stamp || before.mixed || !leaves_no_trace(made, before)) return made;
+  if (event.kind != BlockEvent::Kind::stamp || before.mixed || !leaves_no_trace(made, before))
+    return made;
   Held same = before;
   same.bytes = std::max(same.bytes, made.bytes);
   return same;
@@ -125,7 +130,8 @@ std::set<std::uint64_t> borders(const ObjectHistory& object) {
   return borders;
 }
 
-std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first, std::uint64_t end) {
+std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first,
+                                 std::uint64_t end) {
   std::vector<Stretch> stretches;
   const std::set<std::uint64_t> all = borders(object);
   while (first < end) {

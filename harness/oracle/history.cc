@@ -52,9 +52,11 @@ Result<void> Follower::link(const Operation& operation) {
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
   if (open && has_lost_its_names(*existing))
-    return wrong(fmt::format("the file of \"{}\" no longer has a name and cannot get one", operation.path));
+    return wrong(
+        fmt::format("the file of \"{}\" no longer has a name and cannot get one", operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
-  if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
+  if (!place || place->token)
+    return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
   return {};
 }
@@ -74,7 +76,8 @@ Result<void> Follower::rename(const Operation& operation) {
   if (!to) return wrong(fmt::format("there is no directory for \"{}\"", operation.target));
   const ObjectId moved = history_.tokens[*from->token].object;
   const bool directory = history_.objects[moved].type == FileType::directory;
-  if (directory && lies_below(to->directory, moved)) return wrong("a directory cannot move into itself");
+  if (directory && lies_below(to->directory, moved))
+    return wrong("a directory cannot move into itself");
   if (to->token) {
     if (operation.kind == Kind::rename_noreplace)
       return wrong(fmt::format("\"{}\" exists already", operation.target));
@@ -111,19 +114,21 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // After an operation that did not happen, a later one may find another file, or another size, than the list
-  // was made for.
+  // After an operation that did not happen, a later one may find another file, or another size,
+  // than the list was made for.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
   if (other_file && !file.unclear) return wrong("a file is written under two numbers");
   if (other_end && !file.unclear)
-    return wrong(fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
+    return wrong(
+        fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
   if (mapped) accessed(file);
-  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot make a file longer");
+  if (mapped && end > size(file) && !file.unclear)
+    return wrong("a mapping cannot make a file longer");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   write_bytes(file, operation);
@@ -134,17 +139,19 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// A part of a block, if it begins in one, and blocks. The first byte of a stamp is zero, as that of one before is.
+/// A part of a block, if it begins in one, and blocks. The first byte of a stamp is zero, as that
+/// of one before is.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   std::uint64_t first_block = operation.offset / kStampBytes;
   const auto begins = static_cast<std::uint32_t>(operation.offset % kStampBytes);
   if (begins > 1) {
-    BlockEvent event{index_, BlockEvent::Kind::patch, first_block, first_block + 1, operation.version};
+    BlockEvent event{index_, BlockEvent::Kind::patch, first_block, first_block + 1,
+                     operation.version};
     event.file = operation.file;
-    event.hole = {begins, static_cast<std::uint32_t>(
-                              std::min<std::uint64_t>(end - first_block * kStampBytes, kStampBytes))};
+    event.hole = {begins, static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                              end - first_block * kStampBytes, kStampBytes))};
     file.blocks.push_back(event);
     ++first_block;
   }
@@ -172,7 +179,8 @@ Result<void> Follower::truncate(const Operation& operation) {
 
 /// Whole blocks, and parts of the one before and the one behind them.
 void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
-  const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes, whole_end = end / kStampBytes;
+  const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes,
+                      whole_end = end / kStampBytes;
   if (whole < whole_end) file.blocks.push_back({index_, BlockEvent::Kind::zero, whole, whole_end});
   const auto part = [&](std::uint64_t block) {
     const std::uint64_t start = block * kStampBytes;
@@ -194,8 +202,8 @@ Result<void> Follower::reshape(const Operation& operation) {
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
   const std::uint64_t end = operation.offset + operation.length;
-  const bool zeroes =
-      operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
+  const bool zeroes = operation.kind == Kind::punch || operation.kind == Kind::zero ||
+                      operation.kind == Kind::zero_keep;
   if (zeroes) zero_bytes(file, operation.offset, end);
   if (operation.kind != Kind::punch)
     file.allocations.push_back(
@@ -215,7 +223,8 @@ Result<void> Follower::change_inode(const Operation& operation) {
   const bool file = of.type == FileType::regular;
   const bool of_files = operation.kind == Kind::access;  // a dump reads directories
   if (!file && (of.type != FileType::directory || of_files))
-    return wrong(fmt::format("\"{}\" is not a file{}", operation.path, of_files ? "" : " or directory"));
+    return wrong(
+        fmt::format("\"{}\" is not a file{}", operation.path, of_files ? "" : " or directory"));
   need(owners_.claim(history_.tokens[*token].object), operation.path);
   Aspects& judged = history_.judged;
   if (operation.kind == Kind::chmod) {
@@ -246,7 +255,8 @@ Result<void> Follower::step(const Operation& operation) {
   if (!conflict_) return {};
   return fail(
       subject(),
-      fmt::format("another thread uses \"{}\" or a directory on its path since the last join", *conflict_),
+      fmt::format("another thread uses \"{}\" or a directory on its path since the last join",
+                  *conflict_),
       "give each thread files and names of its own, or put a join between");
 }
 
@@ -306,7 +316,8 @@ Result<void> Follower::act(const Operation& operation) {
     case Kind::sync_range:
       return sync_range(operation);
     case Kind::fsync_directory:
-      return workload::is_open_file(operation.path) ? sync_file(operation) : sync_directory(operation.path);
+      return workload::is_open_file(operation.path) ? sync_file(operation)
+                                                    : sync_directory(operation.path);
     case Kind::sync:
     case Kind::syncfs:
       if (promises_.sync_waits) sync_everything();
@@ -321,7 +332,9 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        crash:  // skipped by who cannot cut the power; where it is done the rest of the list has a history of its own
+        // skipped by who cannot cut the power; where it is done the rest of the list has a history
+        // of its own
+        crash:
       return {};
     case Kind::join:
       owners_.join();
@@ -338,11 +351,12 @@ Result<void> Follower::act(const Operation& operation) {
   }
 }
 
-Result<WorkloadHistory> follow_operations(std::span<const Operation> operations,
-                                          const adapters::Promises& promises,
-                                          std::span<const workload::FailedOperation> failed_operations,
-                                          std::span<const std::string> subjects) {
-  if (const auto problem = workload::problem_with_remounts(operations)) return fail("the workload", *problem);
+Result<WorkloadHistory> follow_operations(
+    std::span<const Operation> operations, const adapters::Promises& promises,
+    std::span<const workload::FailedOperation> failed_operations,
+    std::span<const std::string> subjects) {
+  if (const auto problem = workload::problem_with_remounts(operations))
+    return fail("the workload", *problem);
   Follower follower(promises, subjects);
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const auto failed =

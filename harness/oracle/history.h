@@ -1,13 +1,13 @@
 #pragma once
-// What the oracle remembers of a workload: the states of every name and file, and the persistence points that
-// cover them (oracle.h).
+// What the oracle remembers of a workload: the states of every name and file, and the persistence
+// points that cover them (oracle.h).
 //
 //   directory object --entries--> slot "foo" --bindings--> token --> file object
 //                                 (operation, token or nothing)      blocks, sizes, attributes
 //
-// A token is one hard link. link() and create() make one, rename() moves it from slot to slot, unlink() ends
-// it. A token therefore shows under at most one name at a time, and that is what "a rename is atomic" means;
-// two links to one file are two tokens of one object.
+// A token is one hard link. link() and create() make one, rename() moves it from slot to slot,
+// unlink() ends it. A token therefore shows under at most one name at a time, and that is what "a
+// rename is atomic" means; two links to one file are two tokens of one object.
 
 #include <array>
 #include <cstddef>
@@ -35,8 +35,8 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// By whose word a persistence point covers something. POSIX lets sync() schedule the writes and return;
-/// that it waits, as syncfs() does, is Linux's word (sync(2)), and so documented.
+/// By whose word a persistence point covers something. POSIX lets sync() schedule the writes and
+/// return; that it waits, as syncfs() does, is Linux's word (sync(2)), and so documented.
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
@@ -45,7 +45,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< another file had the name
   bool by_exchange = false;
-  /// The exchange called the file by a third name in this directory for a while, where names are not atomic.
+  /// The exchange called the file by a third name in this directory for a while, where names are
+  /// not atomic.
   bool had_third_name = false;
 };
 struct Cover {
@@ -60,7 +61,8 @@ struct SlotHistory {
   LoneName lone = kNotLone;
 };
 
-/// Zeroes in a block from a byte on up to another. Nothing is known of which bytes they are where several do not join.
+/// Zeroes in a block from a byte on up to another. Nothing is known of which bytes they are where
+/// several do not join.
 struct BlockHole {
   std::uint32_t first = 0, end = 0;
   bool many = false;
@@ -81,15 +83,17 @@ struct BlockEvent {
   Kind kind = Kind::stamp;
   std::uint64_t first = 0, end = 0;  ///< blocks
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;        ///< 1 to 512
-  std::uint32_t file = 0;         ///< of the stamp: another's where a clone shares its blocks
-  std::int64_t displacement = 0;  ///< the block's number in its stamp, less that in this file (held.h)
-  bool moved = false;             ///< by a MoveEvent, from another place of the same file
-  BlockHole hole = {};  ///< hole, patch: where; of a stamp: what has been zeroed in it where it comes from
+  std::uint32_t bytes = 0;  ///< 1 to 512
+  std::uint32_t file = 0;   ///< of the stamp: another's where a clone shares its blocks
+  std::int64_t displacement =
+      0;               ///< the block's number in its stamp, less that in this file (held.h)
+  bool moved = false;  ///< by a MoveEvent, from another place of the same file
+  BlockHole hole =
+      {};  ///< hole, patch: where; of a stamp: what has been zeroed in it where it comes from
   std::optional<BlockHead> mixed = {};  ///< of a stamp: as Held has it
 };
-/// collapse and insert. What they make of each block is in events of their own; a cut may also leave blocks that
-/// have not moved yet.
+/// collapse and insert. What they make of each block is in events of their own; a cut may also
+/// leave blocks that have not moved yet.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;
@@ -99,7 +103,7 @@ struct MoveEvent {
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< blocks
-  bool stays = false;                ///< fallocate proper, not a range of zeroes, which may be a hole
+  bool stays = false;  ///< fallocate proper, not a range of zeroes, which may be a hole
 };
 /// fsync, fdatasync and sync cover everything, a write with O_SYNC what it wrote.
 struct DataCover {
@@ -125,18 +129,20 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
-  std::set<std::string> unclear_attributes;  ///< the kernel may have changed them, when is not known
-  // What an inode says besides, from an operation on; before the first nobody knows. Nothing: some other
-  // time.
+  std::set<std::string>
+      unclear_attributes;  ///< the kernel may have changed them, when is not known
+  // What an inode says besides, from an operation on; before the first nobody knows. Nothing: some
+  // other time.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;  ///< user, group
+  std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>>
+      owners;  ///< user, group
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
   std::vector<std::size_t>
       inode_covers;  ///< wrote the inode, as a new parent's, and promise nothing of the rest
   std::map<std::string, SlotHistory> entries;  ///< of a directory
-  bool unclear = false;                        ///< a write to it found no room: its content is not judged
+  bool unclear = false;  ///< a write to it found no room: its content is not judged
 };
 
 struct TokenHistory {
@@ -148,7 +154,8 @@ struct TokenHistory {
 
 /// What has to be observed beside names and content.
 struct Aspects {
-  bool modes = false, owners = false, flags = false, projects = false, times = false, allocation = false;
+  bool modes = false, owners = false, flags = false, projects = false, times = false,
+       allocation = false;
 };
 
 struct WorkloadHistory {
@@ -158,10 +165,11 @@ struct WorkloadHistory {
   Aspects judged;
 };
 
-/// Operations that did not happen are left out; the content of files whose write was partial is unclear.
-Result<WorkloadHistory> follow_operations(std::span<const workload::Operation> operations,
-                                          const adapters::Promises& promises,
-                                          std::span<const workload::FailedOperation> failed_operations = {},
-                                          std::span<const std::string> subjects = {});
+/// Operations that did not happen are left out; the content of files whose write was partial is
+/// unclear.
+Result<WorkloadHistory> follow_operations(
+    std::span<const workload::Operation> operations, const adapters::Promises& promises,
+    std::span<const workload::FailedOperation> failed_operations = {},
+    std::span<const std::string> subjects = {});
 
 }  // namespace headcrash::oracle

@@ -1,5 +1,6 @@
-// What an inode says of an object besides size and content (content.h): what was set and made persistent is
-// there, or something that was set since. fsync keeps it as it keeps extended attributes; fdatasync does not.
+// What an inode says of an object besides size and content (content.h): what was set and made
+// persistent is there, or something that was set since. fsync keeps it as it keeps extended
+// attributes; fdatasync does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +31,9 @@ AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizo
 
 /// The values that may be seen; nothing when any may.
 template <typename Value>
-std::optional<std::vector<Value>> permitted_values(const std::vector<std::pair<std::size_t, Value>>& states,
-                                                   std::optional<std::size_t> cover, const Horizon& horizon) {
+std::optional<std::vector<Value>> permitted_values(
+    const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
+    const Horizon& horizon) {
   std::vector<Value> permitted;
   bool known = false;
   for (const auto& [operation, value] : states) {
@@ -47,17 +49,17 @@ std::optional<std::vector<Value>> permitted_values(const std::vector<std::pair<s
 }
 
 template <typename Value>
-bool may_be(const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
-            const Horizon& horizon, const Value& shown) {
+bool may_be(const std::vector<std::pair<std::size_t, Value>>& states,
+            std::optional<std::size_t> cover, const Horizon& horizon, const Value& shown) {
   const auto permitted = permitted_values(states, cover, horizon);
   return !permitted || std::find(permitted->begin(), permitted->end(), shown) != permitted->end();
 }
 
 /// `what` in words, for a finding.
 template <typename Value>
-void judge_value(const std::vector<std::pair<std::size_t, Value>>& states, const AttributeCovers& covers,
-                 const Horizon& horizon, const Value& shown, const std::string& path, auto&& in_words,
-                 std::vector<Finding>& findings) {
+void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
+                 const AttributeCovers& covers, const Horizon& horizon, const Value& shown,
+                 const std::string& path, auto&& in_words, std::vector<Finding>& findings) {
   if (may_be(states, covers.any, horizon, shown)) return;
   const Tier tier = may_be(states, covers.posix, horizon, shown) ? Tier::documented : Tier::posix;
   const Value expected = permitted_values(states, covers.any, horizon)->front();
@@ -68,8 +70,8 @@ using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
 
 /// Nothing is said of a time that something else may have set since.
 void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
-                const std::optional<std::int64_t>& shown, const std::string& path, std::string_view what,
-                std::vector<Finding>& findings) {
+                const std::optional<std::int64_t>& shown, const std::string& path,
+                std::string_view what, std::vector<Finding>& findings) {
   const auto any = permitted_values(times, covers.any, horizon);
   const bool changed_since = any && std::find(any->begin(), any->end(), std::nullopt) != any->end();
   if (!shown || times.empty() || changed_since) return;
@@ -78,16 +80,19 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
       [&](const auto& time) { return fmt::format("{} at {}", what, time.value_or(0)); }, findings);
 }
 
-/// Nobody sets a time of creation, and the host does not know the guest's clock: one that was kept with the inode is no
-/// time before there were such file systems.
+/// Nobody sets a time of creation, and the host does not know the guest's clock: one that was kept
+/// with the inode is no time before there were such file systems.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
-  if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds) return;
-  findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented, observed.path,
-                      "a time of creation", fmt::format("created at {}", *observed.born_seconds)});
+  if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
+    return;
+  findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented,
+                      observed.path, "a time of creation",
+                      fmt::format("created at {}", *observed.born_seconds)});
 }
 
-using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to the one behind the last
+using Intervals =
+    std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to the one behind the last
 
 void add(Intervals& set, std::uint64_t first, std::uint64_t end) {
   auto at = set.upper_bound(first);
@@ -115,7 +120,8 @@ void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
   }
 }
 
-/// Number of blocks that fallocate has made room for up to the cover, and that nothing can have given back since.
+/// Number of blocks that fallocate has made room for up to the cover, and that nothing can have
+/// given back since.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   struct Change {
     std::size_t operation;
@@ -147,8 +153,8 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   return blocks;
 }
 
-void judge_allocation(const ObjectHistory& object, const ObservedObject& observed, const Horizon& horizon,
-                      std::vector<Finding>& findings) {
+void judge_allocation(const ObjectHistory& object, const ObservedObject& observed,
+                      const Horizon& horizon, std::vector<Finding>& findings) {
   AttributeCovers covers;
   for (const DataCover& cover : object.data_covers) {
     if (!horizon.knows(cover.operation) || cover.end != kEndless) continue;
@@ -159,9 +165,10 @@ void judge_allocation(const ObjectHistory& object, const ObservedObject& observe
   const std::uint64_t kept = blocks_kept(object, *covers.any, horizon) * kStampBytes;
   if (*observed.allocated_bytes >= kept) return;
   const bool by_posix =
-      covers.posix && *observed.allocated_bytes < blocks_kept(object, *covers.posix, horizon) * kStampBytes;
-  findings.push_back({Verdict::lost_synced_data, by_posix ? Tier::posix : Tier::documented, observed.path,
-                      fmt::format("at least {} bytes allocated", kept),
+      covers.posix &&
+      *observed.allocated_bytes < blocks_kept(object, *covers.posix, horizon) * kStampBytes;
+  findings.push_back({Verdict::lost_synced_data, by_posix ? Tier::posix : Tier::documented,
+                      observed.path, fmt::format("at least {} bytes allocated", kept),
                       fmt::format("{} bytes", *observed.allocated_bytes)});
 }
 
@@ -179,7 +186,8 @@ std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObje
   if (observed.user && observed.group && !object.owners.empty()) {
     judge_value(
         object.owners, covers, horizon, std::pair(*observed.user, *observed.group), observed.path,
-        [](const auto& owner) { return fmt::format("owner {}:{}", owner.first, owner.second); }, findings);
+        [](const auto& owner) { return fmt::format("owner {}:{}", owner.first, owner.second); },
+        findings);
   }
   if (observed.flags && !object.flags.empty()) {
     judge_value(
@@ -192,9 +200,10 @@ std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObje
         [](std::uint32_t project) { return fmt::format("project {}", project); }, findings);
   }
   if (promises.keeps_times) {
-    judge_time(object.times, covers, horizon, observed.modified_seconds, observed.path, "modified", findings);
-    judge_time(object.accesses, covers, horizon, observed.accessed_seconds, observed.path, "accessed",
+    judge_time(object.times, covers, horizon, observed.modified_seconds, observed.path, "modified",
                findings);
+    judge_time(object.accesses, covers, horizon, observed.accessed_seconds, observed.path,
+               "accessed", findings);
     judge_birth(covers, observed, findings);
   }
   if (promises.keeps_allocation && observed.allocated_bytes) {

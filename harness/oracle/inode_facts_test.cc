@@ -1,5 +1,5 @@
-// Mode, owner, time of modification and allocated blocks: what was made persistent is there, what is in
-// flight may be, and what nobody observed is not judged.
+// Mode, owner, time of modification and allocated blocks: what was made persistent is there, what
+// is in flight may be, and what nobody observed is not judged.
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -25,8 +25,11 @@ ObservedObject with(const std::function<void(ObservedObject&)>& change) {
 
 TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
   const Lines list{"create a", "fsyncdir .", "chmod a 640", "fsync a", "chmod a 600", "fsync a"};
-  const auto mode = [](std::uint32_t bits) { return with([&](ObservedObject& o) { o.mode = bits; }); };
-  EXPECT_EQ(judge_file(list, 1, mode(0644)), kFine) << "nothing is known of it before the first chmod";
+  const auto mode = [](std::uint32_t bits) {
+    return with([&](ObservedObject& o) { o.mode = bits; });
+  };
+  EXPECT_EQ(judge_file(list, 1, mode(0644)), kFine)
+      << "nothing is known of it before the first chmod";
   EXPECT_EQ(judge_file(list, 3, mode(0640)), kFine);
   EXPECT_EQ(judge_file(list, 3, mode(0600)), kFine);
   EXPECT_EQ(judge_file(list, 3, mode(0644)), kLostByFsync);
@@ -35,7 +38,8 @@ TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
 }
 
 TEST(InodeFacts, FlagsAndProjectThatWereSyncedAreThere) {
-  const Lines list{"create a", "fsyncdir .", "flags a Ad", "project a 7", "fsync a", "flags a -", "fsync a"};
+  const Lines list{"create a", "fsyncdir .", "flags a Ad", "project a 7",
+                   "fsync a",  "flags a -",  "fsync a"};
   const auto seen = [](std::uint32_t flags, std::uint32_t project) {
     return with([&](ObservedObject& o) { o.flags = flags, o.project = project; });
   };
@@ -61,7 +65,8 @@ TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
 }
 
 TEST(InodeFacts, AnAttributeMayBeAmongThoseThatTheAgentLeftOut) {
-  const Lines list{"create a", "fsyncdir .", "setxattr a user.x v", "setxattr a user.y v", "fsync a"};
+  const Lines list{"create a", "fsyncdir .", "setxattr a user.x v", "setxattr a user.y v",
+                   "fsync a"};
   const ObservedObject some = with([](ObservedObject& o) { o.attributes["user.y"] = "v"; });
   EXPECT_EQ(judge_file(list, 4, some), kLostByFsync);
   ObservedObject cut = some;
@@ -99,7 +104,8 @@ TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
   const auto at = [](std::int64_t seconds) {
     return with([&](ObservedObject& o) { o.modified_seconds = seconds; });
   };
-  const Lines list{"create a", "sync", "touch a 1000000000", "fsync a", "touch a 1200000000", "sync"};
+  const Lines list{"create a",           "sync", "touch a 1000000000", "fsync a",
+                   "touch a 1200000000", "sync"};
   EXPECT_EQ(judge_file(list, 3, at(1000000000)), kFine);
   EXPECT_EQ(judge_file(list, 3, at(1200000000)), kFine);
   EXPECT_EQ(judge_file(list, 3, at(1700000000)), kLostByFsync);
@@ -126,14 +132,16 @@ TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
   const auto at = [](std::int64_t seconds) {
     return with([&](ObservedObject& o) { o.accessed_seconds = seconds, o.size_bytes = 0; });
   };
-  const Lines list{"create a", "sync", "access a 1000000000", "fsync a", "access a 1200000000", "sync"};
+  const Lines list{"create a", "sync", "access a 1000000000", "fsync a", "access a 1200000000",
+                   "sync"};
   EXPECT_EQ(judge_file(list, 3, at(1000000000)), kFine);
   EXPECT_EQ(judge_file(list, 3, at(1200000000)), kFine);
   EXPECT_EQ(judge_file(list, 3, at(1700000000)), kLostByFsync);
-  EXPECT_EQ(judge_file(list, 5, at(1000000000)), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file(list, 5, at(1000000000)),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(judge_file(list, 3, at(1700000000), {.keeps_times = false}), kFine);
-  EXPECT_EQ(judge_file({"create a", "sync", "access a 1000000000", "touch a 1200000000", "fsync a"}, 4,
-                       at(1200000000)),
+  EXPECT_EQ(judge_file({"create a", "sync", "access a 1000000000", "touch a 1200000000", "fsync a"},
+                       4, at(1200000000)),
             kLostByFsync);
   const Lines mapped{"create a", "write a 0 512 1 1", "sync", "access a 1000000000",
                      "fsync a",  "store a 0 512 1 2"};
@@ -164,7 +172,8 @@ TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
   const Lines kept{"create a", "allocate-keep a 0 65536", "sync", "punch a 8192 8192", "sync"};
   EXPECT_EQ(judge_file(kept, 2, room(65536)), kFine);
   EXPECT_EQ(judge_file(kept, 2, room(57344)), kFine) << "the hole may have been punched";
-  EXPECT_EQ(judge_file(kept, 2, room(49152)), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  EXPECT_EQ(judge_file(kept, 2, room(49152)),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(judge_file(kept, 2, room(0), {}), kFine) << "it is a promise";
   const Lines by_fsync{"create a", "fsyncdir .", "allocate-keep a 0 65536", "fdatasync a"};
   EXPECT_EQ(judge_file(by_fsync, 3, room(4096)), kLostByFsync);
@@ -204,7 +213,8 @@ TEST(TreeDifference, NumbersOfInodesAreNotCompared) {
 }
 
 TEST(InodeFacts, AnAgentThatDoesNotTellThemIsNotAskedForThem) {
-  const auto old = nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");
+  const auto old =
+      nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");
   const ObservedObject object = parse_entry(old).value();
   EXPECT_FALSE(object.mode || object.user || object.allocated_bytes || object.modified_seconds);
   const auto whole = nlohmann::json::parse(

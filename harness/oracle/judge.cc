@@ -1,5 +1,5 @@
-// The tree is walked from the root together with the history: names first, then what stands under them, then
-// the links that must show and may not show twice (judge.h).
+// The tree is walked from the root together with the history: names first, then what stands under
+// them, then the links that must show and may not show twice (judge.h).
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,8 @@ std::string_view kind_of(FileType type) {
 
 }  // namespace
 
-/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented
+/// one.
 std::size_t weight(const std::vector<Finding>& findings) {
   constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
   std::size_t worst = 0;
@@ -95,7 +96,8 @@ bool Judge::is_passing(const std::string& name) const {
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)
-    for (std::string* text : {&each.path, &each.expected, &each.found}) *text = base::printable(*text);
+    for (std::string* text : {&each.path, &each.expected, &each.found})
+      *text = base::printable(*text);
   return found;
 }
 
@@ -124,8 +126,8 @@ void Judge::walk() {
   findings_.clear();
   judge_directory(kRoot, "");
   for (const std::string& path : twice_)
-    report(
-        {Verdict::wrong_data, Tier::integrity, path, "one entry of this name", "several in one directory"});
+    report({Verdict::wrong_data, Tier::integrity, path, "one entry of this name",
+            "several in one directory"});
   judge_inodes();
   judge_tokens();
   if (promises_.one_point != adapters::OnePoint::none && findings_.empty()) judge_one_point();
@@ -136,7 +138,9 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
   const auto found = children_.find(path);
   const auto& children = found == children_.end() ? kNothing : found->second;
   const auto& entries = history_.objects[directory].entries;
-  const auto full = [&](const std::string& name) { return path.empty() ? name : path + "/" + name; };
+  const auto full = [&](const std::string& name) {
+    return path.empty() ? name : path + "/" + name;
+  };
   for (const auto& [name, slot] : entries) {
     if (left_out_.contains(slot.lone)) continue;
     const auto child = children.find(name);
@@ -153,11 +157,13 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
   }
 }
 
-void Judge::judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed) {
+void Judge::judge_name(const SlotHistory& slot, const std::string& path,
+                       const ObservedObject* observed) {
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // Anything may stand there: an inode that another file has taken, a directory without what was in it.
+  // Anything may stand there: an inode that another file has taken, a directory without what was in
+  // it.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -166,12 +172,13 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path, const O
   }
   if (observed != nullptr) return judge_object(slot, allowed, *observed);
   if (may_be_missing(allowed)) return;
-  const Verdict kind = allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
+  const Verdict kind =
+      allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
   report({kind, allowed.tier(), path, "the name to be there", "no such name"});
 }
 
-/// Where names are ordered a directory that is being renamed may have two of them, and fsck takes one away:
-/// perhaps that which something else had before, or has next.
+/// Where names are ordered a directory that is being renamed may have two of them, and fsck takes
+/// one away: perhaps that which something else had before, or has next.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -181,7 +188,8 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// What an exchange that is not complete on the disk may leave under a third name; `exchanged` is null if none.
+/// What an exchange that is not complete on the disk may leave under a third name; `exchanged` is
+/// null if none.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // The directory has been written since, and not only as far as another thread knows.
@@ -211,11 +219,13 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
           std::string(kind_of(observed.type))});
 }
 
-std::vector<TokenId> Judge::candidates(const PermittedName& allowed, const ObservedObject& observed) const {
+std::vector<TokenId> Judge::candidates(const PermittedName& allowed,
+                                       const ObservedObject& observed) const {
   std::vector<TokenId> found;
   for (const Binding& binding : allowed.bindings) {
     if (!binding.token || object_of(*binding.token).type != observed.type) continue;
-    if (std::find(found.begin(), found.end(), *binding.token) == found.end()) found.push_back(*binding.token);
+    if (std::find(found.begin(), found.end(), *binding.token) == found.end())
+      found.push_back(*binding.token);
   }
   return found;
 }
@@ -224,9 +234,9 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
                          const ObservedObject& observed) {
   const std::vector<TokenId> possible = candidates(allowed, observed);
   if (possible.empty()) {
-    const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
-      return b.token && object_of(*b.token).type == observed.type;
-    });
+    const bool was_once = std::any_of(
+        slot.bindings.begin(), slot.bindings.end(),
+        [&](const Binding& b) { return b.token && object_of(*b.token).type == observed.type; });
     const Verdict kind = !was_once           ? Verdict::wrong_data
                          : allowed.absence() ? Verdict::resurrected
                                              : Verdict::lost_synced_data;
@@ -245,11 +255,13 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
 void Judge::judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   show(observed, candidates);
   if (observed.error == 0) return;
-  report({Verdict::wrong_data, Tier::integrity, observed.path, fmt::format("{}", kind_of(observed.type)),
+  report({Verdict::wrong_data, Tier::integrity, observed.path,
+          fmt::format("{}", kind_of(observed.type)),
           "read error: " + base::errno_text(observed.error)});
 }
 
-void Judge::judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
+void Judge::judge_subdirectory(const ObservedObject& observed,
+                               const std::vector<TokenId>& candidates) {
   if (trying_) {
     std::size_t least = misfit(observed, candidates[0]);
     for (const TokenId token : candidates) least = std::min(least, misfit(observed, token));
@@ -282,14 +294,18 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
                    "read error: " + base::errno_text(observed.error)});
   }
   std::vector<TokenId> fitting;
-  const auto fits = [&](TokenId token) { return object_of(token).link_target == observed.link_target; };
+  const auto fits = [&](TokenId token) {
+    return object_of(token).link_target == observed.link_target;
+  };
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
   if (!fitting.empty()) return show(observed, fitting);
-  const std::string expected = fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
+  const std::string expected =
+      fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
   show(observed, candidates);
-  const bool was_once = std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
-    return b.token && object_of(*b.token).type == FileType::symlink && fits(*b.token);
-  });
+  const bool was_once =
+      std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
+        return b.token && object_of(*b.token).type == FileType::symlink && fits(*b.token);
+      });
   const Verdict kind = was_once                       ? Verdict::lost_synced_data
                        : observed.link_target.empty() ? Verdict::zero_length
                                                       : Verdict::wrong_data;
@@ -317,16 +333,17 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   return findings;
 }
 
-/// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none does, the
-/// one with the fewest findings says why. Where stale data may be seen the stamps may be those of others,
-/// and whoever fits may be shown.
-void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
-                       const std::vector<TokenId>& candidates) {
+/// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none
+/// does, the one with the fewest findings says why. Where stale data may be seen the stamps may be
+/// those of others, and whoever fits may be shown.
+void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
+                       const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
   const auto named = [&](TokenId token) {
     const ObjectHistory& object = object_of(token);
     return numbers.contains(object.file) ||
-           std::ranges::any_of(object.shared_files, [&](auto file) { return numbers.contains(file); });
+           std::ranges::any_of(object.shared_files,
+                               [&](auto file) { return numbers.contains(file); });
   };
   std::vector<TokenId> possible;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(possible), named);
@@ -339,9 +356,10 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed, co
     for (const Binding& binding : slot.bindings) {
       if (!binding.token || !named(*binding.token)) continue;
       const ObjectHistory& now = object_of(candidates[0]);
-      return report(
-          {Verdict::lost_synced_data, allowed.tier(), observed.path, fmt::format("file {}", now.file),
-           fmt::format("file {}, which this name showed at another time", object_of(*binding.token).file)});
+      return report({Verdict::lost_synced_data, allowed.tier(), observed.path,
+                     fmt::format("file {}", now.file),
+                     fmt::format("file {}, which this name showed at another time",
+                                 object_of(*binding.token).file)});
     }
     possible = candidates;
   }
@@ -376,7 +394,8 @@ void Judge::judge_inodes() {
               fmt::format("{}", first.links)});
     }
     std::set<ObjectId> common;
-    for (const TokenId token : shown_[names[0]].name.tokens) common.insert(history_.tokens[token].object);
+    for (const TokenId token : shown_[names[0]].name.tokens)
+      common.insert(history_.tokens[token].object);
     for (const std::size_t i : names) {
       std::set<ObjectId> here;
       for (const TokenId token : shown_[i].name.tokens) here.insert(history_.tokens[token].object);
@@ -396,7 +415,8 @@ void Judge::judge_inodes() {
   for (const Shown& each : shown_) {
     if (each.observed->inode == 0 || each.name.tokens.size() != 1) continue;
     const ObjectId object = history_.tokens[each.name.tokens[0]].object;
-    if (history_.objects[object].type != FileType::regular || history_.objects[object].file == 0) continue;
+    if (history_.objects[object].type != FileType::regular || history_.objects[object].file == 0)
+      continue;
     const auto [at, fresh] = seen.try_emplace(object, each.observed);
     const bool one_name = !ordered() && history_.objects[object].tokens.size() < 2;
     if (fresh || at->second->inode == each.observed->inode || one_name) continue;
@@ -422,8 +442,8 @@ void Judge::judge_tokens() {
   if (!promises_.names_are_atomic()) return;
   for (const std::size_t i : assignment.surplus) {
     const auto other = std::find_if(names.begin(), names.end(), [&](const ShownName& name) {
-      return name.path != names[i].path &&
-             std::find(name.tokens.begin(), name.tokens.end(), names[i].tokens[0]) != name.tokens.end();
+      return name.path != names[i].path && std::find(name.tokens.begin(), name.tokens.end(),
+                                                     names[i].tokens[0]) != name.tokens.end();
     });
     if (faulty_.contains(names[i].path)) continue;
     report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
@@ -437,19 +457,21 @@ void Judge::judge_one_point() {
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
   for (SeenName& name : seen_)
     if (name.observed != nullptr) name.tokens = *tokens.at(name.observed);
-  if (auto finding = OnePointJudge(history_, promises_, horizon_).judge(seen_)) report(std::move(*finding));
+  if (auto finding = OnePointJudge(history_, promises_, horizon_).judge(seen_))
+    report(std::move(*finding));
 }
 
-/// A link that an exchange in flight had called by a third name only, of a file that has other links: fsck
-/// cannot tell that name from one that was left over, and takes it away.
+/// A link that an exchange in flight had called by a third name only, of a file that has other
+/// links: fsck cannot tell that name from one that was left over, and takes it away.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
     const SlotHistory& slot = history_.objects[at.first].entries.at(at.second);
     return std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& binding) {
-      const bool covered = std::any_of(slot.covers.begin(), slot.covers.end(), [&](const Cover& cover) {
-        return cover.operation > binding.operation && horizon_.knows(cover.operation);
-      });
+      const bool covered =
+          std::any_of(slot.covers.begin(), slot.covers.end(), [&](const Cover& cover) {
+            return cover.operation > binding.operation && horizon_.knows(cover.operation);
+          });
       return binding.had_third_name && binding.token == token && !covered &&
              horizon_.may_have_run(binding.operation);
     });
@@ -472,9 +494,11 @@ std::vector<ShownName> Judge::found_without_a_name() const {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
       // Only a directory may have lost its name: what has moved into it is found in it.
-      if (observed->type != FileType::directory && split_path(observed->path).first == kLostAndFound)
+      if (observed->type != FileType::directory &&
+          split_path(observed->path).first == kLostAndFound)
         continue;
-      const bool file = observed->type == FileType::regular, link = observed->type == FileType::symlink;
+      const bool file = observed->type == FileType::regular,
+                 link = observed->type == FileType::symlink;
       if (file && !object.unclear && !judge_file_as(token, {}, *observed).empty()) continue;
       if (link && object.link_target != observed->link_target) continue;
       name.tokens.push_back(token);
@@ -492,9 +516,10 @@ void Judge::report_unseen(TokenId token) {
     if (reported_at_or_above(slot.path)) return;
     if (path.empty()) path = slot.path;
   }
-  const std::string what = object.file != 0 ? fmt::format("file {}", object.file)
-                                            : std::string(kind_of(object.type)) + " made by operation " +
-                                                  std::to_string(object.made_by);
+  const std::string what = object.file != 0
+                               ? fmt::format("file {}", object.file)
+                               : std::string(kind_of(object.type)) + " made by operation " +
+                                     std::to_string(object.made_by);
   report({Verdict::lost_synced_data, Tier::de_facto, path, what + " under one of its names",
           "none of them shows it"});
 }

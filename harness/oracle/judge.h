@@ -18,8 +18,9 @@
 
 namespace headcrash::oracle {
 
-/// The reading of ambiguous directories. A directory has no number of its own, so a name may stand for one of
-/// several; `of` holds the choice by path. A search forces choices; the rest follow by matching.
+/// The reading of ambiguous directories. A directory has no number of its own, so a name may stand
+/// for one of several; `of` holds the choice by path. A search forces choices; the rest follow by
+/// matching.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
@@ -33,7 +34,8 @@ struct DirectoryReading {
       point;  ///< where all is of one point: prefer the tokens after so many operations
 };
 
-/// Lone names (lone_names.h) that have been judged already and are neither in the tree nor to be missed.
+/// Lone names (lone_names.h) that have been judged already and are neither in the tree nor to be
+/// missed.
 class LeftOut {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
@@ -48,7 +50,8 @@ class LeftOut {
   std::vector<std::uint8_t> flags_;
 };
 
-/// How much is broken under the most lenient reading: a de-facto promise is less than a documented one.
+/// How much is broken under the most lenient reading: a de-facto promise is less than a documented
+/// one.
 std::size_t weight(const std::vector<Finding>& findings);
 
 /// Judges one tree once. Owns only its own working memory; not thread-safe.
@@ -82,11 +85,13 @@ class Judge {
   void judge_third_name(ObjectId directory, const ObservedObject& observed);
   void judge_directory(ObjectId directory, const std::string& path);
   void judge_name(const SlotHistory& slot, const std::string& path, const ObservedObject* observed);
-  void judge_object(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed);
+  void judge_object(const SlotHistory& slot, const PermittedName& allowed,
+                    const ObservedObject& observed);
   void judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates);
   void judge_subdirectory(const ObservedObject& observed, const std::vector<TokenId>& candidates);
   void judge_directory_as(const ObservedObject& observed, TokenId token);
-  std::vector<TokenId> candidates(const PermittedName& allowed, const ObservedObject& observed) const;
+  std::vector<TokenId> candidates(const PermittedName& allowed,
+                                  const ObservedObject& observed) const;
   PermittedName third_names(ObjectId directory, const SlotHistory*& exchanged) const;
 
   // judge_directories.cc
@@ -97,14 +102,15 @@ class Judge {
   void note_links(ObjectId directory, const std::string& path);
   bool may_be_linked(const ObservedObject& observed, const std::vector<TokenId>& tokens) const;
   std::size_t misfit(const ObservedObject& observed, TokenId token);
-  std::vector<TokenId> fitting(const ObservedObject& observed, const std::vector<TokenId>& candidates,
+  std::vector<TokenId> fitting(const ObservedObject& observed,
+                               const std::vector<TokenId>& candidates,
                                const DirectoryReading& reading);
   std::set<std::uint64_t> links_below(const std::string& path) const;
   void improve(const DirectoryReading& start, std::vector<Finding>& best);
-  void judge_symlink(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
-                     const std::vector<TokenId>& candidates);
-  void judge_file(const SlotHistory& slot, const PermittedName& allowed, const ObservedObject& observed,
-                  const std::vector<TokenId>& candidates);
+  void judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
+                     const ObservedObject& observed, const std::vector<TokenId>& candidates);
+  void judge_file(const SlotHistory& slot, const PermittedName& allowed,
+                  const ObservedObject& observed, const std::vector<TokenId>& candidates);
   std::vector<Finding> judge_file_as(TokenId token, const PermittedName& allowed,
                                      const ObservedObject& observed) const;
   void judge_inodes();
@@ -119,7 +125,8 @@ class Judge {
   }
   void show(const ObservedObject& observed, std::vector<TokenId> tokens) {
     if (trying_ && !may_be_linked(observed, tokens))
-      report({Verdict::wrong_data, Tier::integrity, observed.path, "another file", "the same inode"});
+      report(
+          {Verdict::wrong_data, Tier::integrity, observed.path, "another file", "the same inode"});
     shown_.push_back({&observed, {observed.path, std::move(tokens)}});
   }
   void report(Finding finding);
@@ -133,7 +140,8 @@ class Judge {
   const Horizon& horizon_;
   const PromisedTokens& promised_;
   const LeftOut& left_out_;
-  std::map<std::string, std::map<std::string, const ObservedObject*>> children_;  // by directory and name
+  std::map<std::string, std::map<std::string, const ObservedObject*>>
+      children_;  // by directory and name
   std::vector<const ObservedObject*> lost_and_found_;
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;

@@ -1,9 +1,11 @@
 // The reading of directories that a name alone does not determine (judge.h).
 //
-// Directories are told apart by what is in them. The directories of one level that may be several are read
-// together: first each pair of a directory and a candidate is judged by itself, with all that is below it
-// (misfit(), computed once a pair), and the candidates with the fewest findings stay. Inodes that have a name
-// elsewhere exclude more. Then a matching gives each directory a token of its own, promised tokens first.
+// Directories are told apart by what is in them. The directories of one level that may be several
+// are read
+// together: first each pair of a directory and a candidate is judged by itself, with all that is
+// below it (misfit(), computed once a pair), and the candidates with the fewest findings stay.
+// Inodes that have a name elsewhere exclude more. Then a matching gives each directory a token of
+// its own, promised tokens first.
 //
 //   read_directories()   one reading, in time that grows with the number of pairs
 //   improve()            if findings remain: other readings of groups of directories that depend on each other
@@ -29,12 +31,13 @@ std::optional<TokenId> token_after(const SlotHistory& slot, std::size_t done) {
 }
 
 bool intersect(const auto& one, const auto& other) {
-  return std::ranges::any_of(one,
-                             [&](const auto& each) { return std::ranges::find(other, each) != other.end(); });
+  return std::ranges::any_of(
+      one, [&](const auto& each) { return std::ranges::find(other, each) != other.end(); });
 }
 
 /// Groups of indices of `ambiguous` that share a candidate or an inode.
-std::vector<std::vector<std::size_t>> groups_of(const std::vector<DirectoryReading::Ambiguous>& ambiguous) {
+std::vector<std::vector<std::size_t>> groups_of(
+    const std::vector<DirectoryReading::Ambiguous>& ambiguous) {
   std::vector<std::size_t> leader(ambiguous.size());
   std::iota(leader.begin(), leader.end(), 0);
   for (std::size_t i = 0; i < ambiguous.size(); ++i) {
@@ -93,11 +96,13 @@ std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   return found;
 }
 
-std::vector<TokenId> Judge::fitting(const ObservedObject& observed, const std::vector<TokenId>& candidates,
+std::vector<TokenId> Judge::fitting(const ObservedObject& observed,
+                                    const std::vector<TokenId>& candidates,
                                     const DirectoryReading& reading) {
   if (candidates.size() < 2) return candidates;
   const auto forced = reading.forced.find(observed.path);
-  if (forced != reading.forced.end() && std::ranges::find(candidates, forced->second) != candidates.end())
+  if (forced != reading.forced.end() &&
+      std::ranges::find(candidates, forced->second) != candidates.end())
     return {forced->second};
   std::size_t least = misfit(observed, candidates[0]);
   for (const TokenId token : candidates) least = std::min(least, misfit(observed, token));
@@ -109,7 +114,8 @@ std::vector<TokenId> Judge::fitting(const ObservedObject& observed, const std::v
 
 std::set<std::uint64_t> Judge::links_below(const std::string& path) const {
   std::set<std::uint64_t> linked;
-  for (auto at = children_.lower_bound(path); at != children_.end() && at->first.starts_with(path); ++at) {
+  for (auto at = children_.lower_bound(path); at != children_.end() && at->first.starts_with(path);
+       ++at) {
     if (at->first.size() > path.size() && at->first[path.size()] != '/') continue;
     for (const auto& [name, object] : at->second)
       if (object->inode != 0 && names_of_inode_.at(object->inode) > 1) linked.insert(object->inode);
@@ -117,11 +123,13 @@ std::set<std::uint64_t> Judge::links_below(const std::string& path) const {
   return linked;
 }
 
-bool Judge::may_be_linked(const ObservedObject& observed, const std::vector<TokenId>& tokens) const {
+bool Judge::may_be_linked(const ObservedObject& observed,
+                          const std::vector<TokenId>& tokens) const {
   const auto at = linked_.find(observed.inode);
   return at == linked_.end() || observed.type == FileType::directory ||
-         std::ranges::any_of(
-             tokens, [&](TokenId token) { return at->second.contains(history_.tokens[token].object); });
+         std::ranges::any_of(tokens, [&](TokenId token) {
+           return at->second.contains(history_.tokens[token].object);
+         });
 }
 
 /// Takes the names of a directory that is not in doubt as what the inodes of other names can be.
@@ -137,7 +145,8 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
     const PermittedName allowed = permitted_name(slot, horizon_);
     if (may_show_anything(history_, allowed, horizon_, promises_)) continue;
     std::set<ObjectId> objects;
-    for (const TokenId token : candidates(allowed, observed)) objects.insert(history_.tokens[token].object);
+    for (const TokenId token : candidates(allowed, observed))
+      objects.insert(history_.tokens[token].object);
     if (objects.empty()) continue;
     const auto [at, fresh] = linked_.try_emplace(observed.inode, objects);
     if (fresh) continue;
@@ -185,7 +194,8 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   }
   agree_by_inode(level);
   std::vector<ShownName> names;
-  for (const Level::Child& child : level.children) names.push_back({child.observed->path, child.fitting});
+  for (const Level::Child& child : level.children)
+    names.push_back({child.observed->path, child.fitting});
   const std::vector<TokenId> promised(promised_.named.begin(), promised_.named.end());
   const Assignment assignment = assign(names, promised);
   level.directories.clear();
@@ -193,15 +203,17 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
     const Level::Child& child = level.children[i];
     TokenId token = assignment.tokens[i].value_or(child.fitting[0]);
     const auto at_point = reading.point ? token_after(*child.slot, *reading.point) : std::nullopt;
-    if (at_point && std::ranges::find(child.fitting, *at_point) != child.fitting.end()) token = *at_point;
+    if (at_point && std::ranges::find(child.fitting, *at_point) != child.fitting.end())
+      token = *at_point;
     reading.of[child.observed->path] = token;
-    level.directories.push_back({history_.tokens[token].object, child.observed->path, child.certain});
+    level.directories.push_back(
+        {history_.tokens[token].object, child.observed->path, child.certain});
     if (child.fitting.size() < 2) continue;
     std::set<std::size_t> renamed_by;
     for (const Binding& binding : child.slot->bindings)
       if (horizon_.may_have_run(binding.operation)) renamed_by.insert(binding.operation);
-    reading.ambiguous.push_back(
-        {child.observed->path, child.fitting, links_below(child.observed->path), std::move(renamed_by)});
+    reading.ambiguous.push_back({child.observed->path, child.fitting,
+                                 links_below(child.observed->path), std::move(renamed_by)});
   }
   level.children.clear();
 }
@@ -219,7 +231,8 @@ void Judge::read_directories(DirectoryReading& reading) {
   }
 }
 
-/// Tries other readings, group by group, and keeps in `best` the findings of the one with the fewest.
+/// Tries other readings, group by group, and keeps in `best` the findings of the one with the
+/// fewest.
 void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   std::size_t walks = 0;
   DirectoryReading kept = start;
@@ -232,7 +245,8 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   };
   if (promises_.one_point != adapters::OnePoint::none) {
     std::set<std::size_t> points;
-    for (const auto& each : start.ambiguous) points.insert(each.renamed_by.begin(), each.renamed_by.end());
+    for (const auto& each : start.ambiguous)
+      points.insert(each.renamed_by.begin(), each.renamed_by.end());
     for (const std::size_t operation : points) {
       for (const std::size_t done : {operation, operation + 1}) {
         DirectoryReading reading;
@@ -252,7 +266,8 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
       }
       if (attempt(std::move(reading))) return;
       std::size_t at = 0;
-      while (at < group.size() && ++choice[at] == start.ambiguous[group[at]].fitting.size()) choice[at++] = 0;
+      while (at < group.size() && ++choice[at] == start.ambiguous[group[at]].fitting.size())
+        choice[at++] = 0;
       if (at == group.size()) break;
     }
   }

@@ -42,7 +42,8 @@ class Writer {
     }
     TRY(make(object));
     for (const auto& [name, value] : object.attributes)
-      operations_.push_back({.kind = Kind::setxattr, .path = object.path, .attribute = name, .value = value});
+      operations_.push_back(
+          {.kind = Kind::setxattr, .path = object.path, .attribute = name, .value = value});
     set_inode(object);
     return {};
   }
@@ -54,7 +55,8 @@ class Writer {
 
  private:
   static tl::unexpected<Error> cannot(const ObservedObject& object, const std::string& why) {
-    return fail(object.path, why + ", so that no list goes on after it", "end the list at the crash");
+    return fail(object.path, why + ", so that no list goes on after it",
+                "end the list at the crash");
   }
 
   Result<void> make(const ObservedObject& object) {
@@ -63,7 +65,8 @@ class Writer {
         operations_.push_back({.kind = Kind::mkdir, .path = object.path});
         return {};
       case FileType::symlink:
-        operations_.push_back({.kind = Kind::symlink, .path = object.path, .target = object.link_target});
+        operations_.push_back(
+            {.kind = Kind::symlink, .path = object.path, .target = object.link_target});
         return {};
       case FileType::fifo:
         operations_.push_back({.kind = Kind::mknod, .path = object.path, .target = "fifo"});
@@ -81,11 +84,14 @@ class Writer {
     std::optional<std::uint32_t> file;
     for (const ContentRun& run : object.runs) {
       if (run.kind == ContentRun::Kind::zero) continue;
-      if (run.kind == ContentRun::Kind::moved) return cannot(object, "has blocks that were moved or shared");
-      if (run.kind != ContentRun::Kind::stamp) return cannot(object, "has bytes that no operation wrote");
+      if (run.kind == ContentRun::Kind::moved)
+        return cannot(object, "has blocks that were moved or shared");
+      if (run.kind != ContentRun::Kind::stamp)
+        return cannot(object, "has bytes that no operation wrote");
       if (file && *file != run.file) return cannot(object, "has blocks of two files");
       file = run.file;
-      const std::uint64_t end = std::min((run.first_block + run.blocks) * kStampBytes, object.size_bytes);
+      const std::uint64_t end =
+          std::min((run.first_block + run.blocks) * kStampBytes, object.size_bytes);
       for (std::uint64_t at = run.first_block * kStampBytes; at < end; at += kLongestWriteBytes) {
         operations_.push_back({.kind = Kind::write,
                                .path = object.path,
@@ -97,7 +103,8 @@ class Writer {
       written = std::max(written, end);
     }
     if (object.size_bytes > written)
-      operations_.push_back({.kind = Kind::truncate, .path = object.path, .length = object.size_bytes});
+      operations_.push_back(
+          {.kind = Kind::truncate, .path = object.path, .length = object.size_bytes});
     return {};
   }
 

@@ -59,11 +59,14 @@ TEST(ListOfTree, SetsOfInodesWhatTheListSets) {
     return list ? lines(*list) : list.error().message();
   };
   EXPECT_EQ(set_by({.kind = Operation::Kind::sync}), "create f\nfreeze\n");
-  EXPECT_EQ(set_by({.kind = Operation::Kind::chmod, .path = "f"}), "create f\nchmod f 640\nfreeze\n");
-  EXPECT_EQ(set_by({.kind = Operation::Kind::chown, .path = "f"}), "create f\nchown f 3 4\nfreeze\n");
+  EXPECT_EQ(set_by({.kind = Operation::Kind::chmod, .path = "f"}),
+            "create f\nchmod f 640\nfreeze\n");
+  EXPECT_EQ(set_by({.kind = Operation::Kind::chown, .path = "f"}),
+            "create f\nchown f 3 4\nfreeze\n");
   EXPECT_EQ(set_by({.kind = Operation::Kind::touch, .path = "f"}), "create f\nfreeze\n");
   object.modified_seconds = 1000000002;
-  EXPECT_EQ(set_by({.kind = Operation::Kind::touch, .path = "f"}), "create f\ntouch f 1000000002\nfreeze\n");
+  EXPECT_EQ(set_by({.kind = Operation::Kind::touch, .path = "f"}),
+            "create f\ntouch f 1000000002\nfreeze\n");
 }
 
 TEST(ListOfTree, RefusesWhatNoListMakes) {
@@ -115,14 +118,15 @@ TEST(ListOfTree, IsJudgedAsTheTreeItself) {
       if (!list) continue;  // a block of two writes
       ++made;
       for (const Finding& each : judged_by(*list, tree))
-        ADD_FAILURE() << "seed " << seed << ": " << each.path << ": expected " << each.expected << ", found "
-                      << each.found << "\n"
+        ADD_FAILURE() << "seed " << seed << ": " << each.path << ": expected " << each.expected
+                      << ", found " << each.found << "\n"
                       << lines(*list);
       for (std::size_t k = 0; k < tree.size(); ++k) {
         if (tree[k].type == FileType::directory || tree[k].links > 1) continue;
         Tree less = tree;
         less.erase(less.begin() + static_cast<std::ptrdiff_t>(k));
-        EXPECT_FALSE(judged_by(*list, less).empty()) << "seed " << seed << " without " << tree[k].path;
+        EXPECT_FALSE(judged_by(*list, less).empty())
+            << "seed " << seed << " without " << tree[k].path;
         if (tree[k].runs.empty() || tree[k].runs.front().kind != ContentRun::Kind::stamp) continue;
         Tree older = tree;
         older[k].runs.front().version += 1000;

@@ -1,8 +1,9 @@
 // Permitted names, promised tokens, and the matching between names and tokens (names.h).
 //
-// Empty files cannot be distinguished, so a name may stand for one of several tokens. Whether all promised
-// tokens show, and none shows twice, is then a bipartite matching, found by augmenting paths: promised tokens
-// first, the remaining names after them; a vertex once matched stays matched.
+// Empty files cannot be distinguished, so a name may stand for one of several tokens. Whether all
+// promised tokens show, and none shows twice, is then a bipartite matching, found by augmenting
+// paths: promised tokens first, the remaining names after them; a vertex once matched stays
+// matched.
 #include "harness/oracle/names.h"
 
 #include <algorithm>
@@ -111,7 +112,8 @@ bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon
 /// Where names are atomic or nothing orders them.
 class Promised {
  public:
-  Promised(const WorkloadHistory& history, const Horizon& horizon, const adapters::Promises& promises)
+  Promised(const WorkloadHistory& history, const Horizon& horizon,
+           const adapters::Promises& promises)
       : history_(history), horizon_(horizon), promises_(promises) {
     find_reachable(kRoot);
   }
@@ -129,12 +131,13 @@ class Promised {
   }
 
  private:
-  /// Directories whose own names were once persistent, all the way up, and can be relied on. One that may be
-  /// lost, as it was renamed since, is not looked for, nor is what was in it.
+  /// Directories whose own names were once persistent, all the way up, and can be relied on. One
+  /// that may be lost, as it was renamed since, is not looked for, nor is what was in it.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
-      if (may_show_anything(history_, permitted_name(slot, horizon_), horizon_, promises_)) continue;
+      if (may_show_anything(history_, permitted_name(slot, horizon_), horizon_, promises_))
+        continue;
       for (const Cover& cover : slot.covers) {
         if (!horizon_.knows(cover.operation)) break;
         const auto token = token_at(slot, cover.operation);
@@ -163,8 +166,8 @@ class Promised {
   std::set<ObjectId> reachable_;
 };
 
-/// Where names are ordered: the old one goes when the new one is on the disk (rule R1), so that nothing that
-/// was persistent is ever without a name.
+/// Where names are ordered: the old one goes when the new one is on the disk (rule R1), so that
+/// nothing that was persistent is ever without a name.
 class OrderedPromised {
  public:
   OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
@@ -184,8 +187,8 @@ class OrderedPromised {
   }
 
  private:
-  /// Directories that were persistent once, all the way up. One that may have been removed since was empty
-  /// by then: what it had is elsewhere.
+  /// Directories that were persistent once, all the way up. One that may have been removed since
+  /// was empty by then: what it had is elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -258,8 +261,8 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon) {
   return permitted;
 }
 
-bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
-                       const adapters::Promises& promises) {
+bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
+                       const Horizon& horizon, const adapters::Promises& promises) {
   if (promises.names != adapters::NameOrder::unordered) return false;
   const auto& token = name.bindings[0].token;
   return name.changing() || (token && !was_synced(history, *token, horizon));
@@ -267,7 +270,8 @@ bool may_show_anything(const WorkloadHistory& history, const PermittedName& name
 
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon) {
-  if (name.bindings.size() != 2 || name.bindings[0].token || name.bindings[1].by_rename) return std::nullopt;
+  if (name.bindings.size() != 2 || name.bindings[0].token || name.bindings[1].by_rename)
+    return std::nullopt;
   const std::optional<TokenId>& token = name.bindings[1].token;
   if (!token || !was_synced(history, *token, horizon)) return std::nullopt;
   const ObjectHistory& object = history.objects[history.tokens[*token].object];
@@ -276,7 +280,8 @@ std::optional<TokenId> only_file(const WorkloadHistory& history, const Permitted
 
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
                                const adapters::Promises& promises) {
-  if (promises.names == adapters::NameOrder::ordered) return OrderedPromised(history, horizon).find();
+  if (promises.names == adapters::NameOrder::ordered)
+    return OrderedPromised(history, horizon).find();
   return Promised(history, horizon, promises).find();
 }
 

@@ -24,24 +24,27 @@ struct PermittedName {
 };
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
-/// Where nothing orders the writes of metadata (promises.h), a name is only relied on when it has not changed
-/// since it was covered and what it names was synced itself: fsync of a directory writes entries, not the
-/// inodes that they speak of, and fsck clears an entry without an inode.
-bool may_show_anything(const WorkloadHistory& history, const PermittedName& name, const Horizon& horizon,
-                       const adapters::Promises& promises);
+/// Where nothing orders the writes of metadata (promises.h), a name is only relied on when it has
+/// not changed since it was covered and what it names was synced itself: fsync of a directory
+/// writes entries, not the inodes that they speak of, and fsck clears an entry without an inode.
+bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
+                       const Horizon& horizon, const adapters::Promises& promises);
 
-/// The exception: a regular file that was made under this name and synced itself, and whose name has neither changed nor
-/// gone since. Nobody else can have its inode, so that the name, where it is there, shows that file as it was synced.
+/// The exception: a regular file that was made under this name and synced itself, and whose name
+/// has neither changed nor gone since. Nobody else can have its inode, so that the name, where it
+/// is there, shows that file as it was synced.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 
 /// Hard links that were persistent under some name and that nothing can have removed.
 struct PromisedTokens {
-  /// Each must show under one of its names, since a rename in flight permits either name and never neither.
+  /// Each must show under one of its names, since a rename in flight permits either name and never
+  /// neither.
   std::set<TokenId> named;
-  /// Where names are ordered: those that may be in a directory which is itself not on the disk yet, or not
-  /// where it can be reached. The order is kept when such a directory has the new name before the old one
-  /// goes; fsck then finds it without a name. They must show under one of their names or in lost+found.
+  /// Where names are ordered: those that may be in a directory which is itself not on the disk yet,
+  /// or not where it can be reached. The order is kept when such a directory has the new name
+  /// before the old one goes; fsck then finds it without a name. They must show under one of their
+  /// names or in lost+found.
   std::set<TokenId> adrift;
 };
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
@@ -55,8 +58,9 @@ struct ShownName {
 
 /// Who stands for whom.
 struct Assignment {
-  std::vector<TokenId> unseen;       ///< promised tokens that no name can stand for
-  std::vector<std::size_t> surplus;  ///< names left without a token of their own: one link shows twice
+  std::vector<TokenId> unseen;  ///< promised tokens that no name can stand for
+  std::vector<std::size_t>
+      surplus;  ///< names left without a token of their own: one link shows twice
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };
 Assignment assign(const std::vector<ShownName>& shown, const std::vector<TokenId>& promised);

@@ -1,5 +1,5 @@
-// Reads the agent's dump entries. They come from a guest that may have mounted anything: every field is
-// checked.
+// Reads the agent's dump entries. They come from a guest that may have mounted anything: every
+// field is checked.
 #include "harness/oracle/observed_tree.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,8 @@ bool read_integer(const json& value, Integer& into) {
     into = static_cast<Integer>(value.get<std::uint64_t>());
     return true;
   }
-  if (!value.is_number_integer() || !std::in_range<Integer>(value.get<std::int64_t>())) return false;
+  if (!value.is_number_integer() || !std::in_range<Integer>(value.get<std::int64_t>()))
+    return false;
   into = static_cast<Integer>(value.get<std::int64_t>());
   return true;
 }
@@ -57,7 +58,8 @@ std::optional<ContentRun> parse_run(const json& value) {
   for (std::size_t i = 3; i < value.size(); ++i) {
     if (!value[i].is_number_unsigned() && !value[i].is_string()) return std::nullopt;
   }
-  ContentRun run{.first_block = value[0].get<std::uint64_t>(), .blocks = value[1].get<std::uint64_t>()};
+  ContentRun run{.first_block = value[0].get<std::uint64_t>(),
+                 .blocks = value[1].get<std::uint64_t>()};
   if (run.blocks > kBlocksMost || run.first_block > kBlocksMost) return std::nullopt;
   const std::string kind = value[2].get<std::string>();
   if (kind == "zero" && value.size() == 3) return run;
@@ -93,16 +95,18 @@ Result<ObservedObject> parse_entry(const json& entry) {
     const auto at = entry.find(key);
     return at == entry.end() || read_integer(*at, into);
   };
-  if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string()) return broken("path");
+  if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string())
+    return broken("path");
   ObservedObject object{.path = entry["path"].get<std::string>()};
   const std::string type =
       entry.contains("type") && entry["type"].is_string() ? entry["type"].get<std::string>() : "";
-  constexpr std::array<std::pair<std::string_view, FileType>, 6> kTypes{{{"file", FileType::regular},
-                                                                         {"directory", FileType::directory},
-                                                                         {"symlink", FileType::symlink},
-                                                                         {"whiteout", FileType::whiteout},
-                                                                         {"fifo", FileType::fifo},
-                                                                         {"other", FileType::other}}};
+  constexpr std::array<std::pair<std::string_view, FileType>, 6> kTypes{
+      {{"file", FileType::regular},
+       {"directory", FileType::directory},
+       {"symlink", FileType::symlink},
+       {"whiteout", FileType::whiteout},
+       {"fifo", FileType::fifo},
+       {"other", FileType::other}}};
   bool known = false;
   for (const auto& [word, value] : kTypes) {
     if (type == word) object.type = value, known = true;
@@ -173,7 +177,8 @@ std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
   for (std::size_t i = 0; i < tree.size(); ++i)
-    sharing.push_back(tree[i].inode == 0 ? 0 : first.try_emplace(tree[i].inode, i + 1).first->second);
+    sharing.push_back(tree[i].inode == 0 ? 0
+                                         : first.try_emplace(tree[i].inode, i + 1).first->second);
   return sharing;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The tree that was found after recovery, as the agent's dump tells it (harness/guest/PROTOCOL.md, `dump`).
+// The tree that was found after recovery, as the agent's dump tells it (harness/guest/PROTOCOL.md,
+// `dump`).
 
 #include <cstdint>
 #include <map>
@@ -40,9 +41,10 @@ struct ObservedObject {
   int error = 0;     ///< errno of reading it; 0 is fine
   bool cut = false;  ///< the agent's limits ended the description, not the file system
   std::vector<ContentRun> runs;
-  std::string link_target;                        ///< of a symbolic link
-  std::map<std::string, std::string> attributes;  ///< values as workload::reported_attribute_value()
-  bool attributes_cut = false;                    ///< there are more, which the agent left out
+  std::string link_target;  ///< of a symbolic link
+  std::map<std::string, std::string>
+      attributes;               ///< values as workload::reported_attribute_value()
+  bool attributes_cut = false;  ///< there are more, which the agent left out
   // Nothing: not observed, and not judged (an older agent's dump, or nobody asks).
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
@@ -53,9 +55,11 @@ struct ObservedObject {
   bool operator==(const ObservedObject&) const = default;
 };
 
-/// The first object that differs, and in what; empty if none does. Numbers of inodes are compared by which objects
-/// share them: a file system without inodes numbers files anew at each mount. Trees are in order of their paths.
-std::string tree_difference(const std::vector<ObservedObject>& one, const std::vector<ObservedObject>& other);
+/// The first object that differs, and in what; empty if none does. Numbers of inodes are compared
+/// by which objects share them: a file system without inodes numbers files anew at each mount.
+/// Trees are in order of their paths.
+std::string tree_difference(const std::vector<ObservedObject>& one,
+                            const std::vector<ObservedObject>& other);
 
 /// One `entry` event. Errors name the field.
 Result<ObservedObject> parse_entry(const nlohmann::json& entry);

@@ -11,7 +11,8 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Of what changes with operations: what it is when `done` of them have been; nothing before the first.
+/// Of what changes with operations: what it is when `done` of them have been; nothing before the
+/// first.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),
@@ -20,7 +21,8 @@ const State* state_after(const std::vector<State>& states, std::size_t done, aut
 }
 
 template <typename Value>
-const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& states, std::size_t done) {
+const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& states,
+                         std::size_t done) {
   const auto* const state = state_after(states, done, [](const auto& each) { return each.first; });
   return state == nullptr ? nullptr : &state->second;
 }
@@ -31,13 +33,14 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {
-    if (operation >= section.first && operation < section.end) found = horizon_.thread_of(operation);
+    if (operation >= section.first && operation < section.end)
+      found = horizon_.thread_of(operation);
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
   // It shows one object all the time.
-  const auto* const bound =
-      state_after(name.slot->bindings, section.first, [](const Binding& each) { return each.operation; });
+  const auto* const bound = state_after(name.slot->bindings, section.first,
+                                        [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;
   const ObjectHistory& object = history_.objects[history_.tokens[*bound->token].object];
   const auto see_all = [&](const auto& states) {
@@ -82,14 +85,17 @@ bool OnePointJudge::has_metadata(const ObjectHistory& object, const ObservedObje
   return std::ranges::all_of(object.attributes, [&](const auto& attribute) {
     const auto* const value = value_after(attribute.second, done);
     const auto shown = observed.attributes.find(attribute.first);
-    if (shown == observed.attributes.end()) return value == nullptr || !*value || observed.attributes_cut;
-    return value != nullptr && *value && workload::reported_attribute_value(**value) == shown->second;
+    if (shown == observed.attributes.end())
+      return value == nullptr || !*value || observed.attributes_cut;
+    return value != nullptr && *value &&
+           workload::reported_attribute_value(**value) == shown->second;
   });
 }
 
 bool OnePointJudge::has_contents(const ObjectHistory& object, const ObservedObject& observed,
                                  std::size_t done) const {
-  if (promises_.one_point != adapters::OnePoint::all || object.type != FileType::regular || object.unclear)
+  if (promises_.one_point != adapters::OnePoint::all || object.type != FileType::regular ||
+      object.unclear)
     return true;
   ObjectHistory synced = object;
   synced.data_covers = {{.operation = done - 1}};
@@ -138,10 +144,11 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
   }
   if (!nearest_) return std::nullopt;  // an empty list
   const SeenName& name = *nearest_->name;
-  return Finding{Verdict::wrong_data, Tier::documented, name.path,
-                 fmt::format("all as it was at one point: {} operations done would explain {} other names",
-                             nearest_->done, nearest_->explained),
-                 name.observed == nullptr ? "no such name" : "what it was at another point"};
+  return Finding{
+      Verdict::wrong_data, Tier::documented, name.path,
+      fmt::format("all as it was at one point: {} operations done would explain {} other names",
+                  nearest_->done, nearest_->explained),
+      name.observed == nullptr ? "no such name" : "what it was at another point"};
 }
 
 }  // namespace headcrash::oracle

@@ -1,13 +1,15 @@
 #pragma once
 // Whether a tree is that of one point of the history (Promises::one_point).
 //
-// What a name shows, and what its object has for size, mode, owner, times, attributes and contents, follows
-// from how many operations of the list have been done. A tree whose names are all what they may be can still
-// be none that ever was: the one shows that an operation has been done, the other that an earlier one has not.
+// What a name shows, and what its object has for size, mode, owner, times, attributes and contents,
+// follows from how many operations of the list have been done. A tree whose names are all what they
+// may be can still be none that ever was: the one shows that an operation has been done, the other
+// that an earlier one has not.
 //
-// Users at once do not meet between two joins (ownership.h): each name there is what one of them has made of
-// it, and each of them has a point of his own. So the tree is of one point when there are two joins between
-// which, for each thread, some number of operations done explains all names that are its own.
+// Users at once do not meet between two joins (ownership.h): each name there is what one of them
+// has made of it, and each of them has a point of his own. So the tree is of one point when there
+// are two joins between which, for each thread, some number of operations done explains all names
+// that are its own.
 
 #include <optional>
 #include <span>
@@ -32,7 +34,8 @@ struct SeenName {
 class OnePointJudge {
  public:
   /// All must outlive it.
-  OnePointJudge(const WorkloadHistory& history, const adapters::Promises& promises, const Horizon& horizon)
+  OnePointJudge(const WorkloadHistory& history, const adapters::Promises& promises,
+                const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
   /// Nothing: there is such a point. Otherwise what contradicts the point that explains most.
@@ -48,8 +51,10 @@ class OnePointJudge {
                 const std::vector<const SeenName*>& names);
   std::size_t owner(const SeenName& name, const Timeline::Section& section) const;
   bool fits(const SeenName& name, std::size_t done) const;
-  bool has_metadata(const ObjectHistory& object, const ObservedObject& observed, std::size_t done) const;
-  bool has_contents(const ObjectHistory& object, const ObservedObject& observed, std::size_t done) const;
+  bool has_metadata(const ObjectHistory& object, const ObservedObject& observed,
+                    std::size_t done) const;
+  bool has_contents(const ObjectHistory& object, const ObservedObject& observed,
+                    std::size_t done) const;
 
   const WorkloadHistory& history_;
   const adapters::Promises& promises_;

@@ -1,4 +1,5 @@
-// A tree that is of one point of the history, and trees that are of none although each name is what it may be.
+// A tree that is of one point of the history, and trees that are of none although each name is what
+// it may be.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/testing/judged_case.h"
@@ -21,7 +22,8 @@ ObservedObject with_mode(ObservedObject object, std::uint32_t mode) {
 
 TEST(OnePoint, ALaterNameWithoutAnEarlierOneIsNoPoint) {
   const Case two{{"create a", "sync", "create b", "create c", "sync"}, 1};
-  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 3);
+  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
+                       c = file("c", 0, 0, 0, 3);
   for (const Tree& tree : {Tree{a}, Tree{a, b}, Tree{a, b, c}})
     EXPECT_EQ(two.judge(tree, kMetadataOfOne), kNoFinding);
   EXPECT_EQ(two.judge({a, c}, kNoPointPromised), kNoFinding);
@@ -49,10 +51,12 @@ TEST(OnePoint, MayLieBeforeARestThatIsTooShort) {
 }
 
 TEST(OnePoint, SizesAndModesAreOfItToo) {
-  const Case both{{"create a", "create b", "chmod b 600", "sync", "write a 0 512 1 1", "chmod b 640", "sync"},
-                  3};
+  const Case both{
+      {"create a", "create b", "chmod b 600", "sync", "write a 0 512 1 1", "chmod b 640", "sync"},
+      3};
   const auto tree = [](std::uint64_t blocks, std::uint32_t mode) {
-    return Tree{with_mode(file("a", blocks, 1, 1, 1), 0644), with_mode(file("b", 0, 0, 0, 2), mode)};
+    return Tree{with_mode(file("a", blocks, 1, 1, 1), 0644),
+                with_mode(file("b", 0, 0, 0, 2), mode)};
   };
   EXPECT_EQ(both.judge(tree(0, 0600), kMetadataOfOne), kNoFinding);
   EXPECT_EQ(both.judge(tree(1, 0600), kMetadataOfOne), kNoFinding);
@@ -62,11 +66,13 @@ TEST(OnePoint, SizesAndModesAreOfItToo) {
 }
 
 TEST(OnePoint, ContentsAreOfItWhereThatIsPromised) {
-  const Case over{
-      {"create a", "write a 0 1024 1 1", "sync", "write a 0 512 1 2", "write a 512 512 1 3", "sync"}, 2};
+  const Case over{{"create a", "write a 0 1024 1 1", "sync", "write a 0 512 1 2",
+                   "write a 512 512 1 3", "sync"},
+                  2};
   const auto tree = [](std::uint32_t first, std::uint32_t second) {
     ObservedObject a = file("a", 2, 1, 1, 1);
-    a.runs = {{ContentRun::Kind::stamp, 0, 1, 1, first}, {ContentRun::Kind::stamp, 1, 1, 1, second}};
+    a.runs = {{ContentRun::Kind::stamp, 0, 1, 1, first},
+              {ContentRun::Kind::stamp, 1, 1, 1, second}};
     return Tree{a};
   };
   EXPECT_EQ(over.judge(tree(1, 1), kAllOfOne), kNoFinding);
@@ -77,16 +83,19 @@ TEST(OnePoint, ContentsAreOfItWhereThatIsPromised) {
 }
 
 TEST(OnePoint, APartialWriteSaysNothingOfItsFile) {
-  const Case no_room{
-      {"create a", "sync", "write a 0 1024 1 1", "create b", "sync"}, 1, {{2, workload::Outcome::partial}}};
+  const Case no_room{{"create a", "sync", "write a 0 1024 1 1", "create b", "sync"},
+                     1,
+                     {{2, workload::Outcome::partial}}};
   EXPECT_EQ(no_room.judge({file("a", 1, 1, 1, 1), file("b", 0, 0, 0, 2)}, kAllOfOne), kNoFinding);
   EXPECT_EQ(no_room.judge({file("a", 1, 1, 1, 1)}, kAllOfOne), kNoFinding);
 }
 
 TEST(OnePoint, EachUserHasHisOwn) {
-  const Case users{{"mkdir d", "sync", "join", "create a", "@1 create d/b", "create c", "@1 create d/e"}, 1};
-  const ObservedObject d = directory("d", 10), a = file("a", 0, 0, 0, 1), b = file("d/b", 0, 0, 0, 2),
-                       c = file("c", 0, 0, 0, 3), e = file("d/e", 0, 0, 0, 4);
+  const Case users{
+      {"mkdir d", "sync", "join", "create a", "@1 create d/b", "create c", "@1 create d/e"}, 1};
+  const ObservedObject d = directory("d", 10), a = file("a", 0, 0, 0, 1),
+                       b = file("d/b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 3),
+                       e = file("d/e", 0, 0, 0, 4);
   for (const Tree& tree : {Tree{d}, Tree{d, a, c}, Tree{d, b, e}, Tree{d, a, b, e}})
     EXPECT_EQ(users.judge(tree, kMetadataOfOne), kNoFinding);
   EXPECT_EQ(users.judge({d, c}, kMetadataOfOne), kOfNoPoint);
@@ -95,31 +104,39 @@ TEST(OnePoint, EachUserHasHisOwn) {
 
 TEST(OnePoint, NobodyIsBeyondAJoinThatSomebodyHasNotReached) {
   const Case users{{"create a", "@1 create b", "join", "create c"}, std::nullopt};
-  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 3);
+  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
+                       c = file("c", 0, 0, 0, 3);
   EXPECT_EQ(users.judge({a, b, c}, kMetadataOfOne), kNoFinding);
   EXPECT_EQ(users.judge({a, c}, kNoPointPromised), kNoFinding);
   EXPECT_EQ(users.judge({a, c}, kMetadataOfOne), kOfNoPoint);
 }
 
 TEST(OnePoint, ATransactionIsDoneWhollyOrNotAtAll) {
-  const Case one{{"create a", "sync", "create b", "begin", "create c", "create d", "commit", "create e"}, 1};
-  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2), c = file("c", 0, 0, 0, 3),
-                       d = file("d", 0, 0, 0, 4), e = file("e", 0, 0, 0, 5);
+  const Case one{
+      {"create a", "sync", "create b", "begin", "create c", "create d", "commit", "create e"}, 1};
+  const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
+                       c = file("c", 0, 0, 0, 3), d = file("d", 0, 0, 0, 4),
+                       e = file("e", 0, 0, 0, 5);
   for (const Tree& tree : {Tree{a}, Tree{a, b}, Tree{a, b, c, d}, Tree{a, b, c, d, e}})
     EXPECT_EQ(one.judge(tree, kMetadataOfOne), kNoFinding);
   EXPECT_EQ(one.judge({a, b, c}, kMetadataOfOne), kOfNoPoint);
   EXPECT_EQ(one.judge({a, b, c}, kNoPointPromised), kNoFinding);
-  const Case without{one.lines, 1, {{3, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
-  EXPECT_EQ(without.judge({a, b, c}, kMetadataOfOne), kNoFinding) << "where there are no transactions";
-  const Case others{{"begin", "create a", "@1 begin", "@1 create b", "create c", "@1 create d", "commit",
-                     "@1 commit", "begin", "create e", "create f"},
+  const Case without{
+      one.lines, 1, {{3, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  EXPECT_EQ(without.judge({a, b, c}, kMetadataOfOne), kNoFinding)
+      << "where there are no transactions";
+  const Case others{{"begin", "create a", "@1 begin", "@1 create b", "create c", "@1 create d",
+                     "commit", "@1 commit", "begin", "create e", "create f"},
                     std::nullopt};
-  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3)}, kMetadataOfOne), kNoFinding);
-  EXPECT_EQ(others.judge({file("b", 0, 0, 0, 2), file("d", 0, 0, 0, 4)}, kMetadataOfOne), kNoFinding);
-  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("b", 0, 0, 0, 2)}, kMetadataOfOne), kOfNoPoint);
-  EXPECT_EQ(
-      others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3), file("e", 0, 0, 0, 5)}, kMetadataOfOne),
-      kOfNoPoint)
+  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3)}, kMetadataOfOne),
+            kNoFinding);
+  EXPECT_EQ(others.judge({file("b", 0, 0, 0, 2), file("d", 0, 0, 0, 4)}, kMetadataOfOne),
+            kNoFinding);
+  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("b", 0, 0, 0, 2)}, kMetadataOfOne),
+            kOfNoPoint);
+  EXPECT_EQ(others.judge({file("a", 0, 0, 0, 1), file("c", 0, 0, 0, 3), file("e", 0, 0, 0, 5)},
+                         kMetadataOfOne),
+            kOfNoPoint)
       << "one that has not been committed is not there";
 }
 

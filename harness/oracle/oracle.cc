@@ -11,12 +11,13 @@ Oracle::Oracle(Oracle&&) noexcept = default;
 Oracle& Oracle::operator=(Oracle&&) noexcept = default;
 Oracle::~Oracle() = default;
 
-Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations, const OracleOptions& options) {
+Result<Oracle> Oracle::follow(std::span<const workload::Operation> operations,
+                              const OracleOptions& options) {
   TRY(auto history,
       follow_operations(operations, options.promises, options.failed_operations, options.subjects));
   LoneNames lone_names = mark_lone_names(history);
-  return Oracle(
-      std::make_unique<History>(History{std::move(history), options.promises, std::move(lone_names)}));
+  return Oracle(std::make_unique<History>(
+      History{std::move(history), options.promises, std::move(lone_names)}));
 }
 
 const Aspects& Oracle::judged() const {

@@ -1,4 +1,5 @@
-// The oracle against hand-made trees, and against every prefix and corruption of a generated workload.
+// The oracle against hand-made trees, and against every prefix and corruption of a generated
+// workload.
 #include "harness/oracle/oracle.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ using workload::Operation;
 
 std::vector<Operation> operations(const std::vector<std::string>& lines) {
   std::vector<Operation> list;
-  for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+  for (const std::string& line : lines)
+    list.push_back(workload::parse_operation(line, "test").value());
   return list;
 }
 
@@ -27,7 +29,8 @@ ObservedObject file_with(std::string path, std::vector<ContentRun> runs) {
   for (const ContentRun& run : object.runs) object.size_bytes += 512 * run.blocks;
   return object;
 }
-ContentRun stamp(std::uint64_t first, std::uint64_t blocks, std::uint32_t number, std::uint32_t version) {
+ContentRun stamp(std::uint64_t first, std::uint64_t blocks, std::uint32_t number,
+                 std::uint32_t version) {
   return {.kind = ContentRun::Kind::stamp,
           .first_block = first,
           .blocks = blocks,
@@ -38,47 +41,56 @@ ContentRun zero(std::uint64_t first, std::uint64_t blocks) {
   return {.first_block = first, .blocks = blocks};
 }
 
-std::vector<Verdict> kinds(const std::vector<std::string>& lines, std::optional<std::size_t> persisted,
+std::vector<Verdict> kinds(const std::vector<std::string>& lines,
+                           std::optional<std::size_t> persisted,
                            const std::vector<ObservedObject>& tree, bool fsync_keeps_name = true) {
   const Result<Oracle> oracle =
       Oracle::follow(operations(lines), {.promises = {.fsync_keeps_name = fsync_keeps_name}});
   std::vector<Verdict> found;
-  for (const Finding& finding : oracle.value().judge(persisted, tree)) found.push_back(finding.kind);
+  for (const Finding& finding : oracle.value().judge(persisted, tree))
+    found.push_back(finding.kind);
   return found;
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte: a write of one byte cannot be distinguished from none, wherever the file
-/// ends later.
+/// A stamp begins with a zero byte: a write of one byte cannot be distinguished from none, wherever
+/// the file ends later.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
   for (const auto& [size, found] : {std::pair{1, Kinds{}}, {9, Kinds{Verdict::lost_synced_data}}}) {
-    const std::vector<std::string> cut{"create a", "write a 0 512 1 1", fmt::format("truncate a {}", size),
-                                       "truncate a 1024", "sync"};
-    EXPECT_EQ(kinds(cut, 4, {file_with("a", {zero(0, 2)})}), found) << size << " bytes are left of a stamp";
+    const std::vector<std::string> cut{"create a", "write a 0 512 1 1",
+                                       fmt::format("truncate a {}", size), "truncate a 1024",
+                                       "sync"};
+    EXPECT_EQ(kinds(cut, 4, {file_with("a", {zero(0, 2)})}), found)
+        << size << " bytes are left of a stamp";
   }
 }
 
-const std::vector<std::string> kOverwrite{
-    "create a", "write a 0 1024 1 1", "fsync a", "write a 512 512 1 2", "write a 0 512 1 3", "fsync a",
-    "unlink a"};
+const std::vector<std::string> kOverwrite{"create a",          "write a 0 1024 1 1",
+                                          "fsync a",           "write a 512 512 1 2",
+                                          "write a 0 512 1 3", "fsync a",
+                                          "unlink a"};
 
 TEST(Oracle, SyncedDataMustBeThere) {
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 2, 1, 1)})}), Kinds{});
   EXPECT_EQ(kinds(kOverwrite, 2, {}), Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {})}), Kinds{Verdict::zero_length});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1)})}), Kinds{Verdict::lost_synced_data});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1)})}),
+            Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1), zero(1, 1)})}),
             Kinds{Verdict::lost_synced_data});
 }
 
 TEST(Oracle, WritesInFlightMayOrMayNotBeThere) {
-  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 2)})}), Kinds{});
-  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}), Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 2)})}),
+            Kinds{});
+  EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
+            Kinds{});
   EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
             Kinds{Verdict::lost_synced_data});
-  EXPECT_EQ(kinds(kOverwrite, 5, {}), Kinds{}) << "the unlink after the last fsync may have happened";
+  EXPECT_EQ(kinds(kOverwrite, 5, {}), Kinds{})
+      << "the unlink after the last fsync may have happened";
 }
 
 TEST(Oracle, NothingIsPromisedBeforeTheFirstPersistencePoint) {
@@ -97,38 +109,45 @@ TEST(Oracle, ForeignBytes) {
                            .first_block = 0,
                            .blocks = 1,
                            .head = std::vector<std::byte>(32, std::byte{0x5a})};
-  EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {foreign, stamp(1, 1, 1, 2)})}), Kinds{Verdict::wrong_data});
-  EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file_with("a", {foreign})}),
-            Kinds{Verdict::stale_data});
+  EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {foreign, stamp(1, 1, 1, 2)})}),
+            Kinds{Verdict::wrong_data});
   EXPECT_EQ(
-      kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file_with("a", {stamp(0, 1, 9, 1)})}),
+      kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt, {file_with("a", {foreign})}),
       Kinds{Verdict::stale_data});
+  EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "sync"}, std::nullopt,
+                  {file_with("a", {stamp(0, 1, 9, 1)})}),
+            Kinds{Verdict::stale_data});
 }
 
 TEST(Oracle, ATornSectorIsPermittedOnlyUnderAWriteInFlight) {
   std::vector<std::byte> older(512), newer(512);
   workload::write_stamp({1, 1, 1}, older);
   workload::write_stamp({1, 2, 1}, newer);
-  for (const std::size_t tear : {std::size_t{3}, std::size_t{14}, std::size_t{25}, std::size_t{200}}) {
+  for (const std::size_t tear :
+       {std::size_t{3}, std::size_t{14}, std::size_t{25}, std::size_t{200}}) {
     std::vector<std::byte> torn = older;
     std::copy_n(newer.begin(), tear, torn.begin());
     ContentRun run{.kind = ContentRun::Kind::foreign, .first_block = 1, .blocks = 1};
     run.head.assign(torn.begin(), torn.begin() + 32);
     EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 1), run})}), Kinds{}) << tear;
-    EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), run})}), Kinds{Verdict::wrong_data})
+    EXPECT_EQ(kinds(kOverwrite, 5, {file_with("a", {stamp(0, 1, 1, 3), run})}),
+              Kinds{Verdict::wrong_data})
         << tear;
   }
 }
 
-const std::vector<std::string> kReplace{"create a",          "write a 0 512 1 1", "sync",       "create t",
-                                        "write t 0 512 2 2", "fsync t",           "rename t a", "sync"};
+const std::vector<std::string> kReplace{
+    "create a",          "write a 0 512 1 1", "sync",       "create t",
+    "write t 0 512 2 2", "fsync t",           "rename t a", "sync"};
 
 TEST(Oracle, ARenameIsAllOrNothing) {
   const ObservedObject old_a = file_with("a", {stamp(0, 1, 1, 1)}),
-                       new_a = file_with("a", {stamp(0, 1, 2, 2)}), t = file_with("t", {stamp(0, 1, 2, 2)});
+                       new_a = file_with("a", {stamp(0, 1, 2, 2)}),
+                       t = file_with("t", {stamp(0, 1, 2, 2)});
   EXPECT_EQ(kinds(kReplace, 5, {old_a, t}), Kinds{});
   EXPECT_EQ(kinds(kReplace, 5, {new_a}), Kinds{});
-  EXPECT_EQ(kinds(kReplace, 5, {t}), Kinds{Verdict::non_atomic_rename}) << "the old name must show something";
+  EXPECT_EQ(kinds(kReplace, 5, {t}), Kinds{Verdict::non_atomic_rename})
+      << "the old name must show something";
   EXPECT_EQ(kinds(kReplace, 5, {new_a, t}), Kinds{Verdict::non_atomic_rename});
   EXPECT_EQ(kinds(kReplace, 5, {old_a}), Kinds{Verdict::lost_synced_data})
       << "the new file was synced and is nowhere";
@@ -138,26 +157,31 @@ TEST(Oracle, ARenameIsAllOrNothing) {
 }
 
 TEST(Oracle, ARenameThatLeavesAWhiteoutIsAllOrNothingToo) {
-  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync", "rename-whiteout a b", "sync"};
-  const ObservedObject a = file_with("a", {stamp(0, 1, 1, 1)}), b = file_with("b", {stamp(0, 1, 1, 1)});
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync",
+                                      "rename-whiteout a b", "sync"};
+  const ObservedObject a = file_with("a", {stamp(0, 1, 1, 1)}),
+                       b = file_with("b", {stamp(0, 1, 1, 1)});
   const ObservedObject whiteout{.path = "a", .type = FileType::whiteout, .links = 1};
   EXPECT_EQ(kinds(list, 2, {a}), Kinds{});
   EXPECT_EQ(kinds(list, 2, {whiteout, b}), Kinds{});
-  EXPECT_EQ(kinds(list, 2, {b}), Kinds{Verdict::non_atomic_rename}) << "what the whiteout hid is seen again";
+  EXPECT_EQ(kinds(list, 2, {b}), Kinds{Verdict::non_atomic_rename})
+      << "what the whiteout hid is seen again";
   EXPECT_EQ(kinds(list, 2, {a, b}), Kinds{Verdict::non_atomic_rename});
   EXPECT_EQ(kinds(list, 2, {whiteout}), Kinds{Verdict::lost_synced_data}) << "the file is nowhere";
   EXPECT_EQ(kinds(list, 4, {whiteout, b}), Kinds{});
   EXPECT_EQ(kinds(list, 4, {b}), Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(list, 4, {a, b}), Kinds{Verdict::lost_synced_data}) << "the whiteout is gone";
   const ObservedObject device{.path = "a", .type = FileType::other, .links = 1};
-  EXPECT_EQ(kinds(list, 4, {device, b}), Kinds{Verdict::wrong_data}) << "a device of another number";
+  EXPECT_EQ(kinds(list, 4, {device, b}), Kinds{Verdict::wrong_data})
+      << "a device of another number";
 }
 
 std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persisted,
                         const std::vector<ObservedObject>& tree) {
   std::vector<Tier> found;
   const Result<Oracle> oracle = Oracle::follow(operations(lines), {});
-  for (const Finding& finding : oracle.value().judge(persisted, tree)) found.push_back(finding.tier);
+  for (const Finding& finding : oracle.value().judge(persisted, tree))
+    found.push_back(finding.tier);
   return found;
 }
 using Tiers = std::vector<Tier>;
@@ -165,7 +189,8 @@ using Tiers = std::vector<Tier>;
 /// POSIX lets sync() return before anything is written.
 TEST(Oracle, WhatOnlyASyncKeptIsDocumented) {
   for (const char* sync : {"sync", "syncfs"}) {
-    const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one", sync};
+    const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
+                                        sync};
     ObservedObject whole = file_with("a", {stamp(0, 1, 1, 1)});
     EXPECT_EQ(tiers(list, 3, {}), Tiers{Tier::documented}) << "the name";
     EXPECT_EQ(tiers(list, 3, {whole}), Tiers{Tier::documented}) << "the attribute";
@@ -194,15 +219,18 @@ TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
   found.runs = {stamp(0, 1, 1, 1), zero(1, 1)};
   EXPECT_EQ(tiers(list, 6, {found}), Tiers{Tier::documented}) << "the block that only sync wrote";
   list.insert(list.end() - 1, "unlink a");
-  EXPECT_EQ(tiers(list, 7, {file_with("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}), Tiers{Tier::documented})
+  EXPECT_EQ(tiers(list, 7, {file_with("a", {stamp(0, 1, 1, 1), stamp(1, 1, 1, 2)})}),
+            Tiers{Tier::documented})
       << "the removal";
 }
 
-/// generic/764: a file that was persistent is removed while it is open, and synced through what is open.
+/// generic/764: a file that was persistent is removed while it is open, and synced through what is
+/// open.
 TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
                                       "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
-  const auto judged = [&](const adapters::Promises& promises, const std::vector<ObservedObject>& tree) {
+  const auto judged = [&](const adapters::Promises& promises,
+                          const std::vector<ObservedObject>& tree) {
     Kinds found;
     for (const Finding& each :
          Oracle::follow(operations(list), {.promises = promises}).value().judge(5, tree))
@@ -222,11 +250,13 @@ TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
 
 TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
   const adapters::Promises keeps_name{.fsync_keeps_name = true};
-  const std::vector<std::string> list{"mkdir d", "create a", "sync", "open a %f", "rename a d/b", "fsync %f"};
+  const std::vector<std::string> list{"mkdir d",   "create a",     "sync",
+                                      "open a %f", "rename a d/b", "fsync %f"};
   const auto oracle = Oracle::follow(operations(list), {.promises = keeps_name});
   ObservedObject d{.path = "d", .type = FileType::directory};
   EXPECT_TRUE(oracle.value().judge(5, {d, file_with("d/b", {})}).empty());
-  EXPECT_FALSE(oracle.value().judge(5, {d, file_with("a", {})}).empty()) << "its name of now was synced";
+  EXPECT_FALSE(oracle.value().judge(5, {d, file_with("a", {})}).empty())
+      << "its name of now was synced";
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"open a %f"},
                                              {"symlink x a", "open a %f"},
@@ -246,15 +276,19 @@ TEST(Oracle, RemovedAndUnknownObjects) {
   EXPECT_EQ(kinds(list, 4, {d, file_with("d/a", {})}), Kinds{Verdict::resurrected});
   EXPECT_EQ(kinds(list, 4, {d, file_with("d/x", {})}), Kinds{Verdict::wrong_data});
   EXPECT_EQ(kinds(list, 4, {}), Kinds{Verdict::lost_synced_data});
-  EXPECT_EQ(
-      kinds(list, 2,
-            {d, file_with("d/a", {}), ObservedObject{.path = "lost+found", .type = FileType::directory}}),
-      Kinds{});
+  EXPECT_EQ(kinds(list, 2,
+                  {d, file_with("d/a", {}),
+                   ObservedObject{.path = "lost+found", .type = FileType::directory}}),
+            Kinds{});
 }
 
 TEST(Oracle, RefusesListsThatCannotRun) {
-  for (const std::vector<std::string>& list : std::vector<std::vector<std::string>>{
-           {"write a 0 512 1 1"}, {"create a", "create a"}, {"unlink a"}, {"create d/a"}, {"fsync a"}}) {
+  for (const std::vector<std::string>& list :
+       std::vector<std::vector<std::string>>{{"write a 0 512 1 1"},
+                                             {"create a", "create a"},
+                                             {"unlink a"},
+                                             {"create d/a"},
+                                             {"fsync a"}}) {
     EXPECT_FALSE(Oracle::follow(operations(list), {}));
   }
 }
@@ -310,11 +344,14 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
       // What a sync or an fsync covered, taken away again, must be missed.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
-        std::erase_if(tree, [&](const ObservedObject& object) { return object.path == list[done].path; });
+        std::erase_if(tree,
+                      [&](const ObservedObject& object) { return object.path == list[done].path; });
         bool may_be_gone = false;  // removed or replaced by an operation that may have run
-        for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]); ++i) {
+        for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]);
+             ++i) {
           may_be_gone |= list[i].kind == Operation::Kind::unlink && list[i].path == list[done].path;
-          may_be_gone |= list[i].kind == Operation::Kind::rename && list[i].target == list[done].path;
+          may_be_gone |=
+              list[i].kind == Operation::Kind::rename && list[i].target == list[done].path;
         }
         EXPECT_TRUE(may_be_gone || !oracle.judge(done, tree).empty())
             << "seed " << seed << " operation " << done;
@@ -351,15 +388,15 @@ TEST(Oracle, ANameStandsInItsDirectoryOnce) {
 
 TEST(ObservedTree, HostileEntriesAreRefused) {
   using nlohmann::json;
-  EXPECT_TRUE(
-      parse_entry(json::parse(R"({"path":"a","type":"file","size":512,"runs":[[0,1,"stamp",1,2]]})")));
+  EXPECT_TRUE(parse_entry(
+      json::parse(R"({"path":"a","type":"file","size":512,"runs":[[0,1,"stamp",1,2]]})")));
   EXPECT_TRUE(parse_entry(json::parse(R"({"path":"a","type":"file","size":9,"cut":true})"))->cut);
   for (const char* text :
        {R"([])", R"({"path":1})", R"({"path":"a"})", R"({"path":"a","type":"pipe"})",
         R"({"path":"a","type":"file","size":-1})", R"({"path":"a","type":"file","runs":[[0,1]]})",
         R"({"path":"a","type":"file","runs":[[0,1,"stamp",{}]]})",
-        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})", R"({"path":"a","type":"file","cut":1})",
-        R"({"path":"a","type":"file","attributes-cut":1})",
+        R"({"path":"a","type":"file","runs":[[0,1,"other","zz"]]})",
+        R"({"path":"a","type":"file","cut":1})", R"({"path":"a","type":"file","attributes-cut":1})",
         R"({"path":"a","type":"file","runs":[[1,18446744073709551615,"zero"]]})"}) {
     EXPECT_FALSE(parse_entry(json::parse(text))) << text;
   }
@@ -370,12 +407,14 @@ TEST(Verdict, TheWorstFindingWins) {
                                       {Verdict::lost_synced_data, Tier::posix, "b", "", ""}};
   EXPECT_EQ(judge_trial({}, findings).verdict, Verdict::lost_synced_data);
   std::vector<Finding> three(3, findings.back());
-  three[0] = {.kind = Verdict::lost_synced_data, .path = "d/f", .expected = "this", .found = "that"};
+  three[0] = {
+      .kind = Verdict::lost_synced_data, .path = "d/f", .expected = "this", .found = "that"};
   three[1].kind = three[2].kind = three[0].kind;
   EXPECT_EQ(judge_trial({.check_found_damage = true}, three).summary,
             "d/f: expected this, found that; 2 more objects likewise; fsck repaired damage");
   three.resize(1);
-  EXPECT_EQ(judge_trial({}, three).summary, "d/f: expected this, found that; fsck reported no errors");
+  EXPECT_EQ(judge_trial({}, three).summary,
+            "d/f: expected this, found that; fsck reported no errors");
   EXPECT_EQ(judge_trial({.mounted = false}, {}).verdict, Verdict::unmountable);
   EXPECT_EQ(judge_trial({.check_found_damage = true, .repaired = false}, {}).verdict,
             Verdict::not_repairable);

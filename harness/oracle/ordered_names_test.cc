@@ -1,5 +1,5 @@
-// What the oracle asks of a file system that orders its writes and has no log (Promises::names, ordered).
-// Each rule is broken in a tree made by hand, beside a tree that keeps it.
+// What the oracle asks of a file system that orders its writes and has no log (Promises::names,
+// ordered). Each rule is broken in a tree made by hand, beside a tree that keeps it.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -38,13 +38,14 @@ ObservedObject other() {
 }
 
 TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
-  const Case moved =
-      then_nothing({"mkdir A", "mkdir B", "create A/f", "write A/f 0 512 1 1", "sync", "rename A/f B/f"});
+  const Case moved = then_nothing(
+      {"mkdir A", "mkdir B", "create A/f", "write A/f 0 512 1 1", "sync", "rename A/f B/f"});
   const ObservedObject a = directory("A", 2), b = directory("B", 3);
   const adapters::Promises promises = ordered_promises();
   EXPECT_EQ(moved.judge({other(), a, b, file("A/f", 1, 1, 1, 4)}, promises), kClean);
   EXPECT_EQ(moved.judge({other(), a, b, file("B/f", 1, 1, 1, 4)}, promises), kClean);
-  EXPECT_EQ(moved.judge({other(), a, b, file("A/f", 1, 1, 1, 4, 2), file("B/f", 1, 1, 1, 4, 2)}, promises),
+  EXPECT_EQ(moved.judge({other(), a, b, file("A/f", 1, 1, 1, 4, 2), file("B/f", 1, 1, 1, 4, 2)},
+                        promises),
             kClean);
   EXPECT_EQ(moved.judge({other(), a, b}, promises), lost());
   const ObservedObject found = file("lost+found/#4", 1, 1, 1, 4);
@@ -53,14 +54,17 @@ TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
 }
 
 TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
-  const Case moved = then_nothing({"create f", "write f 0 512 1 1", "sync", "mkdir d", "rename f d/g"});
+  const Case moved =
+      then_nothing({"create f", "write f 0 512 1 1", "sync", "mkdir d", "rename f d/g"});
   const adapters::Promises promises = ordered_promises();
   EXPECT_EQ(moved.judge({other(), file("f", 1, 1, 1, 4)}, promises), kClean);
   EXPECT_EQ(moved.judge({other(), directory("d", 5), file("d/g", 1, 1, 1, 4)}, promises), kClean);
   const ObservedObject place = directory("lost+found", 6), adrift = directory("lost+found/#5", 5);
-  EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 1, 1, 4)}, promises), kClean);
+  EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 1, 1, 4)}, promises),
+            kClean);
   EXPECT_EQ(moved.judge({other(), place, adrift}, promises), lost());
-  EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 9, 9, 4)}, promises), lost())
+  EXPECT_EQ(moved.judge({other(), place, adrift, file("lost+found/#5/g", 1, 9, 9, 4)}, promises),
+            lost())
       << "another file's content is another file";
   EXPECT_EQ(moved.judge({other(), place, file("lost+found/#4", 1, 1, 1, 4)}, promises), lost())
       << "the directory has no name, not the file: it must be on the disk before the old name goes";
@@ -68,8 +72,8 @@ TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
 }
 
 TEST(OrderedNames, StaleStampsOfTheReplacedFileHideNobody) {
-  const Case moved =
-      then_nothing({"create a", "write a 0 512 1 1", "create b", "sync", "truncate b 512", "rename b a"});
+  const Case moved = then_nothing(
+      {"create a", "write a 0 512 1 1", "create b", "sync", "truncate b 512", "rename b a"});
   const adapters::Promises exposing = ordered_without_initialization();
   const Tree moved_there{other(), file("a", 1, 1, 1, 4)};
   const Tree both{other(), file("a", 1, 1, 1, 4, 2), file("b", 1, 1, 1, 4, 2)};
@@ -80,7 +84,8 @@ TEST(OrderedNames, StaleStampsOfTheReplacedFileHideNobody) {
 }
 
 TEST(OrderedNames, WhatIsBelowADirectoryThatMovesGoesWithIt) {
-  const Case moved = then_nothing({"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e"});
+  const Case moved =
+      then_nothing({"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e"});
   const adapters::Promises promises = ordered_promises();
   EXPECT_EQ(moved.judge({other(), directory("e", 3), file("e/a", 1, 1, 1, 4)}, promises), kClean);
   EXPECT_EQ(moved.judge({other(), directory("d", 3), file("d/a", 1, 1, 1, 4)}, promises), kClean);
@@ -94,7 +99,8 @@ TEST(OrderedNames, FsckTakesOneNameOfADirectoryAway) {
   const ObservedObject below = file("d/a", 0, 0, 0, 4);
   EXPECT_EQ(replaced.judge({other(), directory("d", 3), below}, promises), kClean)
       << "both names led to d, and fsck removed that which e had";
-  EXPECT_EQ(replaced.judge({other(), directory("d", 3), below, directory("e", 5)}, promises), kClean);
+  EXPECT_EQ(replaced.judge({other(), directory("d", 3), below, directory("e", 5)}, promises),
+            kClean);
   EXPECT_NE(replaced.judge({other(), directory("e", 5)}, promises), kClean) << "d is nowhere";
 }
 
@@ -102,20 +108,23 @@ TEST(OrderedNames, FsckMayTakeTheOldNameOfADirectoryAfterAnExchange) {
   const Case exchanged =
       then_nothing({"mkdir d", "create f", "write f 0 512 1 1", "sync", "rename-exchange d f"});
   const adapters::Promises promises = ordered_promises();
-  EXPECT_EQ(exchanged.judge({other(), directory("f", 3), file(".exchanged-4", 1, 1, 1, 4)}, promises), kClean)
+  EXPECT_EQ(
+      exchanged.judge({other(), directory("f", 3), file(".exchanged-4", 1, 1, 1, 4)}, promises),
+      kClean)
       << "d led to the directory still, which is f by now";
   EXPECT_NE(exchanged.judge({other(), directory("f", 3)}, promises), kClean);
 }
 
 TEST(OrderedNames, AnExchangeGivesAThirdName) {
-  const Case exchanged = then_nothing({"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2",
-                                       "sync", "rename-exchange a b", "sync"});
+  const Case exchanged = then_nothing({"create a", "write a 0 512 1 1", "create b",
+                                       "write b 0 512 2 2", "sync", "rename-exchange a b", "sync"});
   Case cut = exchanged;
   cut.persisted = 5;
   const adapters::Promises promises = ordered_promises();
   const ObservedObject a = file("a", 1, 1, 1, 3, 2), b_is_a = file("b", 1, 1, 1, 3, 2);
   const ObservedObject third = file(".exchanged-4", 1, 2, 2, 4);
-  EXPECT_EQ(cut.judge({other(), a, b_is_a, third}, promises), kClean) << "b has no other name for a while";
+  EXPECT_EQ(cut.judge({other(), a, b_is_a, third}, promises), kClean)
+      << "b has no other name for a while";
   EXPECT_EQ(cut.judge({other(), a, b_is_a}, promises), lost());
   EXPECT_EQ(cut.judge({other(), file("a", 1, 2, 2, 4), file("b", 1, 1, 1, 3)}, promises), kClean);
   EXPECT_NE(cut.judge({other(), a, b_is_a, file(".exchanged-4", 1, 1, 1, 4)}, promises), kClean)
@@ -134,19 +143,21 @@ TEST(OrderedNames, ASyncOfAnotherThreadDoesNotWaitForAnExchange) {
                  "rename-exchange a b", sync, "join", "create c"},
                 7};
   };
-  const Tree cut{file("a", 1, 1, 1, 3, 2), file("b", 1, 1, 1, 3, 2), file(".exchanged-4", 1, 2, 2, 4)};
+  const Tree cut{file("a", 1, 1, 1, 3, 2), file("b", 1, 1, 1, 3, 2),
+                 file(".exchanged-4", 1, 2, 2, 4)};
   EXPECT_EQ(with_sync_of("@1 sync").judge(cut, promises), kClean);
   EXPECT_NE(with_sync_of("sync").judge(cut, promises), kClean);
 }
 
 TEST(OrderedNames, FsckTakesTheThirdNameOfAFileThatHasOtherLinks) {
-  const Case exchanged =
-      then_nothing({"create a", "create b", "write b 0 512 2 2", "link b l", "sync", "rename-exchange a b"});
+  const Case exchanged = then_nothing(
+      {"create a", "create b", "write b 0 512 2 2", "link b l", "sync", "rename-exchange a b"});
   const ObservedObject a = file("a", 0, 0, 0, 3, 2), b_is_a = file("b", 0, 0, 0, 3, 2);
   const adapters::Promises promises = ordered_promises();
   EXPECT_EQ(exchanged.judge({other(), a, b_is_a, file("l", 1, 2, 2, 4)}, promises), kClean);
   EXPECT_NE(exchanged.judge({other(), a, b_is_a}, promises), kClean);
-  const Case moved = then_nothing({"create b", "write b 0 512 2 2", "link b l", "sync", "rename b c"});
+  const Case moved =
+      then_nothing({"create b", "write b 0 512 2 2", "link b l", "sync", "rename b c"});
   EXPECT_NE(moved.judge({other(), file("l", 1, 2, 2, 4)}, promises), kClean) << "no exchange";
 }
 
@@ -159,48 +170,56 @@ TEST(OrderedNames, WhatStandsUnderANameInFlightIsJudged) {
   EXPECT_EQ(fresh.judge({other(), k, file("f", 0, 1, 1, 4)}, promises), kClean);
   EXPECT_EQ(fresh.judge({other(), k}, promises), kClean);
   stale.runs = {{ContentRun::Kind::stamp, 0, 1, 1, 1}, {ContentRun::Kind::before_mkfs, 1, 1}};
-  EXPECT_EQ(fresh.judge({other(), k, stale}, promises), (Found{{Verdict::stale_data, Tier::integrity}}));
+  EXPECT_EQ(fresh.judge({other(), k, stale}, promises),
+            (Found{{Verdict::stale_data, Tier::integrity}}));
   EXPECT_EQ(fresh.judge({other(), k, stale}, ordered_without_initialization()), kClean);
   EXPECT_NE(fresh.judge({other(), k, directory("f", 4)}, promises), kClean) << "a file was made";
   EXPECT_NE(fresh.judge({other(), k, symlink("f", "x")}, promises), kClean);
 }
 
 TEST(OrderedNames, AnInodeIsNotUsedAgainWhileANameLeadsToIt) {  // rule R2
-  const Case taken =
-      then_nothing({"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2"});
-  for (const adapters::Promises& promises : {ordered_promises(), ordered_without_initialization()}) {
+  const Case taken = then_nothing(
+      {"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2"});
+  for (const adapters::Promises& promises :
+       {ordered_promises(), ordered_without_initialization()}) {
     EXPECT_EQ(taken.judge({other(), file("a", 1, 1, 1, 3)}, promises), kClean);
     EXPECT_EQ(taken.judge({other(), file("b", 1, 2, 2, 3)}, promises), kClean);
-    EXPECT_NE(taken.judge({other(), file("a", 1, 2, 2, 3, 2), file("b", 1, 2, 2, 3, 2)}, promises), kClean);
+    EXPECT_NE(taken.judge({other(), file("a", 1, 2, 2, 3, 2), file("b", 1, 2, 2, 3, 2)}, promises),
+              kClean);
     EXPECT_NE(taken.judge({other(), file("a", 1, 2, 2, 3)}, promises), kClean);
     EXPECT_NE(taken.judge({other(), directory("a", 3)}, promises), kClean);
   }
   const Case empty = then_nothing({"create a", "sync", "unlink a", "create b"});
-  EXPECT_NE(empty.judge({other(), file("a", 0, 0, 0, 3, 2), file("b", 0, 0, 0, 3, 2)}, ordered_promises()),
+  EXPECT_NE(empty.judge({other(), file("a", 0, 0, 0, 3, 2), file("b", 0, 0, 0, 3, 2)},
+                        ordered_promises()),
             kClean);
 }
 
 TEST(OrderedNames, ATruncationInFlightShowsTheFilesOwnOldDataOrLess) {  // rule R2
-  const Case cut_off = then_nothing(
-      {"create a", "write a 0 16384 1 1", "create b", "sync", "truncate a 0", "write b 0 16384 2 2"});
-  for (const adapters::Promises& promises : {ordered_promises(), ordered_without_initialization()}) {
+  const Case cut_off = then_nothing({"create a", "write a 0 16384 1 1", "create b", "sync",
+                                     "truncate a 0", "write b 0 16384 2 2"});
+  for (const adapters::Promises& promises :
+       {ordered_promises(), ordered_without_initialization()}) {
     const ObservedObject b = file("b", 32, 2, 2, 4);
     EXPECT_EQ(cut_off.judge({other(), file("a", 32, 1, 1, 3), b}, promises), kClean);
     EXPECT_EQ(cut_off.judge({other(), file("a", 0, 1, 1, 3), b}, promises), kClean);
     EXPECT_EQ(cut_off.judge({other(), file("a", 32, 2, 2, 3), b}, promises),
               (Found{{Verdict::stale_data, Tier::integrity}}));
   }
-  const Case again =
-      then_nothing({"create a", "write a 0 8192 1 1", "sync", "truncate a 0", "write a 0 8192 1 2"});
+  const Case again = then_nothing(
+      {"create a", "write a 0 8192 1 1", "sync", "truncate a 0", "write a 0 8192 1 2"});
   ObservedObject stale = file("a", 16, 9, 9, 3);
-  EXPECT_EQ(again.judge({other(), stale}, ordered_without_initialization()), kClean) << "its new block";
+  EXPECT_EQ(again.judge({other(), stale}, ordered_without_initialization()), kClean)
+      << "its new block";
   EXPECT_NE(again.judge({other(), stale}, ordered_promises()), kClean);
-  const Case in_place = then_nothing({"create a", "write a 0 8192 1 1", "sync", "write a 0 8192 1 2"});
+  const Case in_place =
+      then_nothing({"create a", "write a 0 8192 1 1", "sync", "write a 0 8192 1 2"});
   EXPECT_NE(in_place.judge({other(), stale}, ordered_without_initialization()), kClean);
 }
 
 TEST(OrderedNames, AFileThatGrowsHasItsLastUnitFilledUp) {
-  const Case grows = then_nothing({"create a", "write a 0 1024 1 1", "sync", "write a 16384 512 1 2"});
+  const Case grows =
+      then_nothing({"create a", "write a 0 1024 1 1", "sync", "write a 16384 512 1 2"});
   ObservedObject found = file("a", 2, 1, 1, 3);
   found.size_bytes = 16896;
   found.runs.push_back({ContentRun::Kind::before_mkfs, 2, 14});
@@ -217,11 +236,13 @@ TEST(OrderedNames, FsyncOfADirectoryKeepsItsEntriesAndWhatTheyName) {
   EXPECT_EQ(bare.judge({directory("d", 2)}, ordered_promises()),
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
   EXPECT_EQ(bare.judge({directory("d", 2), file("d/a", 0, 0, 0, 3)}, ordered_promises()), kClean);
-  const Case left{
-      {"mkdir d", "mkdir e", "create d/a", "write d/a 0 512 1 1", "sync", "rename d/a e/a", "fsyncdir d"}, 6};
+  const Case left{{"mkdir d", "mkdir e", "create d/a", "write d/a 0 512 1 1", "sync",
+                   "rename d/a e/a", "fsyncdir d"},
+                  6};
   const ObservedObject d = directory("d", 2), e = directory("e", 3);
   EXPECT_EQ(left.judge({d, e, file("e/a", 1, 1, 1, 4)}, ordered_promises()), kClean);
-  EXPECT_NE(left.judge({d, e, file("d/a", 1, 1, 1, 4)}, ordered_promises()), kClean) << "resurrected";
+  EXPECT_NE(left.judge({d, e, file("d/a", 1, 1, 1, 4)}, ordered_promises()), kClean)
+      << "resurrected";
   EXPECT_NE(left.judge({d, e}, ordered_promises()), kClean) << "its removal waits for the new name";
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 // Whose a file or name is while threads work side by side.
 //
-// Between two joins an object (its data, attributes, link count) and a name (what it shows) belong to the
-// first thread that changes or syncs them. Looking a directory up on the way to something else is shared, as
-// long as nobody changes that directory's name. A list in which two threads meet anywhere else has no one
-// meaning and is refused; one that keeps to this means the same however the threads are interleaved.
+// Between two joins an object (its data, attributes, link count) and a name (what it shows) belong
+// to the first thread that changes or syncs them. Looking a directory up on the way to something
+// else is shared, as long as nobody changes that directory's name. A list in which two threads meet
+// anywhere else has no one meaning and is refused; one that keeps to this means the same however
+// the threads are interleaved.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,8 @@ class Ownership {
   bool claim(const Name& name);
   bool pass(const Name& name);
 
-  /// Another thread has it since the last join: what the acting thread makes persistent may not cover it.
+  /// Another thread has it since the last join: what the acting thread makes persistent may not
+  /// cover it.
   bool is_foreign(Object object) const;
   bool is_foreign(const Name& name) const;
 
@@ -40,7 +42,9 @@ class Ownership {
   };
   Use& now(Use& use) const;
   bool take(Use& use) const;
-  bool foreign(const Use& use) const { return use.section == section_ && use.owned && use.owner != thread_; }
+  bool foreign(const Use& use) const {
+    return use.section == section_ && use.owned && use.owner != thread_;
+  }
 
   std::size_t section_ = 1;
   std::uint8_t thread_ = 0;

@@ -11,9 +11,10 @@ namespace headcrash::oracle {
 
 Result<void> Follower::open(const workload::Operation& operation) {
   const auto token = find(operation.path);
-  const bool can_be_open =
-      token && (object(*token).type == FileType::regular || object(*token).type == FileType::directory);
-  if (!can_be_open) return wrong(fmt::format("there is no file or directory \"{}\"", operation.path));
+  const bool can_be_open = token && (object(*token).type == FileType::regular ||
+                                     object(*token).type == FileType::directory);
+  if (!can_be_open)
+    return wrong(fmt::format("there is no file or directory \"{}\"", operation.path));
   claim(*token, operation.path);
   return keep_open(operation.target, *token);
 }
@@ -26,7 +27,8 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// It is open by a link that never was: what fsync of it keeps of names is what it keeps of all of the file's.
+/// It is open by a link that never was: what fsync of it keeps of names is what it keeps of all of
+/// the file's.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -39,8 +41,11 @@ Result<void> Follower::make_nameless(const std::string& open_as) {
 bool Follower::has_lost_its_names(TokenId token) const {
   const ObjectHistory& object = history_.objects[history_.tokens[token].object];
   const auto had_a_name = [&](TokenId each) { return !history_.tokens[each].slots.empty(); };
-  const auto has_one = [&](TokenId each) { return had_a_name(each) && !history_.tokens[each].removed_by; };
-  return std::ranges::any_of(object.tokens, had_a_name) && std::ranges::none_of(object.tokens, has_one);
+  const auto has_one = [&](TokenId each) {
+    return had_a_name(each) && !history_.tokens[each].removed_by;
+  };
+  return std::ranges::any_of(object.tokens, had_a_name) &&
+         std::ranges::none_of(object.tokens, has_one);
 }
 
 Result<void> Follower::close(const workload::Operation& operation) {
@@ -74,7 +79,8 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   object(*token).data_covers.push_back({.operation = index_});
   if (operation.kind == workload::Operation::Kind::fdatasync) return {};
   object(*token).attribute_covers.push_back({index_, CoverTier::posix});
-  const std::string path = workload::is_open_file(operation.path) ? path_now(*token) : operation.path;
+  const std::string path =
+      workload::is_open_file(operation.path) ? path_now(*token) : operation.path;
   if (promises_.fsync_keeps_name) cover_path(path);
   if (promises_.fsync_keeps_new_name) cover_new_path(path);
   if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
@@ -114,10 +120,12 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// What another thread has changed since the last join may or may not have been there when the call began.
+/// What another thread has changed since the last join may or may not have been there when the call
+/// began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
-    if (!owners_.is_foreign(Ownership::Name(directory, name))) entry.covers.push_back({index_, tier});
+    if (!owners_.is_foreign(Ownership::Name(directory, name)))
+      entry.covers.push_back({index_, tier});
   }
 }
 
@@ -125,27 +133,32 @@ void Follower::sync_everything() {
   for (ObjectId id = 0; id < history_.objects.size(); ++id) {
     cover_entries(id, CoverTier::documented);
     if (owners_.is_foreign(id)) continue;
-    history_.objects[id].data_covers.push_back({.operation = index_, .tier = CoverTier::documented});
+    history_.objects[id].data_covers.push_back(
+        {.operation = index_, .tier = CoverTier::documented});
     history_.objects[id].attribute_covers.push_back({index_, CoverTier::documented});
   }
 }
 
 bool Follower::fsync_keeps(const SlotHistory& name) const {
-  return promises_.fsync_keeps_exchanged_name || name.bindings.empty() || !name.bindings.back().by_exchange;
+  return promises_.fsync_keeps_exchanged_name || name.bindings.empty() ||
+         !name.bindings.back().by_exchange;
 }
 
-/// Whether what writes an object of which `named` was the last change of name leaves out this rename of a
-/// directory above it: a later one is in nothing that fsync of the object waits for unless it looks for
-/// directories that have moved, and one before it comes along only where all is logged in order.
+/// Whether what writes an object of which `named` was the last change of name leaves out this
+/// rename of a directory above it: a later one is in nothing that fsync of the object waits for
+/// unless it looks for directories that have moved, and one before it comes along only where all is
+/// logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
-  const bool covered = !directory.covers.empty() && directory.covers.back().operation > last.operation;
+  const bool covered =
+      !directory.covers.empty() && directory.covers.back().operation > last.operation;
   if (!last.by_rename || covered) return false;
-  return last.operation > named ? !promises_.fsync_keeps_moved_path : !promises_.fsync_keeps_renamed_parents;
+  return last.operation > named ? !promises_.fsync_keeps_moved_path
+                                : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// The object's own name and its directories', up to the first of which a rename is left out: above it
-/// nothing is known to have been written.
+/// The object's own name and its directories', up to the first of which a rename is left out: above
+/// it nothing is known to have been written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -160,8 +173,8 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// From the object upwards, as long as each still has the name that it was made under and no other. One that
-/// was moved or linked ends the walk: above it nothing is known to have been written.
+/// From the object upwards, as long as each still has the name that it was made under and no other.
+/// One that was moved or linked ends the walk: above it nothing is known to have been written.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;
@@ -179,8 +192,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Every name whose last change concerned this file: where it is, and where it was and nothing has come
-/// since.
+/// Every name whose last change concerned this file: where it is, and where it was and nothing has
+/// come since.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

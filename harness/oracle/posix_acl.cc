@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint32_t kVersion = 2, kUndefined = 0xffffffff;
 constexpr std::size_t kHeaderBytes = 4, kEntryBytes = 8;
-constexpr std::uint16_t kUserObject = 1, kUser = 2, kGroupObject = 4, kGroup = 8, kMask = 16, kOther = 32;
+constexpr std::uint16_t kUserObject = 1, kUser = 2, kGroupObject = 4, kGroup = 8, kMask = 16,
+                        kOther = 32;
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint32_t number = 0;
@@ -26,12 +27,14 @@ void append(std::string& bytes, std::uint32_t number, std::size_t size) {
 }  // namespace
 
 std::optional<PosixAcl> PosixAcl::parse(std::string_view value) {
-  if (value.size() < kHeaderBytes || (value.size() - kHeaderBytes) % kEntryBytes != 0) return std::nullopt;
+  if (value.size() < kHeaderBytes || (value.size() - kHeaderBytes) % kEntryBytes != 0)
+    return std::nullopt;
   if (number_at(value, 0, kHeaderBytes) != kVersion) return std::nullopt;
   PosixAcl acl;
   for (std::size_t at = kHeaderBytes; at < value.size(); at += kEntryBytes) {
     Entry entry{static_cast<std::uint16_t>(number_at(value, at, 2)),
-                static_cast<std::uint16_t>(number_at(value, at + 2, 2)), number_at(value, at + 4, 4)};
+                static_cast<std::uint16_t>(number_at(value, at + 2, 2)),
+                number_at(value, at + 4, 4)};
     if (entry.tag != kUser && entry.tag != kGroup) entry.id = kUndefined;
     acl.entries_.push_back(entry);
   }
@@ -45,8 +48,9 @@ bool PosixAcl::valid() const {
   std::uint16_t before = 0;
   bool named = false;
   for (const Entry& entry : entries_) {
-    const bool known = entry.tag == kUserObject || entry.tag == kUser || entry.tag == kGroupObject ||
-                       entry.tag == kGroup || entry.tag == kMask || entry.tag == kOther;
+    const bool known = entry.tag == kUserObject || entry.tag == kUser ||
+                       entry.tag == kGroupObject || entry.tag == kGroup || entry.tag == kMask ||
+                       entry.tag == kOther;
     if (!known || entry.permissions > 7 || entry.tag < before) return false;
     if (!seen.emplace(entry.tag, entry.id).second) return false;
     if ((entry.tag == kUser || entry.tag == kGroup) && entry.id == kUndefined) return false;
@@ -107,7 +111,8 @@ PosixAcl PosixAcl::inherited(std::uint32_t mode) const {
 }
 
 std::string capability_as_read(std::string value) {
-  constexpr std::uint32_t kRevisionMask = 0xff000000, kRevision2 = 0x02000000, kRevision3 = 0x03000000;
+  constexpr std::uint32_t kRevisionMask = 0xff000000, kRevision2 = 0x02000000,
+                          kRevision3 = 0x03000000;
   constexpr std::size_t kBytes2 = 20, kBytes3 = 24;
   if (value.size() != kBytes3) return value;
   const std::uint32_t magic = number_at(value, 0, 4);

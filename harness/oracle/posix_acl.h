@@ -1,7 +1,8 @@
 #pragma once
-// POSIX access control lists as the kernel keeps them in "system.posix_acl_access" and "..._default"
-// (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes an entry, all little-endian. What a read returns is
-// what was set, up to identifiers that mean nothing; a list that says no more than the mode is not kept.
+// POSIX access control lists as the kernel keeps them in "system.posix_acl_access" and
+// "..._default" (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes an entry, all
+// little-endian. What a read returns is what was set, up to identifiers that mean nothing; a list
+// that says no more than the mode is not kept.
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +44,8 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// A capability of the root user of the initial namespace reads as version 2, whatever it was set as.
+/// A capability of the root user of the initial namespace reads as version 2, whatever it was set
+/// as.
 std::string capability_as_read(std::string value);
 
 }  // namespace headcrash::oracle

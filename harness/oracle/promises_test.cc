@@ -1,5 +1,5 @@
-// What one file system may do and another may not: each known permitted behaviour is accepted where it is
-// permitted, found where it is not, and in the right tier.
+// What one file system may do and another may not: each known permitted behaviour is accepted where
+// it is permitted, found where it is not, and in the right tier.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,36 +31,43 @@ TEST(Promises, AnUnsyncedReplacementMayLeaveNeitherVersionOnlyWithoutAutoDaAlloc
   ObservedObject holes = file("a", 2, 2, 2, 2);
   holes.runs[0].kind = ContentRun::Kind::zero;
   EXPECT_EQ(replace.judge({holes, log}, xfs), kNothing);
-  EXPECT_EQ(replace.judge({holes, log}, ext4), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
+  EXPECT_EQ(replace.judge({holes, log}, ext4),
+            (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
   for (const adapters::Promises& promises : {xfs, ext4}) {
     EXPECT_EQ(replace.judge({file("a", 2, 2, 2, 2), log}, promises), kNothing);
-    EXPECT_EQ(replace.judge({file("a", 2, 1, 1, 1), log, file("t", 0, 0, 0, 2)}, promises), kNothing);
+    EXPECT_EQ(replace.judge({file("a", 2, 1, 1, 1), log, file("t", 0, 0, 0, 2)}, promises),
+              kNothing);
     EXPECT_NE(replace.judge({log}, promises), kNothing) << "the name is never gone";
   }
 }
 
 TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  // generic/342
-  const Case taken{
-      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"}, 6};
+  const Case taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create a",
+                    "write a 0 512 2 2", "fsync a"},
+                   6};
   const Tree only_new{file("a", 1, 2, 2, 2)};
   EXPECT_EQ(taken.judge(only_new, kNames), (Found{{Verdict::lost_synced_data, Tier::de_facto}}));
-  EXPECT_EQ(taken.judge(only_new, {.fsync_keeps_name = true, .renamed_file_survives = false}), kNothing);
+  EXPECT_EQ(taken.judge(only_new, {.fsync_keeps_name = true, .renamed_file_survives = false}),
+            kNothing);
   EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2), file("b", 1, 1, 1, 1)}, kNames), kNothing);
-  const Case not_taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  const Case not_taken{
+      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
   EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
 }
 
 TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
-  const Case linked{{"create k", "sync", "tmpfile %f", "write %f 0 512 1 1", "fsync %f", "link %f a",
-                     "fsync %f", "fsyncdir ."},
+  const Case linked{{"create k", "sync", "tmpfile %f", "write %f 0 512 1 1", "fsync %f",
+                     "link %f a", "fsync %f", "fsyncdir ."},
                     4};
   const ObservedObject k = file("k", 0, 0, 0, 9), a = file("a", 1, 1, 1, 1);
   EXPECT_EQ(linked.judge({k}, kNames), kNothing);
   EXPECT_EQ(linked.judge({k, a}, kNames), kNothing);
-  EXPECT_NE(linked.judge({k, file("a", 0, 0, 0, 1)}, kNames), kNothing) << "its data was synced before";
+  EXPECT_NE(linked.judge({k, file("a", 0, 0, 0, 1)}, kNames), kNothing)
+      << "its data was synced before";
   Case synced = linked;
   synced.persisted = 6;
-  EXPECT_EQ(synced.judge({k}, kNames), kNothing) << "it was opened by no name that fsync could keep";
+  EXPECT_EQ(synced.judge({k}, kNames), kNothing)
+      << "it was opened by no name that fsync could keep";
   EXPECT_NE(synced.judge({k}, {.fsync_keeps_name = true, .fsync_keeps_links = true}), kNothing);
   synced.persisted = 7;
   EXPECT_NE(synced.judge({k}, kPlain), kNothing);
@@ -79,7 +86,8 @@ TEST(Promises, ARemountAndAFreezeKeepEverything) {
     EXPECT_EQ(kept.judge({file("a", 1, 0, 0, 1)}, kPlain).size(), 1U) << line;
     EXPECT_EQ(kept.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << line;
   }
-  EXPECT_EQ((Case{{"create k", "fsyncdir .", "create a", "evict"}, 1}.judge({file("k", 0, 0, 0, 2)}, kPlain)),
+  EXPECT_EQ((Case{{"create k", "fsyncdir .", "create a", "evict"}, 1}.judge({file("k", 0, 0, 0, 2)},
+                                                                            kPlain)),
             kNothing);
 }
 
@@ -97,8 +105,10 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
-/// A block of two writes to the file "a" of one block: the second one's bytes from `first` to `end`.
-ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first, std::size_t end) {
+/// A block of two writes to the file "a" of one block: the second one's bytes from `first` to
+/// `end`.
+ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first,
+                        std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block{}, fresh;
   if (version != 0) workload::write_stamp({1, version, 0}, block);
   workload::write_stamp({1, newer, 0}, fresh);
@@ -112,7 +122,8 @@ ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t 
 }
 
 TEST(Promises, AWriteThatBeginsInsideOfABlockLeavesAPartOfTheOneBefore) {
-  const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 4};
+  const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."},
+                   4};
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(twice.judge({in_parts(1, 3, 28, 512)}, kPlain), kNothing) << "bytes that nobody wrote";
   EXPECT_NE(twice.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing) << "the second one is lost";
@@ -126,7 +137,8 @@ TEST(Promises, AWriteThatBeginsInsideOfABlockLeavesAPartOfTheOneBefore) {
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
   // The magic number and the file are the same in both: from there on the newer stamp is whole.
-  const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."}, 4};
+  const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
+                  4};
   EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
   EXPECT_NE(same.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
 }
@@ -146,7 +158,8 @@ TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
   const Case punched{
       {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
   EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
-  EXPECT_EQ(punched.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing) << "the write after it may have run";
+  EXPECT_EQ(punched.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing)
+      << "the write after it may have run";
   EXPECT_EQ(punched.judge({file("a", 1, 1, 1, 1)}, kPlain),
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
   EXPECT_NE(punched.judge({with_zeroes(1, 25, 29)}, kPlain), kNothing) << "a byte too far";
@@ -160,13 +173,15 @@ TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
 TEST(Promises, AHoleOverAllOfAStampIsZeroes) {
   const Case all{{"create a", "write a 0 1536 1 1", "sync", "zero-keep a 1 1300", "fsync a"}, 4};
   ObservedObject a = file("a", 3, 1, 1, 1);
-  a.runs = {{.kind = ContentRun::Kind::zero, .first_block = 0, .blocks = 2}, with_zeroes(1, 0, 277).runs[0]};
+  a.runs = {{.kind = ContentRun::Kind::zero, .first_block = 0, .blocks = 2},
+            with_zeroes(1, 0, 277).runs[0]};
   a.runs[1].first_block = 2;
   std::array<std::byte, workload::kStampBytes> last;
   workload::write_stamp({1, 1, 2}, last);
   a.runs[1].head.assign(32, std::byte{0});
   EXPECT_EQ(all.judge({a}, kPlain), kNothing);
-  a.runs[0] = {.kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 2, .file = 1, .version = 1};
+  a.runs[0] = {
+      .kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 2, .file = 1, .version = 1};
   EXPECT_NE(all.judge({a}, kPlain), kNothing);
 }
 
@@ -187,7 +202,8 @@ TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
     return Tree{a};
   };
   const Found lost{{Verdict::lost_synced_data, Tier::posix}};
-  const Case kept{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "msync a 4096 4096"}, 4};
+  const Case kept{
+      {"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "msync a 4096 4096"}, 4};
   EXPECT_EQ(kept.judge(seen(2, 2), kPlain), kNothing);
   EXPECT_EQ(kept.judge(seen(1, 2), kPlain), kNothing) << "the first page was not synced";
   EXPECT_EQ(kept.judge(seen(2, 1), kPlain), lost);
@@ -195,8 +211,8 @@ TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
   const Case longer{{"create a", "sync", "write a 0 8192 1 1", "msync a 0 4096"}, 3};
   EXPECT_EQ(longer.judge({file("a", 8, 1, 1, 1)}, kPlain), kNothing) << "so far the file reaches";
   EXPECT_NE(longer.judge({file("a", 4, 1, 1, 1)}, kPlain), kNothing);
-  const Case nothing{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2", "sync-range a 0 8192",
-                      "create b", "fsync b"},
+  const Case nothing{{"create a", "write a 0 8192 1 1", "sync", "store a 0 8192 1 2",
+                      "sync-range a 0 8192", "create b", "fsync b"},
                      6};
   Tree old = seen(1, 1);
   old.push_back(file("b", 0, 0, 0, 2));
@@ -204,7 +220,8 @@ TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
 }
 
 TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
-  const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"}, 5};
+  const Case rename{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create c", "fsync c"},
+                    5};
   const ObservedObject c = file("c", 0, 0, 0, 3);
   const adapters::Promises ext2{.names = adapters::NameOrder::unordered};
   const Tree both{file("a", 1, 1, 1, 1, 2), file("b", 1, 1, 1, 1, 2), c};
@@ -214,27 +231,30 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
   EXPECT_EQ(rename.judge({c}, ext2), kNothing);
   const Case link{{"symlink x s", "create c", "fsync c"}, 2};
   EXPECT_EQ(link.judge({symlink("s", ""), c}, ext2), kNothing);
-  EXPECT_EQ(link.judge({symlink("s", ""), c}, kPlain), (Found{{Verdict::zero_length, Tier::integrity}}));
+  EXPECT_EQ(link.judge({symlink("s", ""), c}, kPlain),
+            (Found{{Verdict::zero_length, Tier::integrity}}));
 }
 
 TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // The inode of a removed file was taken by another one, whose fsync wrote it; the old entry still names it.
-  const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2",
-                    "fsync b", "fsyncdir ."},
+  // The inode of a removed file was taken by another one, whose fsync wrote it; the old entry still
+  // names it.
+  const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
+                    "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};
   const Tree two_names{file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)};
   EXPECT_EQ(taken.judge(two_names, ext2), kNothing);
   EXPECT_NE(taken.judge(two_names, ext4), kNothing);
   Case synced = taken;
   synced.persisted = 7;
-  EXPECT_NE(synced.judge(two_names, ext2), kNothing) << "the directory was synced: a is gone for good";
+  EXPECT_NE(synced.judge(two_names, ext2), kNothing)
+      << "the directory was synced: a is gone for good";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
   // A directory on its way: fsck puts what was in it into lost+found.
-  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2", "sync",
-                    "rename d e", "fsync k"},
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2",
+                    "sync", "rename d e", "fsync k"},
                    7};
   const ObservedObject kept = file("k", 1, 2, 2, 7);
   EXPECT_EQ(moved.judge({kept}, ext2), kNothing);
@@ -244,24 +264,29 @@ TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt)
 }
 
 TEST(Promises,
-     WithoutOrderFsyncOfADirectoryKeepsOnlyWhatWasSyncedItself) {  // seen on ext2: e2fsck clears the entry
+     // seen on ext2: e2fsck clears the entry
+     WithoutOrderFsyncOfADirectoryKeepsOnlyWhatWasSyncedItself) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
   EXPECT_EQ(bare.judge({directory("d", 2)}, ext2), kNothing);
-  EXPECT_EQ(bare.judge({directory("d", 2)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(bare.judge({directory("d", 2)}, kPlain),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
   const Case synced{{"mkdir d", "sync", "create d/a", "fsync d/a", "fsyncdir d"}, 4};
-  EXPECT_EQ(synced.judge({directory("d", 2)}, ext2), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(synced.judge({directory("d", 2)}, ext2),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
 TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
-  const Case appended{{"create a", "append a 0 512 1 1", "fsync a", "append a 512 512 1 2", "fsync a"}, 4};
+  const Case appended{
+      {"create a", "append a 0 512 1 1", "fsync a", "append a 512 512 1 2", "fsync a"}, 4};
   EXPECT_EQ(appended.judge({}, ext2), kNothing);
   ObservedObject whole = file("a", 1, 1, 1, 1);
   whole.size_bytes = 1024;
   whole.runs.push_back({ContentRun::Kind::stamp, 1, 1, 1, 2});
   EXPECT_EQ(appended.judge({whole}, ext2), kNothing);
-  EXPECT_EQ(appended.judge({file("a", 1, 1, 1, 1)}, ext2), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(appended.judge({file("a", 1, 1, 1, 1)}, ext2),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
   Case earlier = appended;
   earlier.persisted = 2;
   EXPECT_EQ(earlier.judge({file("a", 1, 1, 1, 1)}, ext2), kNothing);
@@ -270,7 +295,8 @@ TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "nobody wrote its inode";
   // The inode of what was removed since may be another's.
   Case removed = appended;
-  removed.lines.insert(removed.lines.end(), {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
+  removed.lines.insert(removed.lines.end(),
+                       {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
   removed.persisted = 8;
   EXPECT_EQ(removed.judge({file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)}, ext2), kNothing);
 }
@@ -283,7 +309,8 @@ TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
   EXPECT_EQ(grows.judge({found}, ext2), kNothing);
   EXPECT_NE(grows.judge({found}, {.exposes_stale_data = true}), kNothing);
-  EXPECT_EQ(grows.judge({file("a", 0, 1, 1, 1)}, ext2), (Found{{Verdict::zero_length, Tier::documented}}))
+  EXPECT_EQ(grows.judge({file("a", 0, 1, 1, 1)}, ext2),
+            (Found{{Verdict::zero_length, Tier::documented}}))
       << "by sync, which POSIX lets return early";
   Case done = grows;
   done.persisted = 4;
@@ -292,34 +319,42 @@ TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
 
 TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
   const adapters::Promises writeback{.exposes_stale_data = true};
-  const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"}, 3};
+  const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"},
+                     3};
   const Tree first_version{file("a", 1, 1, 1, 1)};
   EXPECT_EQ(cut_off.judge(first_version, kPlain), (Found{{Verdict::stale_data, Tier::documented}}));
   EXPECT_EQ(cut_off.judge(first_version, writeback), kNothing);
-  const Case in_place{{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "sync", "write a 0 512 1 3"}, 3};
-  EXPECT_EQ(in_place.judge(first_version, writeback), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+  const Case in_place{
+      {"create a", "write a 0 512 1 1", "write a 0 512 1 2", "sync", "write a 0 512 1 3"}, 3};
+  EXPECT_EQ(in_place.judge(first_version, writeback),
+            (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
 TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadGivenUpANewerOne) {
   const adapters::Promises writeback{.exposes_stale_data = true};
-  const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2", "fsync a"};
+  const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2",
+                                       "fsync a"};
   const auto and_then = [&](std::initializer_list<const char*> more) {
     Case both{twice, 3};
     both.lines.insert(both.lines.end(), more.begin(), more.end());
     return both;
   };
   const Tree first_version{file("a", 1, 1, 1, 1)};
-  EXPECT_EQ(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, writeback), kNothing);
+  EXPECT_EQ(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, writeback),
+            kNothing);
   EXPECT_NE(and_then({"truncate a 0", "write a 0 512 1 3"}).judge(first_version, kPlain), kNothing);
   EXPECT_NE(and_then({"truncate a 0"}).judge(first_version, writeback), kNothing) << "no new block";
-  EXPECT_NE(and_then({"write a 0 512 1 3", "truncate a 0"}).judge(first_version, writeback), kNothing);
-  EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing) << "in place";
+  EXPECT_NE(and_then({"write a 0 512 1 3", "truncate a 0"}).judge(first_version, writeback),
+            kNothing);
+  EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing)
+      << "in place";
 }
 
 TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
   const adapters::Promises writeback{.exposes_stale_data = true};
-  const Case taken_later{
-      {"create a", "create b", "write b 0 512 2 1", "sync", "allocate a 0 512", "fsync a", "rename b a"}, 3};
+  const Case taken_later{{"create a", "create b", "write b 0 512 2 1", "sync", "allocate a 0 512",
+                          "fsync a", "rename b a"},
+                         3};
   ObservedObject allocated = file("a", 1, 2, 1, 1);
   allocated.inode = 77;
   const Tree both{allocated, file("b", 1, 2, 1, 2)};
@@ -328,7 +363,8 @@ TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
 }
 
 TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
-  const Case hole{{"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
+  const Case hole{
+      {"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
   ObservedObject found = file("a", 16, 1, 1, 1);
   found.runs = {{.first_block = 0, .blocks = 7},
                 {ContentRun::Kind::stamp, 7, 2, 1, 1},
@@ -339,10 +375,11 @@ TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
 }
 
 TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
-  const adapters::Promises unordered{.fsync_keeps_name = true, .names = adapters::NameOrder::unordered};
+  const adapters::Promises unordered{.fsync_keeps_name = true,
+                                     .names = adapters::NameOrder::unordered};
   const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::ordered};
-  const Case exchanged{{"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"},
-                       5};
+  const Case exchanged{
+      {"mkdir A", "create A/foo", "mkdir B", "sync", "rename-exchange B A", "fsyncdir A"}, 5};
   const Tree done{directory("A", 3), directory("B", 2), file("B/foo", 0, 0, 0, 4)};
   const Tree gone{directory("A", 3), directory("B", 2)};
   EXPECT_EQ(exchanged.judge(done, unordered), kNothing);
@@ -367,8 +404,10 @@ TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
   EXPECT_EQ(writes.judge({stale}, writeback), (Found{{Verdict::stale_data, Tier::integrity}}));
 }
 
-TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without a journal syncs new parents
-  const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"}, 4};
+TEST(Promises,
+     FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without a journal syncs new parents
+  const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"},
+                  4};
   EXPECT_EQ(deep.judge({}, kPlain), kNothing);
   EXPECT_EQ(deep.judge({}, kNames), (Found{{Verdict::lost_synced_data, Tier::documented}}));
   EXPECT_EQ(deep.judge({directory("d", 2), directory("d/e", 3)}, kNames),
@@ -377,14 +416,17 @@ TEST(Promises, FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without
 
 TEST(Promises, FsyncKeepsThePathThroughADirectoryThatMovedLaterOnlyWhereDocumented) {
   const adapters::Promises moved_path{.fsync_keeps_name = true, .fsync_keeps_moved_path = true};
-  const adapters::Promises ordered{
-      .fsync_keeps_name = true, .fsync_keeps_moved_path = true, .names = adapters::NameOrder::ordered};
-  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "fsync e/a"}, 5};
+  const adapters::Promises ordered{.fsync_keeps_name = true,
+                                   .fsync_keeps_moved_path = true,
+                                   .names = adapters::NameOrder::ordered};
+  const Case moved{
+      {"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "fsync e/a"}, 5};
   const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 3)};
   const Tree after{directory("e", 2), file("e/a", 1, 1, 1, 3)};
   EXPECT_EQ(moved.judge(before, kNames), kNothing);
   for (const adapters::Promises& promises : {moved_path, ordered}) {
-    EXPECT_EQ(moved.judge(before, promises), (Found{{Verdict::lost_synced_data, Tier::documented}}));
+    EXPECT_EQ(moved.judge(before, promises),
+              (Found{{Verdict::lost_synced_data, Tier::documented}}));
     EXPECT_EQ(moved.judge(after, promises), kNothing);
   }
 }
@@ -397,7 +439,8 @@ TEST(Promises, WithoutAJournalExt4SyncsTheNewParentsOfANewFileAndOnlyThose) {
   EXPECT_EQ(fresh.judge({}, ext4), (Found{{Verdict::lost_synced_data, Tier::documented}}));
   const Case renamed{{"create a", "write a 0 512 1 1", "sync", "rename a b", "fsync b"}, 4};
   EXPECT_EQ(renamed.judge({file("a", 1, 1, 1, 1)}, ext4), kNothing);
-  EXPECT_NE(renamed.judge({file("a", 1, 1, 1, 1)}, adapters::load_adapter("ext4")->promises), kNothing);
+  EXPECT_NE(renamed.judge({file("a", 1, 1, 1, 1)}, adapters::load_adapter("ext4")->promises),
+            kNothing);
 }
 
 TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
@@ -409,10 +452,10 @@ TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
   Case directory_too = made;
   directory_too.persisted = 3;
   EXPECT_EQ(directory_too.judge({}, posix), (Found{{Verdict::lost_synced_data, Tier::posix}}));
-  const Case taken{
-      // generic/342
-      {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a", "write a 0 512 2 2", "fsync a"},
-      6};
+  const Case taken{// generic/342
+                   {"create a", "write a 0 512 1 1", "sync", "rename a b", "create a",
+                    "write a 0 512 2 2", "fsync a"},
+                   6};
   EXPECT_EQ(taken.judge({file("a", 1, 2, 2, 2)}, posix), kNothing);
   EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
 }
@@ -444,7 +487,8 @@ TEST(Promises, WhatMkfsMadeIsNotJudged) {
 }
 
 TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
-  const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir .", "unlink a", "fsyncdir ."}, 3};
+  const Case made{
+      {"create a", "write a 0 512 1 1", "fsync a", "fsyncdir .", "unlink a", "fsyncdir ."}, 3};
   Case removed = made;
   removed.persisted = 5;
   for (const std::string& name : adapters::built_in_adapters()) {
@@ -464,8 +508,8 @@ TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
 }
 
 TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
-  const Case links{{"create a", "write a 0 512 1 1", "sync", "link a b", "unlink a", "link b c", "fsync b"},
-                   6};
+  const Case links{
+      {"create a", "write a 0 512 1 1", "sync", "link a b", "unlink a", "link b c", "fsync b"}, 6};
   const adapters::Promises all{.fsync_keeps_name = true, .fsync_keeps_links = true};
   const Tree right{file("b", 1, 1, 1, 1, 2), file("c", 1, 1, 1, 1, 2)};
   const Tree no_c{file("b", 1, 1, 1, 1)};
@@ -488,7 +532,8 @@ TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
   EXPECT_EQ(exchanged.judge(after, xfs), kNothing);
   EXPECT_EQ(exchanged.judge(before, xfs), kNothing);
   EXPECT_NE(exchanged.judge(before, ext4), kNothing);
-  const Case moved{{"mkdir d", "mkdir e", "create d/a", "sync", "rename-exchange d e", "fsyncdir e"}, 5};
+  const Case moved{
+      {"mkdir d", "mkdir e", "create d/a", "sync", "rename-exchange d e", "fsyncdir e"}, 5};
   const Tree old{directory("d", 8), directory("e", 9), file("d/a", 0, 0, 0, 1)};
   EXPECT_EQ(moved.judge(old, xfs), kNothing);
   EXPECT_NE(moved.judge(old, ext4), kNothing);
@@ -510,7 +555,8 @@ TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) 
   EXPECT_EQ(before.judge(back, btrfs), kNothing);
   EXPECT_NE(before.judge({directory("d", 2)}, btrfs), kNothing) << "the file's own name";
   const Case within{
-      {"mkdir d", "mkdir d/e", "sync", "rename d c", "create c/e/a", "rename c b", "fsync b/e/a"}, 6};
+      {"mkdir d", "mkdir d/e", "sync", "rename d c", "create c/e/a", "rename c b", "fsync b/e/a"},
+      6};
   EXPECT_EQ(within.judge({directory("c", 2), directory("c/e", 3), file("c/e/a", 0, 0, 0, 4)}, ext4),
             kNothing);
   Case itself = later;
@@ -525,13 +571,15 @@ TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) 
 TEST(Promises, TheThirdNameOfAnExchangeMayStayOnlyWhereNamesAreNotAtomic) {
   const adapters::Promises soft = adapters::load_adapter("ufs-soft-updates")->promises;
   const adapters::Promises journal = adapters::load_adapter("ufs-journal")->promises;
-  const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"}, std::nullopt};
+  const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"},
+                       std::nullopt};
   const Tree third{file("foo", 0, 0, 0, 2), file(".exchanged-4-0", 0, 0, 0, 4)};
   EXPECT_EQ(exchanged.judge(third, soft), kNothing);
   EXPECT_NE(exchanged.judge(third, journal), kNothing);
   EXPECT_NE(exchanged.judge(third, kPlain), kNothing);
   const Case synced{{"create foo", "create bar", "fsync bar", "create log", "fsync log"}, 4};
-  EXPECT_NE(synced.judge({file(".exchanged-4-0", 0, 0, 0, 4), file("log", 0, 0, 0, 5)}, soft), kNothing)
+  EXPECT_NE(synced.judge({file(".exchanged-4-0", 0, 0, 0, 4), file("log", 0, 0, 0, 5)}, soft),
+            kNothing)
       << "what was synced has no name of its own";
 }
 
@@ -543,8 +591,9 @@ TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
 }
 
 TEST(Promises, ARenamedDirectoryTakesItsFilesAlong) {
-  const Case moved{
-      {"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "mkdir d", "fsyncdir ."}, 5};
+  const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e", "mkdir d",
+                    "fsyncdir ."},
+                   5};
   const Tree after{directory("d", 5), directory("e", 2), file("e/a", 1, 1, 1, 1)};
   const Tree before{directory("d", 2), file("d/a", 1, 1, 1, 1)};
   EXPECT_EQ(moved.judge(after, kPlain), kNothing);
@@ -558,25 +607,31 @@ TEST(Promises, ARenamedDirectoryTakesItsFilesAlong) {
 
 TEST(Promises, FdatasyncKeepsDataAndSizeOnly) {
   const Case attributes{
-      {"create a", "sync", "setxattr a user.x v", "write a 0 512 1 1", "fdatasync a", "fsync a"}, 4};
+      {"create a", "sync", "setxattr a user.x v", "write a 0 512 1 1", "fdatasync a", "fsync a"},
+      4};
   EXPECT_EQ(attributes.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
-  EXPECT_EQ(attributes.judge({file("a", 0, 1, 1, 1)}, kPlain), (Found{{Verdict::zero_length, Tier::posix}}));
+  EXPECT_EQ(attributes.judge({file("a", 0, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::zero_length, Tier::posix}}));
   Case synced = attributes;
   synced.persisted = 5;
-  EXPECT_EQ(synced.judge({file("a", 1, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(synced.judge({file("a", 1, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
 TEST(Promises, ASynchronousWriteKeepsWhatItWrote) {
-  const Case sync{{"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
+  const Case sync{
+      {"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
   ObservedObject second = file("a", 3, 1, 2, 1);
   second.runs = {{ContentRun::Kind::zero, 0, 2}, {ContentRun::Kind::stamp, 2, 1, 1, 2}};
   EXPECT_EQ(sync.judge({second}, kPlain), kNothing) << "the write before it was not synced";
-  EXPECT_EQ(sync.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::lost_synced_data, Tier::posix}}));
+  EXPECT_EQ(sync.judge({file("a", 2, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
 TEST(Promises, APunchedHoleStaysPunched) {
   const Case punched{{"create a", "write a 0 1024 1 1", "punch a 0 512", "fsync a"}, 3};
-  EXPECT_EQ(punched.judge({file("a", 2, 1, 1, 1)}, kPlain), (Found{{Verdict::stale_data, Tier::posix}}));
+  EXPECT_EQ(punched.judge({file("a", 2, 1, 1, 1)}, kPlain),
+            (Found{{Verdict::stale_data, Tier::posix}}));
 }
 
 TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
@@ -589,10 +644,11 @@ TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
 }
 
 TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
-  const Case list{{"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
-                   "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
-                  8,
-                  {{4, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
+  const Case list{
+      {"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
+       "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
+      8,
+      {{4, workload::Outcome::skipped}, {6, workload::Outcome::skipped}}};
   ObservedObject a = file("a", 1, 1, 1, 1);
   a.size_bytes = 1024;
   a.runs.push_back({ContentRun::Kind::moved, 1, 1, 2, 4, 2});
@@ -612,9 +668,10 @@ TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
 
 TEST(Promises, WhatIsRefusedNeedNotBeUndone) {
   // The cut came before the removal, which would have been refused, too, was reported.
-  const Case refused{{"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
-                     2,
-                     {{3, workload::Outcome::skipped}}};
+  const Case refused{
+      {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
+      2,
+      {{3, workload::Outcome::skipped}}};
   EXPECT_EQ(refused.judge({file("a", 0, 0, 0, 1)}, kPlain), kNothing);
 }
 

@@ -1,4 +1,5 @@
-// Ranges of files that get another place or another file: collapse, insert, clone and dedupe (follower.h).
+// Ranges of files that get another place or another file: collapse, insert, clone and dedupe
+// (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +20,10 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// What the stretches hold is so many blocks further on from this operation on; `moved`: as BlockEvent has it.
-void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches, std::int64_t blocks_further,
-                   bool moved) {
+/// What the stretches hold is so many blocks further on from this operation on; `moved`: as
+/// BlockEvent has it.
+void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
+                   std::int64_t blocks_further, bool moved) {
   for (const Stretch& each : stretches) {
     const auto there = [&](std::uint64_t block) {
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(block) + blocks_further);
@@ -50,9 +52,10 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   if (file.unclear) return {};
   if (collapses ? end >= was : operation.offset >= was)
-    return wrong(
-        fmt::format("the file has {} bytes: the range must {} before", was, collapses ? "end" : "begin"));
-  const std::uint64_t first = operation.offset / kStampBytes, blocks = operation.length / kStampBytes;
+    return wrong(fmt::format("the file has {} bytes: the range must {} before", was,
+                             collapses ? "end" : "begin"));
+  const std::uint64_t first = operation.offset / kStampBytes,
+                      blocks = operation.length / kStampBytes;
   const auto distance = static_cast<std::int64_t>(blocks);
   if (collapses) {
     put(file, content_now(file, first + blocks, blocks_of(was)), -distance, true);
@@ -82,9 +85,10 @@ Result<void> Follower::share(const Operation& operation) {
   if (file.unclear) return {};
   if (operation.offset + operation.length > size(source))
     return wrong(fmt::format("\"{}\" has {} bytes", operation.path, size(source)));
-  const std::uint64_t first = operation.offset / kStampBytes, blocks = operation.length / kStampBytes;
-  const auto distance =
-      static_cast<std::int64_t>(operation.target_offset / kStampBytes) - static_cast<std::int64_t>(first);
+  const std::uint64_t first = operation.offset / kStampBytes,
+                      blocks = operation.length / kStampBytes;
+  const auto distance = static_cast<std::int64_t>(operation.target_offset / kStampBytes) -
+                        static_cast<std::int64_t>(first);
   const std::vector<Stretch> shared = content_now(source, first, first + blocks);
   for (const Stretch& each : shared)
     if (!each.held.zero) file.shared_files.insert(each.held.file);

@@ -8,8 +8,10 @@ constexpr std::uint64_t kUnit = 8;  // blocks of 4096 bytes
 const Found kSound;
 const Found kLostOfRange{{Verdict::lost_synced_data, Tier::posix}};
 
-/// So many units of file 1: each shows the block, in units, that it was written to; a negative one zeroes.
-ObservedObject units(const std::string& path, const std::vector<int>& from, std::uint32_t number = 1) {
+/// So many units of file 1: each shows the block, in units, that it was written to; a negative one
+/// zeroes.
+ObservedObject units(const std::string& path, const std::vector<int>& from,
+                     std::uint32_t number = 1) {
   ObservedObject object = file(path, 0, number, 1, number);
   object.size_bytes = from.size() * kUnit * 512;
   for (std::uint64_t block = 0; block < from.size() * kUnit; ++block) {
@@ -33,21 +35,25 @@ TEST(Ranges, WhatFollowsACollapsedRangeHasMoved) {
   EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "it has been fsynced";
   EXPECT_EQ(synced.judge({units("a", {0, 1, 2})}, {}), kLostOfRange) << "truncated instead";
   EXPECT_EQ(synced.judge({units("a", {0, -1, 3})}, {}), kLostOfRange);
-  EXPECT_NE(synced.judge({units("a", {0, 3, 2})}, {}), kSound) << "all is there, and in another order";
+  EXPECT_NE(synced.judge({units("a", {0, 3, 2})}, {}), kSound)
+      << "all is there, and in another order";
 }
 
 TEST(Ranges, ACollapseInFlightHasMovedSomeOfIt) {
   const Case cut{kCollapse, 2};
-  for (const std::vector<int>& from : {std::vector<int>{0, 1, 2, 3}, {0, 2, 3}, {0, 2, -1, 3}, {0, 1, 3}})
+  for (const std::vector<int>& from :
+       {std::vector<int>{0, 1, 2, 3}, {0, 2, 3}, {0, 2, -1, 3}, {0, 1, 3}})
     EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
   EXPECT_NE(cut.judge({units("a", {2, 2, 3})}, {}), kSound) << "before the range nothing moves";
   EXPECT_NE(cut.judge({units("a", {0, 3, 3})}, {}), kSound) << "two units further is nowhere";
 }
 
 TEST(Ranges, AnInsertedRangeIsAHoleAndWhatFollowsHasMoved) {
-  const Case synced{{"create a", "write a 0 12288 1 1", "sync", "insert a 4096 4096", "fsync a"}, 4};
+  const Case synced{{"create a", "write a 0 12288 1 1", "sync", "insert a 4096 4096", "fsync a"},
+                    4};
   EXPECT_EQ(synced.judge({units("a", {0, -1, 1, 2})}, {}), kSound);
-  EXPECT_EQ(synced.judge({units("a", {0, 1, 1, 2})}, {}), (Found{{Verdict::stale_data, Tier::posix}}))
+  EXPECT_EQ(synced.judge({units("a", {0, 1, 1, 2})}, {}),
+            (Found{{Verdict::stale_data, Tier::posix}}))
       << "the hole shows what was there";
   EXPECT_NE(synced.judge({units("a", {0, -1, 2, 2})}, {}), kSound);
   Case cut = synced;
@@ -57,8 +63,9 @@ TEST(Ranges, AnInsertedRangeIsAHoleAndWhatFollowsHasMoved) {
 }
 
 TEST(Ranges, WhatIsWrittenBehindAMoveInFlightMayShowWhereItsBlockWas) {
-  const Case cut{
-      {"create a", "write a 0 16384 1 1", "sync", "collapse a 0 4096", "write a 0 4096 1 2", "fsync a"}, 2};
+  const Case cut{{"create a", "write a 0 16384 1 1", "sync", "collapse a 0 4096",
+                  "write a 0 4096 1 2", "fsync a"},
+                 2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
   for (std::uint64_t i = 0; i < kUnit;
        ++i) {  // the block that has moved to the beginning, and shows as not moved
@@ -81,8 +88,8 @@ TEST(Ranges, AnODsyncWriteInFrontOfAMoveIsNotExpectedToStayWhereItWas) {
 }
 
 TEST(Ranges, ACloneShowsWhatItsSourceHeldThen) {
-  const Case synced{{"create a", "write a 0 16384 1 1", "create b", "sync", "clone a 4096 8192 b 4096",
-                     "write a 0 16384 1 2", "fsync b"},
+  const Case synced{{"create a", "write a 0 16384 1 1", "create b", "sync",
+                     "clone a 4096 8192 b 4096", "write a 0 16384 1 2", "fsync b"},
                     6};
   const Tree a{units("a", {0, 1, 2, 3})};
   const auto with = [&](ObservedObject b) { return Tree{a[0], std::move(b)}; };
@@ -90,7 +97,8 @@ TEST(Ranges, ACloneShowsWhatItsSourceHeldThen) {
   EXPECT_EQ(synced.judge(with(units("b", {-1, -1, -1}, 2)), {}), kLostOfRange);
   ObservedObject later = units("b", {-1, 1, 2}, 2);
   for (std::uint64_t i = kUnit; i < 3 * kUnit; ++i) later.runs[i].version = 2;
-  EXPECT_NE(synced.judge(with(later), {}), kSound) << "what the source got afterwards is not its clone's";
+  EXPECT_NE(synced.judge(with(later), {}), kSound)
+      << "what the source got afterwards is not its clone's";
   Case cut = synced;
   cut.persisted = 3;
   EXPECT_EQ(cut.judge(with(units("b", {}, 2)), {}), kSound);
@@ -109,11 +117,13 @@ TEST(Ranges, WithoutACloneAnotherFilesBlocksAreStale) {
 }
 
 TEST(Ranges, TheyMustLieInTheFile) {
-  for (const Lines& lines : {Lines{"create a", "write a 0 8192 1 1", "collapse a 0 8192"},
-                             {"create a", "write a 0 8192 1 1", "insert a 8192 4096"},
-                             {"create a", "write a 0 8192 1 1", "create b", "clone a 0 12288 b 0"}}) {
+  for (const Lines& lines :
+       {Lines{"create a", "write a 0 8192 1 1", "collapse a 0 8192"},
+        {"create a", "write a 0 8192 1 1", "insert a 8192 4096"},
+        {"create a", "write a 0 8192 1 1", "create b", "clone a 0 12288 b 0"}}) {
     std::vector<workload::Operation> list;
-    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+    for (const std::string& line : lines)
+      list.push_back(workload::parse_operation(line, "test").value());
     EXPECT_FALSE(Oracle::follow(list, {})) << lines.back();
   }
 }

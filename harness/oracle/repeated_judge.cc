@@ -119,7 +119,8 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   }
   const Oracle::History& history = *oracle_->history_;
   auto findings =
-      Judge({history.workload, history.promises, at.horizon, at.promised, left_out_}, rest_).judge();
+      Judge({history.workload, history.promises, at.horizon, at.promised, left_out_}, rest_)
+          .judge();
   if (findings.empty()) {
     if (at.fine.size() >= kFineMax) at.fine.clear();
     for (const SeenObject& seen : tree)

@@ -2,9 +2,10 @@
 // The oracle for many trees of one run that are nearly alike: judges again only what can come out
 // differently.
 //
-// Each object of a tree comes with a digest of all that the oracle looks at. A whole tree that has been
-// judged before the same persistence point is not judged again; nor are lone names (lone_names.h) that showed
-// the same thing in a tree without a finding. What it says is what Oracle::judge says.
+// Each object of a tree comes with a digest of all that the oracle looks at. A whole tree that has
+// been judged before the same persistence point is not judged again; nor are lone names
+// (lone_names.h) that showed the same thing in a tree without a finding. What it says is what
+// Oracle::judge says.
 
 #include <cstdint>
 #include <map>
@@ -36,9 +37,10 @@ class RepeatedJudge {
   explicit RepeatedJudge(const Oracle& oracle) : oracle_(&oracle) {}
 
   LoneName lone_name(const std::string& path) const;
-  /// As Oracle::judge. The tree must be one that a check has found nothing wrong with: link counts are the
-  /// numbers of names.
-  const std::vector<Finding>& judge(std::optional<std::size_t> persisted, std::span<const SeenObject> tree);
+  /// As Oracle::judge. The tree must be one that a check has found nothing wrong with: link counts
+  /// are the numbers of names.
+  const std::vector<Finding>& judge(std::optional<std::size_t> persisted,
+                                    std::span<const SeenObject> tree);
 
  private:
   /// What follows from the last persistence point alone.

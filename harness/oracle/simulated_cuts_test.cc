@@ -1,6 +1,6 @@
-// The oracle against a file system that keeps exactly its promises (reference_model.h): whatever it leaves
-// after a cut must be accepted, and every class of damage done to it must be found. The judge of many trees
-// (repeated_judge.h) must say the same, word for word.
+// The oracle against a file system that keeps exactly its promises (reference_model.h): whatever it
+// leaves after a cut must be accepted, and every class of damage done to it must be found. The
+// judge of many trees (repeated_judge.h) must say the same, word for word.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using Tree = std::vector<ObservedObject>;
 std::string told(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
-    text +=
-        std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " + f.found + "\n";
+    text += std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " +
+            f.found + "\n";
   return text;
 }
 
@@ -34,18 +34,23 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     const std::string path = "quiet/f" + std::to_string(i);
     operations.push_back({.kind = Kind::create, .path = path});
-    operations.push_back(
-        {.kind = Kind::write, .path = path, .length = 700 + 512 * i, .file = kFirstFile + i, .version = 1});
+    operations.push_back({.kind = Kind::write,
+                          .path = path,
+                          .length = 700 + 512 * i,
+                          .file = kFirstFile + i,
+                          .version = 1});
   }
   operations.push_back({.kind = Kind::symlink, .path = "quiet/link", .target = "f0"});
   operations.push_back({.kind = Kind::sync});
-  workload::RandomOptions busy{.seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
-  for (const Kind kind : {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch, Kind::access})
+  workload::RandomOptions busy{
+      .seed = seed, .rounds = 46, .directories = 2, .names = 3, .largest_blocks = 6};
+  for (const Kind kind :
+       {Kind::rename_whiteout, Kind::chmod, Kind::chown, Kind::touch, Kind::access})
     busy.weights.at(static_cast<std::size_t>(kind)) = 2;
   for (const Kind kind : {Kind::store, Kind::msync, Kind::sync_range})
     busy.weights.at(static_cast<std::size_t>(kind)) = 3;
-  for (const Kind kind : {Kind::remount, Kind::remount_read_only, Kind::freeze, Kind::evict, Kind::mknod,
-                          Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
+  for (const Kind kind : {Kind::remount, Kind::remount_read_only, Kind::freeze, Kind::evict,
+                          Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
   // Every other list moves and shares ranges, in files that are long enough.
@@ -54,7 +59,8 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
       busy.weights.at(static_cast<std::size_t>(kind)) = 5;
   }
-  for (Operation& operation : workload::random_operations(busy)) operations.push_back(std::move(operation));
+  for (Operation& operation : workload::random_operations(busy))
+    operations.push_back(std::move(operation));
   return operations;
 }
 
@@ -99,8 +105,8 @@ struct Laboratory {
 std::string shown(const Laboratory& lab, const ReferenceModel::Cut& cut, const Tree& tree) {
   std::string text;
   for (std::size_t i = 0; i <= cut.reached; ++i)
-    text +=
-        std::to_string(i) + (i == cut.persisted ? " P " : "   ") + workload::format(lab.operations[i]) + "\n";
+    text += std::to_string(i) + (i == cut.persisted ? " P " : "   ") +
+            workload::format(lab.operations[i]) + "\n";
   for (const ObservedObject& object : tree) {
     text += object.path + " inode " + std::to_string(object.inode) + " links " +
             std::to_string(object.links) + " size " + std::to_string(object.size_bytes) + "\n";
@@ -113,7 +119,9 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
     {.fsync_keeps_name = true, .keeps_allocation = true},
     {.fsync_keeps_name = true, .fsync_keeps_links = true, .keeps_allocation = true},
     {.fsync_keeps_name = true, .fsync_keeps_moved_path = true},
-    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}},
+    {.fsync_keeps_name = true,
+     .names = adapters::NameOrder::ordered,
+     .passing_names = {".exchanged-"}},
     {.fsync_keeps_name = true,
      .fsync_keeps_moved_path = true,
      .names = adapters::NameOrder::ordered,
@@ -154,24 +162,26 @@ TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
 using Damage = std::function<bool(Laboratory&, const ReferenceModel::Cut&, Tree&)>;
 
 ObservedObject* find(Tree& tree, const std::string& path) {
-  const auto at =
-      std::find_if(tree.begin(), tree.end(), [&](const ObservedObject& o) { return o.path == path; });
+  const auto at = std::find_if(tree.begin(), tree.end(),
+                               [&](const ObservedObject& o) { return o.path == path; });
   return at == tree.end() ? nullptr : &*at;
 }
 
 void remove_below(Tree& tree, const std::string& path) {
-  std::erase_if(tree,
-                [&](const ObservedObject& o) { return o.path == path || o.path.starts_with(path + "/"); });
+  std::erase_if(tree, [&](const ObservedObject& o) {
+    return o.path == path || o.path.starts_with(path + "/");
+  });
 }
 
 /// A name that must show this file, with content of which nothing is in flight.
-ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree, FileType type,
-                            bool with_content) {
+ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
+                            FileType type, bool with_content) {
   std::vector<ObservedObject*> found;
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);
     if (!pinned.file || object == nullptr || object->type != type) continue;
-    if (with_content && (!lab.files.data_is_pinned(*pinned.file, cut) || object->runs.empty())) continue;
+    if (with_content && (!lab.files.data_is_pinned(*pinned.file, cut) || object->runs.empty()))
+      continue;
     found.push_back(object);
   }
   return found.empty() ? nullptr : found[lab.random() % found.size()];
@@ -315,8 +325,8 @@ bool lose_attribute(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
 
 /// Something with a value that was set and made persistent, and has not been set since.
 template <typename Value>
-bool change_fact(std::optional<Value> ObservedObject::* fact, Laboratory& lab, const ReferenceModel::Cut& cut,
-                 Tree& tree) {
+bool change_fact(std::optional<Value> ObservedObject::* fact, Laboratory& lab,
+                 const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     ObservedObject* object = find(tree, pinned.path);
     if (!pinned.file || object == nullptr || !(object->*fact)) continue;
@@ -403,16 +413,17 @@ TEST_P(SimulatedDamage, IsFound) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, SimulatedDamage,
-    testing::Values(NamedDamage{"LostName", lose_name}, NamedDamage{"Resurrected", resurrect_name},
-                    NamedDamage{"LostReplacement", undo_replacement}, NamedDamage{"LostWrite", lose_write},
-                    NamedDamage{"StaleBlock", show_stale_block}, NamedDamage{"Misplaced", misplace_block},
-                    NamedDamage{"OlderVersion", show_an_older_version}, NamedDamage{"Spoilt", spoil_bytes},
-                    NamedDamage{"Shorter", shorten}, NamedDamage{"Longer", lengthen},
-                    NamedDamage{"LinkCount", miscount_links}, NamedDamage{"SplitLinks", split_links},
-                    NamedDamage{"Attribute", lose_attribute}, NamedDamage{"Symlink", retarget_symlink},
-                    NamedDamage{"Mode", change_mode}, NamedDamage{"Owner", change_owner},
-                    NamedDamage{"Allocation", give_room_back}, NamedDamage{"Type", change_type},
-                    NamedDamage{"Invented", invent_name}),
+    testing::Values(
+        NamedDamage{"LostName", lose_name}, NamedDamage{"Resurrected", resurrect_name},
+        NamedDamage{"LostReplacement", undo_replacement}, NamedDamage{"LostWrite", lose_write},
+        NamedDamage{"StaleBlock", show_stale_block}, NamedDamage{"Misplaced", misplace_block},
+        NamedDamage{"OlderVersion", show_an_older_version}, NamedDamage{"Spoilt", spoil_bytes},
+        NamedDamage{"Shorter", shorten}, NamedDamage{"Longer", lengthen},
+        NamedDamage{"LinkCount", miscount_links}, NamedDamage{"SplitLinks", split_links},
+        NamedDamage{"Attribute", lose_attribute}, NamedDamage{"Symlink", retarget_symlink},
+        NamedDamage{"Mode", change_mode}, NamedDamage{"Owner", change_owner},
+        NamedDamage{"Allocation", give_room_back}, NamedDamage{"Type", change_type},
+        NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Threads side by side, simulated: a scheduler interleaves the operations of a list at random and under the
-// rules of operation.h, the power goes between any two steps, and a file system that keeps exactly its
-// promises (reference_model.h), told the order in which things really happened, leaves a tree. The oracle
-// knows only the list and the last point reported; it must accept the tree, and must find damage done to it.
+// Threads side by side, simulated: a scheduler interleaves the operations of a list at random and
+// under the rules of operation.h, the power goes between any two steps, and a file system that
+// keeps exactly its promises (reference_model.h), told the order in which things really happened,
+// leaves a tree. The oracle knows only the list and the last point reported; it must accept the
+// tree, and must find damage done to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +23,16 @@ constexpr std::uint8_t kThreads = 3;
 
 /// What really happened until the power went.
 struct Execution {
-  std::vector<Operation> ran;            ///< in the order of their effects
-  std::optional<std::size_t> completed;  ///< of these, the last persistence point that had succeeded
-  std::optional<std::size_t> reported;   ///< in the list
+  std::vector<Operation> ran;  ///< in the order of their effects
+  std::optional<std::size_t>
+      completed;                        ///< of these, the last persistence point that had succeeded
+  std::optional<std::size_t> reported;  ///< in the list
 };
 
 class Scheduler {
  public:
-  Scheduler(const std::vector<Operation>& list, std::mt19937_64& random) : list_(list), random_(random) {
+  Scheduler(const std::vector<Operation>& list, std::mt19937_64& random)
+      : list_(list), random_(random) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i].kind == Operation::Kind::join) {
         for (Thread& thread : threads_) thread.left.push_back(i);
@@ -105,10 +108,13 @@ struct ThreadedLaboratory {
         oracle(Oracle::follow(list, {.promises = promises}).value()),
         random(seed * 7919) {}
 
-  Execution execute() { return Scheduler(list, random).run(1 + random() % (list.size() * 3), random() % 30); }
+  Execution execute() {
+    return Scheduler(list, random).run(1 + random() % (list.size() * 3), random() % 30);
+  }
   Trees tree_of(const Execution& execution) {
     return ReferenceModel(execution.ran, promises)
-        .tree_after({.persisted = execution.completed, .reached = execution.ran.size() - 1}, random);
+        .tree_after({.persisted = execution.completed, .reached = execution.ran.size() - 1},
+                    random);
   }
 
   adapters::Promises promises;
@@ -121,9 +127,10 @@ std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, c
                     const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
-    text +=
-        std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " + f.found + "\n";
-  text += "list, last reported " + (execution.reported ? std::to_string(*execution.reported) : "none") + "\n";
+    text += std::string(name(f.kind)) + " " + f.path + ": expected " + f.expected + ", found " +
+            f.found + "\n";
+  text += "list, last reported " +
+          (execution.reported ? std::to_string(*execution.reported) : "none") + "\n";
   for (std::size_t i = 0; i < lab.list.size(); ++i)
     text += std::to_string(i) + " " + workload::format(lab.list[i]) + "\n";
   text += "ran\n";
@@ -133,11 +140,12 @@ std::string told_of(const ThreadedLaboratory& lab, const Execution& execution, c
   return text;
 }
 
-const std::vector<adapters::Promises> kKinds{
-    {},
-    {.fsync_keeps_name = true},
-    {.fsync_keeps_name = true, .fsync_keeps_links = true},
-    {.fsync_keeps_name = true, .names = adapters::NameOrder::ordered, .passing_names = {".exchanged-"}}};
+const std::vector<adapters::Promises> kKinds{{},
+                                             {.fsync_keeps_name = true},
+                                             {.fsync_keeps_name = true, .fsync_keeps_links = true},
+                                             {.fsync_keeps_name = true,
+                                              .names = adapters::NameOrder::ordered,
+                                              .passing_names = {".exchanged-"}}};
 const std::vector<adapters::Promises> kKindsWithoutOrderEither{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
     {.fsync_keeps_new_name = true, .names = adapters::NameOrder::unordered}};
@@ -164,15 +172,16 @@ TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
   }
 }
 
-/// What one thread knows to be there: the list up to the join before its last reported point, then its own
-/// operations only, as far as they may have come.
+/// What one thread knows to be there: the list up to the join before its last reported point, then
+/// its own operations only, as far as they may have come.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;
   std::string set;  ///< whose names the thread had
 };
 
-std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t thread, std::size_t reported) {
+std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t thread,
+                               std::size_t reported) {
   std::optional<std::size_t> point;
   for (std::size_t i = 0; i <= reported; ++i) {
     if (lab.list[i].thread == thread && workload::is_persistence_point(lab.list[i])) point = i;
@@ -195,7 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Earlier points may have been another thread's: only the thread's own in this section are sure to count.
+    // Earlier points may have been another thread's: only the thread's own in this section are sure
+    // to count.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;
@@ -211,9 +221,11 @@ enum class Harm : std::uint8_t { lost_name, lost_write, stale_block, shorter, re
 bool harm(Harm kind, ThreadedLaboratory& lab, const OwnView& view, Trees& tree) {
   const ReferenceModel files(view.operations, lab.promises);
   for (const auto& pinned : files.pinned_names(view.cut)) {
-    if (!pinned.path.starts_with(view.set) && pinned.path.find("/" + view.set) == std::string::npos) continue;
-    const auto at = std::find_if(tree.begin(), tree.end(),
-                                 [&](const ObservedObject& object) { return object.path == pinned.path; });
+    if (!pinned.path.starts_with(view.set) && pinned.path.find("/" + view.set) == std::string::npos)
+      continue;
+    const auto at = std::find_if(tree.begin(), tree.end(), [&](const ObservedObject& object) {
+      return object.path == pinned.path;
+    });
     if (kind == Harm::resurrected) {
       if (pinned.file || !pinned.before || at != tree.end()) continue;
       tree.push_back({.path = pinned.path, .inode = 9999, .links = 1});
@@ -280,9 +292,9 @@ TEST(SimulatedThreads, AListInWhichThreadsMeetIsRefused) {
 
 /// Another thread's sync cannot be relied on; one after a join can.
 TEST(SimulatedThreads, ASyncCoversWhatWasDoneBeforeTheLastJoin) {
-  const auto list =
-      workload::parse_operations("create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")
-          .value();
+  const auto list = workload::parse_operations(
+                        "create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")
+                        .value();
   const Oracle oracle = Oracle::follow(list, {}).value();
   const auto empty = [](const char* path, std::uint64_t inode) {
     return ObservedObject{.path = path, .inode = inode, .links = 1};

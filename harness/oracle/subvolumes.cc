@@ -1,5 +1,6 @@
-// Subvolumes: directories of which a snapshot is another one, with all that is in them (follower.h). To the oracle it
-// has been made, name by name, by the one operation: what is not made persistent may be missing from it.
+// Subvolumes: directories of which a snapshot is another one, with all that is in them
+// (follower.h). To the oracle it has been made, name by name, by the one operation: what is not
+// made persistent may be missing from it.
 #include <fmt/format.h>
 
 #include <utility>
@@ -25,26 +26,29 @@ ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   keep_last(object.flags, copy.flags, index_);
   keep_last(object.projects, copy.projects, index_);
   keep_last(object.times, copy.times, index_);
-  for (const auto& [name, states] : object.attributes) keep_last(states, copy.attributes[name], index_);
+  for (const auto& [name, states] : object.attributes)
+    keep_last(states, copy.attributes[name], index_);
   if (object.type != FileType::regular) return copy;
   copy.unclear = object.unclear;
   copy.shared_files = object.shared_files;
   if (object.file != 0) copy.shared_files.insert(object.file);
   const std::uint64_t bytes = size(object);
-  put(copy, content_now(object, 0, (bytes + workload::kStampBytes - 1) / workload::kStampBytes), 0, false);
+  put(copy, content_now(object, 0, (bytes + workload::kStampBytes - 1) / workload::kStampBytes), 0,
+      false);
   resize(copy, bytes);
   return copy;
 }
 
 /// Of a subvolume in it the snapshot has an empty directory.
-void Follower::copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
-                            const std::string& path, std::map<ObjectId, ObjectId>& copies) {
+void Follower::copy_entries(ObjectId from, ObjectId to,
+                            const std::map<std::string, TokenId>& entries, const std::string& path,
+                            std::map<ObjectId, ObjectId>& copies) {
   need(owners_.claim(from), path);
   for (const auto& [name, token] : entries) {
     const ObjectId object = history_.tokens[token].object;
     const auto known = copies.find(object);
-    const TokenId made =
-        known == copies.end() ? new_object(copy_of(history_.objects[object])) : new_token(known->second);
+    const TokenId made = known == copies.end() ? new_object(copy_of(history_.objects[object]))
+                                               : new_token(known->second);
     const ObjectId copy = history_.tokens[made].object;
     copies[object] = copy;
     const std::string at = fmt::format("{}/{}", path, name);
@@ -61,7 +65,8 @@ Result<void> Follower::snapshot(const workload::Operation& operation) {
   if (!from) return missing(operation.path);
   if (*from != kRoot && !history_.objects[*from].subvolume)
     return wrong(fmt::format("\"{}\" is not a subvolume", operation.path));
-  if (!place || place->token) return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
+  if (!place || place->token)
+    return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
   const std::map<std::string, TokenId> entries = live_[*from];
   const TokenId made = new_object({.type = FileType::directory, .subvolume = true});
   bind(*place, operation.target, made);
@@ -93,7 +98,8 @@ Result<void> Follower::remove_subvolume(const std::string& path) {
   const auto place = look_up(path);
   if (!place || !place->token) return missing(path);
   const ObjectId object = history_.tokens[*place->token].object;
-  if (!history_.objects[object].subvolume) return wrong(fmt::format("\"{}\" is not a subvolume", path));
+  if (!history_.objects[object].subvolume)
+    return wrong(fmt::format("\"{}\" is not a subvolume", path));
   if (has_subvolumes(object)) return wrong(fmt::format("\"{}\" has subvolumes in it", path));
   remove_entries(object, path);
   history_.tokens[*place->token].removed_by = index_;

@@ -1,4 +1,5 @@
-// Snapshots hold what was there, and lose nothing of it once they are persistent; a removed one stays away.
+// Snapshots hold what was there, and lose nothing of it once they are persistent; a removed one
+// stays away.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -21,7 +22,8 @@ const Lines kSnapshot{"subvolume s",  "create s/a",          "write s/a 0 512 1 
 TEST(Subvolumes, ASnapshotHasWhatWasThereWhenItWasMade) {
   const ObservedObject s = directory("s", 1), t = directory("t", 2), now = copied("s/a", 2, 3);
   EXPECT_EQ(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 4)}), Found{});
-  EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 2, 4)}), Found{}) << "what was written later";
+  EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 2, 4)}), Found{})
+      << "what was written later";
   EXPECT_EQ(judge(kSnapshot, 5, {s, t, now}), kLostBySync);
   EXPECT_NE(judge(kSnapshot, 5, {s, now}), Found{});
   EXPECT_NE(judge(kSnapshot, 5, {s, t, now, file("t/a", 1, 0, 0, 4)}), Found{}) << "zeroes";
@@ -42,7 +44,8 @@ TEST(Subvolumes, OfTheRootItHasAllButItselfAndEmptyDirectoriesForOthers) {
 }
 
 TEST(Subvolumes, OneThatWasRemovedIsGoneWithAllThatWasInIt) {
-  const Lines list{"snapshot . t", "create a", "create t/b", "sync", "remove-subvolume t", "fsyncdir ."};
+  const Lines list{"snapshot . t", "create a",           "create t/b",
+                   "sync",         "remove-subvolume t", "fsyncdir ."};
   const ObservedObject a = file("a", 0, 0, 0, 1);
   EXPECT_EQ(judge(list, 5, {a}), Found{});
   EXPECT_NE(judge(list, 5, {a, directory("t", 2)}), Found{});
@@ -52,7 +55,8 @@ TEST(Subvolumes, OneThatWasRemovedIsGoneWithAllThatWasInIt) {
 TEST(Subvolumes, WhatCannotBeDoneIsRefused) {
   const auto follows = [](const Lines& lines) {
     std::vector<workload::Operation> list;
-    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+    for (const std::string& line : lines)
+      list.push_back(workload::parse_operation(line, "test").value());
     return Oracle::follow(list, {}).has_value();
   };
   EXPECT_TRUE(follows({"subvolume s", "snapshot s t", "remove-subvolume s", "remove-subvolume t"}));

@@ -44,29 +44,35 @@ std::string_view name(Tier tier) {
 }
 
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings) {
-  if (!recovery.mounted) return {Verdict::unmountable, "the file system could not be mounted again"};
+  if (!recovery.mounted)
+    return {Verdict::unmountable, "the file system could not be mounted again"};
   if (recovery.check_found_damage && !recovery.repaired) {
     return {Verdict::not_repairable, "the check found damage that was not repaired"};
   }
-  const std::string check = recovery.check_found_damage ? "fsck repaired damage" : "fsck reported no errors";
+  const std::string check =
+      recovery.check_found_damage ? "fsck repaired damage" : "fsck reported no errors";
   if (!findings.empty()) {
-    const Finding& worst = *std::max_element(
-        findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
+    const Finding& worst =
+        *std::max_element(findings.begin(), findings.end(),
+                          [](const Finding& a, const Finding& b) { return a.kind < b.kind; });
     const auto alike = std::count_if(findings.begin(), findings.end(),
                                      [&](const Finding& f) { return f.kind == worst.kind; });
     const std::string others =
-        alike == 1 ? "" : fmt::format("; {} more object{} likewise", alike - 1, alike == 2 ? "" : "s");
+        alike == 1 ? ""
+                   : fmt::format("; {} more object{} likewise", alike - 1, alike == 2 ? "" : "s");
     return {worst.kind, fmt::format("{}: expected {}, found {}{}; {}", worst.path, worst.expected,
                                     worst.found, others, check)};
   }
   if (recovery.check_found_damage)
-    return {Verdict::repaired_by_fsck, "fsck repaired damage that the replay had left; synced data is there"};
+    return {Verdict::repaired_by_fsck,
+            "fsck repaired damage that the replay had left; synced data is there"};
   if (recovery.refused_as_cut) {
     return {
         Verdict::replayed,
         "the kernel refused it as the cut left it, and mounted it after the replay command; everything synced is there"};
   }
-  if (recovery.replayed) return {Verdict::replayed, "the log was replayed; everything synced is there"};
+  if (recovery.replayed)
+    return {Verdict::replayed, "the log was replayed; everything synced is there"};
   return {Verdict::clean, "nothing to recover; everything synced is there"};
 }
 

@@ -10,10 +10,11 @@ namespace headcrash::oracle {
 
 /// Worse verdicts come later: a trial's verdict is the worst thing that was seen.
 enum class Verdict : std::uint8_t {
-  clean,              ///< nothing had to be recovered, everything promised is there
-  replayed,           ///< after the file system's own log replay everything promised is there
-  repaired_by_fsck,   ///< the check found damage after the replay and repaired it; everything promised is
-                      ///< there
+  clean,     ///< nothing had to be recovered, everything promised is there
+  replayed,  ///< after the file system's own log replay everything promised is there
+  /// the check found damage after the replay and repaired it; everything promised is
+  repaired_by_fsck,
+  ///< there
   stale_data,         ///< a file shows bytes that were never written to it
   non_atomic_rename,  ///< both names or neither
   resurrected,        ///< an object whose removal had been made persistent is back
@@ -23,10 +24,11 @@ enum class Verdict : std::uint8_t {
   not_repairable,     ///< the repair did not succeed
   unmountable,
   recovery_not_idempotent,
-  hang,             ///< a step in the guest did not end within its time
-  oops,             ///< the guest's kernel reported a bug
-  workload_failed,  ///< an operation failed that a correct file system does: there was no whole run to judge
-  harness_error,    ///< headcrash itself failed: the trial says nothing about the file system
+  hang,  ///< a step in the guest did not end within its time
+  oops,  ///< the guest's kernel reported a bug
+  /// an operation failed that a correct file system does: there was no whole run to judge
+  workload_failed,
+  harness_error,  ///< headcrash itself failed: the trial says nothing about the file system
 };
 
 std::string_view name(Verdict verdict);

@@ -14,7 +14,8 @@ namespace {
 
 double elapsed_of(const WorkloadOutcome& outcome) {
   double elapsed_s = 0;
-  for (const PhaseOutcome& phase : outcome.phases) elapsed_s += phase.measured ? phase.elapsed_s : 0;
+  for (const PhaseOutcome& phase : outcome.phases)
+    elapsed_s += phase.measured ? phase.elapsed_s : 0;
   return elapsed_s;
 }
 
@@ -44,9 +45,9 @@ void run_cell(Cell& cell, const Interrupted& interrupted) {
     outcomes.push_back(*std::move(execution));
   }
   cell.outcome = mean_of(outcomes);
-  const auto [least, most] =
-      std::minmax_element(outcomes.begin(), outcomes.end(),
-                          [](const auto& a, const auto& b) { return elapsed_of(a) < elapsed_of(b); });
+  const auto [least, most] = std::minmax_element(
+      outcomes.begin(), outcomes.end(),
+      [](const auto& a, const auto& b) { return elapsed_of(a) < elapsed_of(b); });
   if (const double mean = elapsed_of(*cell.outcome); mean > 0)
     cell.spread = (elapsed_of(*most) - elapsed_of(*least)) / mean;
 }
@@ -60,15 +61,16 @@ double cpu_seconds_here() {
          static_cast<double>(now.tv_nsec) / static_cast<double>(model::kSecondNs);
 }
 
-Figure Cell::of(std::string_view phase, const std::function<double(const PhaseOutcome&)>& quantity) const {
+Figure Cell::of(std::string_view phase,
+                const std::function<double(const PhaseOutcome&)>& quantity) const {
   if (!outcome) return std::nullopt;
   const PhaseOutcome* found = outcome->phase(phase);
   if (found == nullptr) return std::nullopt;
   return quantity(*found);
 }
 
-const Cell& Cells::get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments,
-                       std::uint32_t executions) {
+const Cell& Cells::get(const Setup& setup, const std::string& workload,
+                       const timed::Arguments& arguments, std::uint32_t executions) {
   if (executions == 0) executions = usual_executions_;
   if (options_.scaled) executions = 1;
   std::string key = workload;

@@ -1,6 +1,6 @@
 #pragma once
-// The cells of an experiment: a machine with a scheme, and a workload. Each is run once, however many claims
-// ask for it.
+// The cells of an experiment: a machine with a scheme, and a workload. Each is run once, however
+// many claims ask for it.
 
 #include <functional>
 #include <map>
@@ -35,7 +35,8 @@ struct Cell {
   static constexpr const char* kInterrupted = "interrupted";
 
   /// Of a measured phase; none without an outcome.
-  Figure of(std::string_view phase, const std::function<double(const PhaseOutcome&)>& quantity) const;
+  Figure of(std::string_view phase,
+            const std::function<double(const PhaseOutcome&)>& quantity) const;
 };
 
 struct CellOptions {
@@ -50,11 +51,12 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  /// The cell, run if it was not yet. Its executions begin at different instants between two ticks of the
-  /// syncer; `executions` of them, 0: as many as executions() said last; always one when scaled. The reference
-  /// is good as long as this object. A cell that failed has a remark and no outcome.
-  const Cell& get(const Setup& setup, const std::string& workload, const timed::Arguments& arguments = {},
-                  std::uint32_t executions = 0);
+  /// The cell, run if it was not yet. Its executions begin at different instants between two ticks
+  /// of the syncer; `executions` of them, 0: as many as executions() said last; always one when
+  /// scaled. The reference is good as long as this object. A cell that failed has a remark and no
+  /// outcome.
+  const Cell& get(const Setup& setup, const std::string& workload,
+                  const timed::Arguments& arguments = {}, std::uint32_t executions = 0);
   void executions(std::uint32_t usual) { usual_executions_ = usual; }
   /// In the order in which they were run.
   const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }

@@ -1,9 +1,11 @@
 #pragma once
-// What a paper claims, beside what came out here: rows of numbers, and rules in words that hold or do not.
+// What a paper claims, beside what came out here: rows of numbers, and rules in words that hold or
+// do not.
 //
-// A row is one number of the paper (none where it only has a figure) and ours. A rule is the shape that a
-// reproduction on other hardware must keep. What needs a scheme that does not exist is "not built", what
-// needs a cell that failed says why: neither is ever a number, and a rule about it is undecided.
+// A row is one number of the paper (none where it only has a figure) and ours. A rule is the shape
+// that a reproduction on other hardware must keep. What needs a scheme that does not exist is "not
+// built", what needs a cell that failed says why: neither is ever a number, and a rule about it is
+// undecided.
 
 #include <cstdint>
 #include <optional>
@@ -53,8 +55,8 @@ struct ClaimRule {
   std::string told() const { return (ours ? "(ours) " : "") + text; }
 };
 
-/// A table that is not a comparison with the paper, such as a calculator's. A column whose cells are all numbers
-/// is set right.
+/// A table that is not a comparison with the paper, such as a calculator's. A column whose cells
+/// are all numbers is set right.
 struct Table {
   std::string name;                            ///< "delays", unique in its claim
   std::string title;                           ///< one line
@@ -85,7 +87,8 @@ struct ClaimAnswer {
   std::vector<std::string> remarks;  ///< inputs that are ours, counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< the report draws them
-  bool tables_tell_all = false;  ///< its numbers are in its tables, too: a terminal shows these alone
+  bool tables_tell_all =
+      false;  ///< its numbers are in its tables, too: a terminal shows these alone
 };
 
 }  // namespace headcrash::experiment

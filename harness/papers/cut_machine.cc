@@ -11,7 +11,8 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-constexpr std::uint64_t kKeptBytesMost = 1 << 30;  // written over one drive by what a cache had kept
+constexpr std::uint64_t kKeptBytesMost = 1
+                                         << 30;  // written over one drive by what a cache had kept
 
 /// A range of what `cache` holds, onto `store`, where it has its own addresses.
 Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
@@ -36,8 +37,8 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Sectors that the cache had taken, and that no write to the device below it, begun since, had brought there before
-/// the cut: ascending. All that was written through it counts as taken.
+/// Sectors that the cache had taken, and that no write to the device below it, begun since, had
+/// brought there before the cut: ascending. All that was written through it counts as taken.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
   std::map<std::uint64_t, std::uint64_t> taken_at;  // by sector: the event
@@ -81,7 +82,9 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
   CutMachine found;
   const auto& devices = run->header().devices;
   const auto& caches = run->caches();
-  const auto has_cache = [&](model::DeviceId id) { return std::ranges::find(caches, id) != caches.end(); };
+  const auto has_cache = [&](model::DeviceId id) {
+    return std::ranges::find(caches, id) != caches.end();
+  };
   for (std::size_t at = 0; at < devices.size(); ++at) {
     const auto id = static_cast<model::DeviceId>(at);
     if (!devices[id].medium) continue;
@@ -96,20 +99,24 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
   for (const model::DeviceId cache : caches) {
     if (devices.at(cache + 1).medium) continue;
     if (cache != 0)
-      return fail(devices[cache].name, "is a cache in front of an array that is part of another one",
+      return fail(devices[cache].name,
+                  "is a cache in front of an array that is part of another one",
                   "only one above everything can be begun with");
     auto kept = run->image(state, cache);
     if (!kept) return pass_on(kept);
-    found.write_back = [run, image = *std::move(kept), dirty = dirty_in(*run, cache, state.event)](
-                           model::SectorStore& device) { return write_again(image, dirty, device); };
+    found.write_back = [run, image = *std::move(kept),
+                        dirty = dirty_in(*run, cache, state.event)](model::SectorStore& device) {
+      return write_again(image, dirty, device);
+    };
   }
   return found;
 }
 
 ModelledMachineOptions machine_of(const states::RunHistory& run) {
   const auto& first = run.header().devices.front();
-  return {
-      .profile = first.profile, .size_bytes = first.sectors * model::kSectorBytes, .seed = run.header().seed};
+  return {.profile = first.profile,
+          .size_bytes = first.sectors * model::kSectorBytes,
+          .seed = run.header().seed};
 }
 
 }  // namespace headcrash::experiment

@@ -87,9 +87,11 @@ TEST(CutMachine, OtherHardwareIsRefused) {
   ModelledMachineOptions options = machine_of(*recorded.run);
   options.system = machine_with("ufs", "conventional")->system;
   options.size_bytes = kSectors * 2 * model::kSectorBytes;
-  const auto machine = ModelledMachine::found_cut(options, *cut_machine_of(recorded.run, recorded.at_end));
+  const auto machine =
+      ModelledMachine::found_cut(options, *cut_machine_of(recorded.run, recorded.at_end));
   ASSERT_FALSE(machine);
-  EXPECT_NE(machine.error().message().find("other drives"), std::string::npos) << machine.error().message();
+  EXPECT_NE(machine.error().message().find("other drives"), std::string::npos)
+      << machine.error().message();
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ std::string now_text() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   ::gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
 db::PhaseRecord record_of(const PhaseOutcome& phase, const std::string& operation) {
@@ -42,17 +42,18 @@ db::PhaseRecord record_of(const PhaseOutcome& phase, const std::string& operatio
                             .app_bytes_written = static_cast<std::int64_t>(phase.bytes_written)};
   if (phase.quiescent_s > 0) measure.quiescent_ms = phase.quiescent_s * kMsPerS;
   record.measure = measure;
-  record.metrics = {{"elapsed.slowest", "ms", phase.longest_s * kMsPerS},
-                    {"users.disk_wait", "ms", phase.user_wait_s * kMsPerS},
-                    {"syncer.cpu", "ms", phase.syncer_cpu_s * kMsPerS},
-                    {"interrupts.cpu", "ms", phase.interrupt_cpu_s * kMsPerS},
-                    {"disk.requests", "", static_cast<double>(phase.requests)},
-                    {"disk.requests_while_elapsed", "", static_cast<double>(phase.requests_while_elapsed)},
-                    {"disk.bytes", "bytes", static_cast<double>(phase.sectors) * kBytesPerSector},
-                    {"disk.queued_most", "", static_cast<double>(phase.queued_most)},
-                    {"disk.response", "ms", phase.response_ms},
-                    {"disk.access", "ms", phase.access_ms},
-                    {"cache.lock_waits", "", static_cast<double>(phase.lock_waits)}};
+  record.metrics = {
+      {"elapsed.slowest", "ms", phase.longest_s * kMsPerS},
+      {"users.disk_wait", "ms", phase.user_wait_s * kMsPerS},
+      {"syncer.cpu", "ms", phase.syncer_cpu_s * kMsPerS},
+      {"interrupts.cpu", "ms", phase.interrupt_cpu_s * kMsPerS},
+      {"disk.requests", "", static_cast<double>(phase.requests)},
+      {"disk.requests_while_elapsed", "", static_cast<double>(phase.requests_while_elapsed)},
+      {"disk.bytes", "bytes", static_cast<double>(phase.sectors) * kBytesPerSector},
+      {"disk.queued_most", "", static_cast<double>(phase.queued_most)},
+      {"disk.response", "ms", phase.response_ms},
+      {"disk.access", "ms", phase.access_ms},
+      {"cache.lock_waits", "", static_cast<double>(phase.lock_waits)}};
   return record;
 }
 
@@ -81,15 +82,15 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
 
 void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
   for (const ClaimNumber& n : answer.numbers)
-    records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit, n.paper,
-                               n.ours, n.remark, n.low, n.high});
+    records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit,
+                               n.paper, n.ours, n.remark, n.low, n.high});
   for (const ClaimRule& r : answer.rules)
     records.rules.push_back({answer.id, r.told(), experiment::name(r.verdict), r.detail});
   for (const Table& t : answer.tables) {
     for (std::size_t line = 0; line < t.rows.size(); ++line) {
       for (std::size_t i = 0; i < t.columns.size(); ++i)
-        records.tables.push_back(
-            {answer.id, t.name, t.title, static_cast<std::int64_t>(line), t.columns[i], t.rows[line].at(i)});
+        records.tables.push_back({answer.id, t.name, t.title, static_cast<std::int64_t>(line),
+                                  t.columns[i], t.rows[line].at(i)});
     }
   }
   for (const Plot& p : answer.plots) {
@@ -111,7 +112,8 @@ std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
 tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::string>& known) {
   const std::string near = base::nearest(name, known);
   return fail(name, "there is no such experiment",
-              near.empty() ? "headcrash list experiments shows them" : fmt::format("did you mean {}?", near));
+              near.empty() ? "headcrash list experiments shows them"
+                           : fmt::format("did you mean {}?", near));
 }
 
 /// The parts that the name means; empty if it means none.
@@ -119,13 +121,15 @@ std::vector<const Part*> parts_of(const std::string& name) {
   std::vector<const Part*> parts;
   for (const Paper& paper : papers()) {
     for (const Part& part : paper.parts) {
-      if (name == paper.name || name == fmt::format("{}/{}", paper.name, part.name)) parts.push_back(&part);
+      if (name == paper.name || name == fmt::format("{}/{}", paper.name, part.name))
+        parts.push_back(&part);
     }
   }
   return parts;
 }
 
-Result<void> check_parameters(const ExperimentOptions& options, const std::vector<const Part*>& parts) {
+Result<void> check_parameters(const ExperimentOptions& options,
+                              const std::vector<const Part*>& parts) {
   std::vector<std::string> known;
   for (const Part* part : parts) {
     for (const Parameter& parameter : part->parameters) known.push_back(parameter.name);
@@ -141,11 +145,13 @@ Result<void> check_parameters(const ExperimentOptions& options, const std::vecto
   return {};
 }
 
-std::vector<ClaimAnswer> answer(const Part& part, Context& context, const ExperimentOptions& options) {
+std::vector<ClaimAnswer> answer(const Part& part, Context& context,
+                                const ExperimentOptions& options) {
   context.parameters.clear();
   for (const Parameter& parameter : part.parameters) {
     const auto set = options.parameters.find(parameter.name);
-    context.parameters[parameter.name] = set == options.parameters.end() ? parameter.usual : set->second;
+    context.parameters[parameter.name] =
+        set == options.parameters.end() ? parameter.usual : set->second;
   }
   context.cells.executions(part.executions);
   return part.answer(context);
@@ -166,16 +172,18 @@ std::vector<ExperimentSummary> known_experiments() {
 std::size_t ExperimentOutcome::count(Verdict verdict, RuleOf whose) const {
   std::size_t rules = 0;
   for (const ClaimAnswer& answer : answers) {
-    rules += static_cast<std::size_t>(std::count_if(
-        answer.rules.begin(), answer.rules.end(),
-        [&](const ClaimRule& r) { return r.verdict == verdict && (whose == RuleOf::anybody || r.ours); }));
+    rules += static_cast<std::size_t>(
+        std::count_if(answer.rules.begin(), answer.rules.end(), [&](const ClaimRule& r) {
+          return r.verdict == verdict && (whose == RuleOf::anybody || r.ours);
+        }));
   }
   return rules;
 }
 
 std::size_t ExperimentOutcome::failed() const {
-  return static_cast<std::size_t>(std::count_if(
-      cells.begin(), cells.end(), [](const Cell& cell) { return !cell.outcome && !cell.missing(); }));
+  return static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), [](const Cell& cell) {
+    return !cell.outcome && !cell.missing();
+  }));
 }
 
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
@@ -196,11 +204,13 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
   ExperimentOutcome outcome{.name = options.name, .seed = options.seed};
   for (const Part* part : parts) {
     if (cells.interrupted()) break;
-    for (ClaimAnswer& each : answer(*part, context, options)) outcome.answers.push_back(std::move(each));
+    for (ClaimAnswer& each : answer(*part, context, options))
+      outcome.answers.push_back(std::move(each));
   }
   outcome.interrupted = cells.interrupted();
   outcome.host_s = cpu_seconds_here() - begun_at_s;
-  outcome.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_at).count();
+  outcome.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_at).count();
   outcome.modelled_s = context.modelled_s;
   for (const auto& cell : cells.all()) {
     if (cell->outcome) outcome.modelled_s += cell->outcome->modelled_s;
@@ -211,15 +221,16 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options) {
 
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome) {
   const std::string at = now_text();
-  const auto run = database.begin_run({.kind = "experiment",
-                                       .name = outcome.name,
-                                       .configuration = outcome.name,
-                                       .digest = fmt::format("experiment-{}-{}", outcome.name, outcome.seed),
-                                       .seed = static_cast<std::int64_t>(outcome.seed),
-                                       .trials_planned = static_cast<std::int64_t>(outcome.cells.size()),
-                                       .host_json = "{}",
-                                       .versions_json = "{}",
-                                       .accelerator = ""});
+  const auto run =
+      database.begin_run({.kind = "experiment",
+                          .name = outcome.name,
+                          .configuration = outcome.name,
+                          .digest = fmt::format("experiment-{}-{}", outcome.name, outcome.seed),
+                          .seed = static_cast<std::int64_t>(outcome.seed),
+                          .trials_planned = static_cast<std::int64_t>(outcome.cells.size()),
+                          .host_json = "{}",
+                          .versions_json = "{}",
+                          .accelerator = ""});
   if (!run) return run;
   for (const Cell& cell : outcome.cells) {
     TRY(database.record_trial(*run, record_of(cell, at)));

@@ -1,8 +1,8 @@
 #pragma once
 // A paper's experiment: which there are, running one, keeping what came out.
 //
-// Everything happens in virtual time on the calling thread; equal seeds give equal answers. The database gets
-// a trial for each cell, with its phases, and the claims' numbers and rules.
+// Everything happens in virtual time on the calling thread; equal seeds give equal answers. The
+// database gets a trial for each cell, with its phases, and the claims' numbers and rules.
 
 #include <functional>
 #include <map>
@@ -25,8 +25,10 @@ std::vector<ExperimentSummary> known_experiments();
 struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
-  bool scaled = false;  ///< for tests: small trees, so that no number means anything beside the paper's
-  std::map<std::string, double> parameters = {};  ///< of the parts that are run, where they differ from usual
+  bool scaled =
+      false;  ///< for tests: small trees, so that no number means anything beside the paper's
+  std::map<std::string, double> parameters =
+      {};  ///< of the parts that are run, where they differ from usual
   std::function<void(const Cell&)> on_cell = {};
   std::function<bool()> interrupted = {};
 };
@@ -46,7 +48,8 @@ struct ExperimentOutcome {
   std::size_t failed() const;
 };
 
-/// Errors: no such experiment or parameter (the nearest name). A cell that fails is told in its rows.
+/// Errors: no such experiment or parameter (the nearest name). A cell that fails is told in its
+/// rows.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
 /// A finished run of kind "experiment". Returns its number.

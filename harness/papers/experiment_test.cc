@@ -29,11 +29,12 @@ TEST(Experiment, SaysTheSameTwice) {
 }
 
 TEST(Experiment, EveryRowHasANumberOrSaysWhyNot) {
-  for (const char* name :
-       {"ganger94/table1", "ganger94/semantics", "ganger94/lines", "ganger94/cycles", "ganger94/workitems"}) {
+  for (const char* name : {"ganger94/table1", "ganger94/semantics", "ganger94/lines",
+                           "ganger94/cycles", "ganger94/workitems"}) {
     for (const ClaimAnswer& answer : small(name).answers) {
       for (const ClaimNumber& number : answer.numbers)
-        EXPECT_TRUE(number.ours.has_value() || !number.remark.empty()) << answer.id << " " << number.cell;
+        EXPECT_TRUE(number.ours.has_value() || !number.remark.empty())
+            << answer.id << " " << number.cell;
       EXPECT_FALSE(answer.rules.empty()) << answer.id;
     }
   }
@@ -99,7 +100,9 @@ TEST(Experiment, IsKeptWithItsCellsAndClaims) {
   ASSERT_TRUE(run.has_value()) << run.error().message();
   EXPECT_EQ(*db::query_integer(database->handle(), "SELECT count(*) FROM trial"),
             static_cast<std::int64_t>(outcome.cells.size()));
-  EXPECT_GT(*db::query_integer(database->handle(), "SELECT count(*) FROM claim_number WHERE ours > 0"), 10);
+  EXPECT_GT(
+      *db::query_integer(database->handle(), "SELECT count(*) FROM claim_number WHERE ours > 0"),
+      10);
   EXPECT_GT(*db::query_integer(database->handle(), "SELECT count(*) FROM claim_rule"), 5);
 }
 

@@ -26,7 +26,8 @@ json figure_json(const Figure& value) {
 /// All columns but the first are set right.
 std::string text_of(const Table& table) {
   std::vector<std::string> titles;
-  for (const std::string& column : table.columns) titles.push_back((titles.empty() ? "" : ">") + column);
+  for (const std::string& column : table.columns)
+    titles.push_back((titles.empty() ? "" : ">") + column);
   report::TextTable rows(titles);
   for (const auto& row : table.rows) rows.add(row);
   return fmt::format("  {}\n{}", table.title, rows.text(4));
@@ -34,7 +35,8 @@ std::string text_of(const Table& table) {
 
 bool any_interval(const ExperimentOutcome& outcome) {
   return std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
-    return std::ranges::any_of(answer.numbers, [](const ClaimNumber& n) { return n.low.has_value(); });
+    return std::ranges::any_of(answer.numbers,
+                               [](const ClaimNumber& n) { return n.low.has_value(); });
   });
 }
 
@@ -66,15 +68,20 @@ std::string text_of(const ClaimAnswer& answer) {
 }
 
 json json_of(const Table& table) {
-  return {{"table", table.name}, {"title", table.title}, {"columns", table.columns}, {"rows", table.rows}};
+  return {{"table", table.name},
+          {"title", table.title},
+          {"columns", table.columns},
+          {"rows", table.rows}};
 }
 
 json json_of(const Plot& plot) {
   json all = json::array();
   for (const Series& series : plot.series)
-    all.push_back(
-        {{"series", series.name}, {"from", series.from_paper ? "paper" : "here"}, {"points", series.points}});
-  return {{"plot", plot.name}, {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"series", all}};
+    all.push_back({{"series", series.name},
+                   {"from", series.from_paper ? "paper" : "here"},
+                   {"points", series.points}});
+  return {
+      {"plot", plot.name}, {"title", plot.title}, {"x", plot.x}, {"y", plot.y}, {"series", all}};
 }
 
 json json_of(const ClaimAnswer& answer) {
@@ -94,18 +101,21 @@ json json_of(const ClaimAnswer& answer) {
     }
   }
   for (const ClaimRule& r : answer.rules)
-    rules.push_back({{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
+    rules.push_back(
+        {{"rule", r.text}, {"ours", r.ours}, {"verdict", name(r.verdict)}, {"detail", r.detail}});
   json tables = json::array(), plots = json::array();
   for (const Table& table : answer.tables) tables.push_back(json_of(table));
   for (const Plot& plot : answer.plots) plots.push_back(json_of(plot));
-  return {{"claim", answer.id}, {"part", answer.part},       {"title", answer.title}, {"numbers", numbers},
-          {"rules", rules},     {"remarks", answer.remarks}, {"tables", tables},      {"plots", plots}};
+  return {{"claim", answer.id}, {"part", answer.part}, {"title", answer.title},
+          {"numbers", numbers}, {"rules", rules},      {"remarks", answer.remarks},
+          {"tables", tables},   {"plots", plots}};
 }
 
 }  // namespace
 
 std::string as_text(const ExperimentOutcome& outcome) {
-  std::string text = fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
+  std::string text =
+      fmt::format("{:<40}{}   (seed {})\n\n", outcome.name, columns_of(outcome), outcome.seed);
   for (const ClaimAnswer& answer : outcome.answers) text += text_of(answer);
   std::uint64_t executions = 0;
   for (const Cell& cell : outcome.cells) executions += cell.executions;
@@ -114,17 +124,19 @@ std::string as_text(const ExperimentOutcome& outcome) {
                         outcome.cells.size(), outcome.failed(), executions, outcome.modelled_s);
   const auto widest = std::ranges::max_element(outcome.cells, {}, &Cell::spread);
   if (executions > outcome.cells.size())
-    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n", 100 * widest->spread,
-                        widest->key);
-  text += fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
-                      outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
-                      outcome.count(Verdict::undecided));
+    text += fmt::format("executions of a cell differ by {:.1f} % at most: {}\n",
+                        100 * widest->spread, widest->key);
+  text +=
+      fmt::format("{} rules hold, {} do not, {} are undecided, since a cell is missing or failed\n",
+                  outcome.count(Verdict::holds), outcome.count(Verdict::does_not_hold),
+                  outcome.count(Verdict::undecided));
   const std::size_t held = outcome.count(Verdict::holds, RuleOf::ours),
                     missed = outcome.count(Verdict::does_not_hold, RuleOf::ours);
   if (held + missed > 0)
-    text += fmt::format("of these, {} and {} are rules of ours, marked so; the paper's: {} hold, {} do not\n",
-                        held, missed, outcome.count(Verdict::holds) - held,
-                        outcome.count(Verdict::does_not_hold) - missed);
+    text += fmt::format(
+        "of these, {} and {} are rules of ours, marked so; the paper's: {} hold, {} do not\n", held,
+        missed, outcome.count(Verdict::holds) - held,
+        outcome.count(Verdict::does_not_hold) - missed);
   return text;
 }
 
@@ -142,9 +154,9 @@ std::string as_csv(const ExperimentOutcome& outcome) {
   text += intervals ? ",low,high\n" : "\n";
   for (const ClaimAnswer& answer : outcome.answers) {
     for (const ClaimNumber& n : answer.numbers)
-      text += fmt::format("{},number,{},{},{},{},{},{},{}{}\n", answer.id, quoted(n.cell), quoted(n.quantity),
-                          quoted(n.unit), number(n.paper), number(n.ours), number(n.ratio()),
-                          quoted(n.ours ? "" : n.remark),
+      text += fmt::format("{},number,{},{},{},{},{},{},{}{}\n", answer.id, quoted(n.cell),
+                          quoted(n.quantity), quoted(n.unit), number(n.paper), number(n.ours),
+                          number(n.ratio()), quoted(n.ours ? "" : n.remark),
                           intervals ? fmt::format(",{},{}", number(n.low), number(n.high)) : "");
     for (const ClaimRule& rule : answer.rules)
       text += fmt::format("{},rule,{},,,,,,{}{}\n", answer.id, quoted(rule.told()),

@@ -1,12 +1,13 @@
 #pragma once
-// What things cost on one i486 at 33 MHz: a documented estimate, which the other papers' machines are multiples of
-// (scaled_costs), and which is the default of a modelled machine.
+// What things cost on one i486 at 33 MHz: a documented estimate, which the other papers' machines
+// are multiples of (scaled_costs), and which is the default of a modelled machine.
 //
-// It is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX SVR4 MP, by two of the 14 CPU
-// times that the paper prints. Their experiment has a table of its own, fitted to all of them (ganger94/ncr3433.h). The
-// other machines keep this one: none of them is an NCR 3433, the factor that makes each of them from it was chosen with
-// it, and their numbers stay comparable with earlier ones. What is counted how often (thousands, four users) was measured
-// on our own runs with one cost at a time:
+// It is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX SVR4 MP,
+// by two of the 14 CPU times that the paper prints. Their experiment has a table of its own, fitted
+// to all of them (ganger94/ncr3433.h). The other machines keep this one: none of them is an NCR
+// 3433, the factor that makes each of them from it was chosen with it, and their numbers stay
+// comparable with earlier ones. What is counted how often (thousands, four users) was measured on
+// our own runs with one cost at a time:
 //
 //              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum of CPU
 //   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7     68.4 s
@@ -15,15 +16,15 @@
 //                    2.4         7.8          19.0       0         0            0.05      0
 //
 //   request    Conventional less No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1 with
-//              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms for issue,
-//              two switches and its share of interrupts
+//              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms
+//              for issue, two switches and its share of interrupts
 //   remove     two sums: Soft Updates puts the freeing off, so that 5.6 s are for names and 1.8 s for blocks
-//              and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s: a component
-//              of a path has all that rm does for a file by itself; 17.6 x 40 us + 17.7 x 40 us + 4.5 x 100
-//              us = 1.9 s
+//              and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s:
+//              a component of a path has all that rm does for a file by itself; 17.6 x 40 us + 17.7
+//              x 40 us + 4.5 x 100 us = 1.9 s
 //   transfer   copy, likewise: 68.4 s less all but the bytes, by 111.7 thousand KiB
-//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five structures
-//   each
+//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five
+//   structures each
 
 #include "fs-adapters/substrate/os/cpu.h"
 
@@ -35,7 +36,8 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
     .system_call = 100 * model::kMicrosecondNs,
     // Estimate: memory of 1993, 15 MB a second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB in 1.05 ms, its mapping and fault far more than its copy.
+    // Calibrated (transfer): a page of 4 KiB in 1.05 ms, its mapping and fault far more than its
+    // copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
@@ -70,7 +72,8 @@ constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;
     const auto whole = static_cast<os::TimeNs>(exact);
-    return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;  // std::lround is not constexpr
+    return exact - static_cast<double>(whole) < 0.5 ? whole
+                                                    : whole + 1;  // std::lround is not constexpr
   };
   return {{.system_call = scaled(costs.system_call),
            .copy_per_kib = scaled(costs.copy_per_kib),

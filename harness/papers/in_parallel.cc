@@ -33,7 +33,8 @@ Group* next(std::vector<Group>& groups, Group* mine) {
   if (mine != nullptr && mine->left()) return mine;
   auto group = std::ranges::find(groups, std::size_t{0}, &Group::begun);
   if (group == groups.end())
-    group = std::ranges::find_if(groups, [](const Group& g) { return g.left() && g.first_is_done; });
+    group =
+        std::ranges::find_if(groups, [](const Group& g) { return g.left() && g.first_is_done; });
   return group == groups.end() ? nullptr : &*group;
 }
 

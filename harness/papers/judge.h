@@ -11,7 +11,8 @@
 
 namespace headcrash::experiment {
 
-/// A number in a verdict's detail: "LFS 153.8", "LFS 153.8 files/s"; without a name "2.497 s", "9 of 11".
+/// A number in a verdict's detail: "LFS 153.8", "LFS 153.8 files/s"; without a name "2.497 s", "9
+/// of 11".
 struct Named {
   std::string name;
   Figure value;
@@ -42,7 +43,8 @@ inline std::string told(const std::vector<Named>& values) {
 
 /// `holds` is asked only when all values are there.
 template <typename Holds>
-void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values, const Holds& holds) {
+void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
+              const Holds& holds) {
   ClaimRule rule{.text = std::move(text), .detail = told(values)};
   if (all_there(values)) rule.verdict = holds() ? Verdict::holds : Verdict::does_not_hold;
   answer.rules.push_back(std::move(rule));
@@ -69,8 +71,8 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
   });
 }
 
-/// The issue's measure for percentages of No Order: within 5 points, or a quarter of the paper's distance
-/// from 100.
+/// The issue's measure for percentages of No Order: within 5 points, or a quarter of the paper's
+/// distance from 100.
 inline bool close_percentage(double ours, double paper) {
   return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
 }
@@ -91,8 +93,8 @@ inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity,
                             .remark = ours ? "" : remark});
 }
 
-inline void add_number(ClaimAnswer& answer, const Cell& cell, std::string label, std::string quantity,
-                       std::string unit, Figure paper, Figure ours) {
+inline void add_number(ClaimAnswer& answer, const Cell& cell, std::string label,
+                       std::string quantity, std::string unit, Figure paper, Figure ours) {
   answer.numbers.push_back({.cell = std::move(label),
                             .quantity = std::move(quantity),
                             .unit = std::move(unit),

@@ -101,7 +101,8 @@ class Survivors {
   const Result<void>& walked() const { return walked_; }
 
   bool counts(const Change& change) const {
-    const bool of_a_file = change.kind == Change::Kind::create || change.kind == Change::Kind::write ||
+    const bool of_a_file = change.kind == Change::Kind::create ||
+                           change.kind == Change::Kind::write ||
                            change.kind == Change::Kind::rename;
     return !of_a_file || !files_[change.subject].removal_begun;
   }
@@ -115,7 +116,8 @@ class Survivors {
       case create:
         return has(first_name(change.subject)) || has(second_name(change.subject));
       case write:
-        return holds(first_name(change.subject), change) || holds(second_name(change.subject), change);
+        return holds(first_name(change.subject), change) ||
+               holds(second_name(change.subject), change);
       case rename:
         return has(second_name(change.subject));
       case remove:
@@ -153,7 +155,8 @@ class LossRun {
         syncs_(asked.seed + 4000),
         blocks_(kOverwrittenBlocks) {
     std::iota(blocks_.begin(), blocks_.end(), std::uint64_t{0});
-    for (std::size_t i = blocks_.size(); i > 1; --i) std::swap(blocks_[i - 1], blocks_[random_.below(i)]);
+    for (std::size_t i = blocks_.size(); i > 1; --i)
+      std::swap(blocks_[i - 1], blocks_[random_.below(i)]);
   }
 
   LossSeen run() {
@@ -163,8 +166,8 @@ class LossRun {
     std::vector<TimeNs> instants;
     Random instants_random(asked_.seed + 1000);
     for (std::size_t i = 0; i < asked_.instants; ++i)
-      instants.push_back(
-          warm_ + static_cast<TimeNs>(instants_random.below(static_cast<std::uint64_t>(asked_.measured_ns))));
+      instants.push_back(warm_ + static_cast<TimeNs>(instants_random.below(
+                                     static_cast<std::uint64_t>(asked_.measured_ns))));
     std::ranges::sort(instants);
     executor.run_until(warm_);
     const std::uint64_t before = bench_.machine().device_counters().sectors_written;
@@ -249,8 +252,9 @@ class LossRun {
   bool append(std::uint64_t log) {
     const std::uint64_t offset = lengths_.at(log);
     lengths_.at(log) += kRecordBytes;
-    return write(fmt::format("log{}", log),
-                 {.kind = Change::Kind::append, .subject = log, .offset = offset, .bytes = kRecordBytes});
+    return write(
+        fmt::format("log{}", log),
+        {.kind = Change::Kind::append, .subject = log, .offset = offset, .bytes = kRecordBytes});
   }
   bool create() {
     const std::uint64_t number = files_.size();
@@ -259,7 +263,8 @@ class LossRun {
     if (!bench_.ok(file)) return false;
     returned({.kind = Change::Kind::create, .subject = number});
     return bench_.ok(bench_.vfs().close(*file)) &&
-           write(first_name(number), {.kind = Change::Kind::write, .subject = number, .bytes = kFileBytes});
+           write(first_name(number),
+                 {.kind = Change::Kind::write, .subject = number, .bytes = kFileBytes});
   }
   /// The oldest that has its first name.
   bool rename() {
@@ -267,7 +272,8 @@ class LossRun {
     const std::uint64_t number = renamed_++;
     if (files_[number].removal_begun) return true;
     files_[number].renamed = true;
-    if (!bench_.ok(bench_.vfs().rename(first_name(number), second_name(number), RenameMode::replace)))
+    if (!bench_.ok(
+            bench_.vfs().rename(first_name(number), second_name(number), RenameMode::replace)))
       return false;
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
@@ -322,7 +328,8 @@ class LossRun {
 
   void judge(const adapters::CheckReport& report) {
     const auto beyond = std::ranges::find_if(
-        report.findings, [&](const adapters::CheckFinding& one) { return !system_.may_leave(one.kind); });
+        report.findings,
+        [&](const adapters::CheckFinding& one) { return !system_.may_leave(one.kind); });
     if (beyond == report.findings.end()) return;
     if (seen_.damaged++ == 0) seen_.first_damage = beyond->text;
   }

@@ -64,7 +64,8 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
 
 /// All but the pieces that are there before; neighbours in one request. As many bytes of each.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
-                                std::span<const std::byte> before, std::span<const std::byte> bytes) {
+                                std::span<const std::byte> before,
+                                std::span<const std::byte> bytes) {
   constexpr std::size_t kPiece = kLoadPieceSectors * model::kSectorBytes;
   const auto differs = [&](std::size_t at) {
     const std::size_t count = std::min(kPiece, bytes.size() - at);
@@ -95,8 +96,8 @@ std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& mediu
 }
 
 /// A medium for writing: a copy of `base`, or, if there is none, a blank one.
-Result<std::unique_ptr<model::SectorStore>> medium_over(std::shared_ptr<const model::SectorStore> base,
-                                                        std::uint64_t sectors) {
+Result<std::unique_ptr<model::SectorStore>> medium_over(
+    std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
   return std::make_unique<media::MemoryOverlay>(std::move(base));
 }
@@ -110,7 +111,8 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
   return options;
 }
 
-Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMachineOptions& options) {
+Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
+    const ModelledMachineOptions& options) {
   invariant(options.system != nullptr, "a modelled machine needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble());
@@ -119,7 +121,8 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(const ModelledMa
   return machine;
 }
 
-Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const ModelledMachineOptions& options) {
+Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
+    const ModelledMachineOptions& options) {
   invariant(options.system != nullptr, "an image needs a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::grown));
@@ -139,8 +142,8 @@ Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(const Mode
   return std::shared_ptr<const MachineImage>(std::move(image));
 }
 
-Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(const ModelledMachineOptions& options,
-                                                                    const CutMachine& found) {
+Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
+    const ModelledMachineOptions& options, const CutMachine& found) {
   invariant(options.system != nullptr && !options.image, "what was cut is found as it is");
   ModelledMachineOptions as_found = options;
   as_found.image = std::make_shared<MachineImage>(found.media);
@@ -166,7 +169,8 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
     std::shared_ptr<const model::SectorStore> base;
     if (options_.image) {
       const auto& leaves = options_.image->leaves;
-      if (stores_.size() >= leaves.size() || leaves[stores_.size()]->sectors() != plan.all[id].sectors)
+      if (stores_.size() >= leaves.size() ||
+          leaves[stores_.size()]->sectors() != plan.all[id].sectors)
         return fail(options_.profile, "has other drives than the image was made of",
                     "use the profile and the size that it was made with");
       base = leaves[stores_.size()];
@@ -179,21 +183,24 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
 }
 
 Result<void> ModelledMachine::assemble(Contents contents) {
-  const bool makes_image = contents == Contents::grown || (contents == Contents::image && !options_.image);
+  const bool makes_image =
+      contents == Contents::grown || (contents == Contents::image && !options_.image);
   std::vector<profiles::MachineDevice> devices;
   std::vector<MachineDisk> wanted{{options_.profile, options_.size_bytes, options_.write_cache}};
   wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     TRY(auto stack, profiles::load_stack(wanted[i].profile));
-    devices.push_back({.name = fmt::format("hd{}", i),
-                       .stack = options_.drive_queue ? with_queue(*stack, *options_.drive_queue) : stack,
-                       .size_bytes = wanted[i].size_bytes,
-                       .write_cache = wanted[i].write_cache});
+    devices.push_back(
+        {.name = fmt::format("hd{}", i),
+         .stack = options_.drive_queue ? with_queue(*stack, *options_.drive_queue) : stack,
+         .size_bytes = wanted[i].size_bytes,
+         .write_cache = wanted[i].write_cache});
   }
   TRY(const auto plan, profiles::plan(devices));
   const std::size_t used = options_.system->description().devices;
   if (wanted.size() < used)
-    return fail(options_.system->full_name(), "has its log on a device of its own, which the machine lacks",
+    return fail(options_.system->full_name(),
+                "has its log on a device of its own, which the machine lacks",
                 "name it as the first of more_disks");
   TRY(open_stores(plan));
   // One drive holds what its host sees, whatever cache is between them; an array does not.
@@ -241,7 +248,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
 Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_t second_sectors) {
   if (!options_.image) {
     adapters::Settings settings = options_.mkfs;
-    settings.insert(options_.system->description().mkfs.begin(), options_.system->description().mkfs.end());
+    settings.insert(options_.system->description().mkfs.begin(),
+                    options_.system->description().mkfs.end());
     TRY(options_.system->type().mkfs(image, settings));
   }
   if (!options_.populate && !options_.populate_with_zeroes) return {};
@@ -250,7 +258,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   how.queue.concatenated_sectors = kLoadSectors;
   how.queue.flush_for_order = false;
   how.cache.bytes = options_.image_cache_bytes.value_or(how.cache.bytes);
-  os::MemoryMachine machine(image, {.latency_ns = 0, .system = how, .second_sectors = second_sectors});
+  os::MemoryMachine machine(image,
+                            {.latency_ns = 0, .system = how, .second_sectors = second_sectors});
   Result<void> done;
   machine.system.run_as(operator_, [&] {
     auto mounted = options_.system->mount(machine.system, {});
@@ -265,12 +274,12 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
         if (dirty.content == os::Content::data) cache.discard(dirty.key);
     };
     Vfs& vfs = (*mounted)->vfs();
-    const auto filled =
-        options_.populate ? options_.populate(vfs) : options_.populate_with_zeroes(vfs, forget_data);
+    const auto filled = options_.populate ? options_.populate(vfs)
+                                          : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
-      done =
-          fail("the image", "could not be populated", "the file system refused, perhaps for want of space");
+      done = fail("the image", "could not be populated",
+                  "the file system refused, perhaps for want of space");
   });
   machine.system.executor.halt();
   return done;
@@ -295,9 +304,10 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
   });
 }
 
-Result<void> ModelledMachine::write_uncounted(std::size_t device,
-                                              const std::function<Result<void>(model::SectorStore&)>& write) {
-  constexpr os::TimeNs kRest = 2 * model::kSecondNs;  // until an array says on its members that it is clean
+Result<void> ModelledMachine::write_uncounted(
+    std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
+  constexpr os::TimeNs kRest =
+      2 * model::kSecondNs;  // until an array says on its members that it is clean
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
@@ -329,13 +339,15 @@ os::SystemOptions ModelledMachine::system_options() const {
 bool ModelledMachine::has_write_cache() const {
   const std::size_t more = options_.system->description().devices - 1;
   const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);
-  return options_.write_cache || std::any_of(options_.more_disks.begin(), last,
-                                             [](const MachineDisk& disk) { return disk.write_cache; });
+  return options_.write_cache ||
+         std::any_of(options_.more_disks.begin(), last,
+                     [](const MachineDisk& disk) { return disk.write_cache; });
 }
 
 void ModelledMachine::start_system() {
   std::vector<os::BlockDevice*> devices;
-  for (std::size_t i = 0; i < options_.system->description().devices; ++i) devices.push_back(disks_[i].get());
+  for (std::size_t i = 0; i < options_.system->description().devices; ++i)
+    devices.push_back(disks_[i].get());
   system_ = std::make_unique<os::System>(*clock_, devices, system_options());
   system_->queue.trace(this);
   trace_ = {};
@@ -371,7 +383,8 @@ ModelledMachine::~ModelledMachine() {
 }
 
 void ModelledMachine::cut_after(os::TimeNs delay_ns) {
-  const auto armed = built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
+  const auto armed =
+      built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
   invariant(armed.has_value(), "a cut at an instant can always be armed");
 }
 
@@ -411,7 +424,8 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
     }
     findings = report->findings.size() + report->more_findings;
     if (report->unrepaired)
-      findings = fail(options_.system->full_name(), "cannot be repaired", "a defect: keep the seed");
+      findings =
+          fail(options_.system->full_name(), "cannot be repaired", "a defect: keep the seed");
   });
   return findings;
 }
@@ -452,7 +466,8 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
     recovery.findings = *findings;
     return {};
   }));
-  if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted) return pass_on(mounted);
+  if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted)
+    return pass_on(mounted);
   return recovery;
 }
 
@@ -461,10 +476,12 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
   trace_.last_completed_at = begun_at;
   while (true) {
     const os::DiskQueueCounters& disk = system_->queue.counters();
-    const bool under_way = under_way_before_ + disk.issued_reads + disk.issued_writes != trace_.completed;
+    const bool under_way =
+        under_way_before_ + disk.issued_reads + disk.issued_writes != trace_.completed;
     if (!under_way && !system_->cache.any_dirty() && system_->syncer.work_waiting() == 0) break;
     if (now() - begun_at > most_ns) {
-      return fail("the modelled machine", fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
+      return fail("the modelled machine",
+                  fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
                   "this is a bug of the ordering scheme: something stays dirty for ever");
     }
     system_->executor.run_until(now() + model::kSecondNs);
@@ -530,8 +547,8 @@ void ModelledMachine::count_kinds() {
   }
 }
 
-/// Before requests are concatenated: of what is written to one place last, the kind is known when the cache takes
-/// it.
+/// Before requests are concatenated: of what is written to one place last, the kind is known when
+/// the cache takes it.
 void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) {
   if (request.op != model::Op::write || request.sectors == 0) return;
   std::vector<std::uint8_t>& kinds = kinds_[os::device_of(request.lba)];
@@ -543,7 +560,8 @@ void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, con
 
 std::vector<WriteHits> ModelledMachine::write_hits() const {
   std::vector<WriteHits> sums;
-  for (const std::string_view kind : options_.system->type().block_kinds()) sums.push_back({.kind = kind});
+  for (const std::string_view kind : options_.system->type().block_kinds())
+    sums.push_back({.kind = kind});
   for (const model::DeviceId id : host_devices_) {
     if (built_.all[id].nvram == nullptr) continue;
     const model::NvramKinds& kinds = built_.all[id].nvram->kinds();

@@ -1,4 +1,5 @@
-// The machine: devices of every kind, images made before it starts, cuts and recoveries in model time.
+// The machine: devices of every kind, images made before it starts, cuts and recoveries in model
+// time.
 #include "harness/papers/modelled_machine.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ bool is_there(ModelledMachine& machine, const std::string& name) {
     const auto file = machine.vfs().open(name, {});
     if (!file) return;
     const auto read = machine.vfs().pread(*file, 0, data);
-    found = read && *read == data.size() && data.back() == std::byte{0x5a} && machine.vfs().close(*file);
+    found = read && *read == data.size() && data.back() == std::byte{0x5a} &&
+            machine.vfs().close(*file);
   });
   return found;
 }
@@ -205,7 +207,8 @@ TEST(ModelledMachine, HasMoreDisksThanOne) {
   EXPECT_TRUE(machine->recover(Repair::as_needed));
 }
 
-/// Names and data of some files, each synced as an NFS server would; hits in the NVRAM while it did so.
+/// Names and data of some files, each synced as an NFS server would; hits in the NVRAM while it did
+/// so.
 std::vector<WriteHits> hits_of(const char* system, const char* profile, const char* log_profile) {
   ModelledMachineOptions options = small_machine(system, profile);
   if (log_profile != nullptr) options.more_disks = {{.profile = log_profile, .size_bytes = kSmall}};
@@ -242,8 +245,8 @@ double share(const std::vector<WriteHits>& hits, std::string_view kind) {
   return -1;
 }
 
-/// Peacock 1998, section 4: metadata that is written in place again and again stays in the cache, a log that goes
-/// round does not.
+/// Peacock 1998, section 4: metadata that is written in place again and again stays in the cache, a
+/// log that goes round does not.
 TEST(ModelledMachine, CountsHitsInNvramByWhatIsWritten) {
   const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
   EXPECT_GT(share(in_place, "inodes"), 0.9);
@@ -251,7 +254,8 @@ TEST(ModelledMachine, CountsHitsInNvramByWhatIsWritten) {
   EXPECT_LT(share(in_place, "data"), 0.1);
   EXPECT_EQ(share(in_place, "log"), -1);
   EXPECT_EQ(share(in_place, "other"), -1);
-  const auto logged = hits_of("journal-external-data", "netra-raid0-presto-beside-log", "netra-log-presto");
+  const auto logged =
+      hits_of("journal-external-data", "netra-raid0-presto-beside-log", "netra-log-presto");
   EXPECT_GE(share(logged, "log"), 0.0);
   EXPECT_LT(share(logged, "log"), 0.5);
   EXPECT_LT(share(logged, "log"), share(in_place, "inodes"));
@@ -269,7 +273,8 @@ TEST(ModelledMachine, CountsNothingWhereThereIsNoNvram) {
 }
 
 TEST(ModelledMachine, ALogOnADeviceOfItsOwnGoesWithTheOther) {
-  for (const char* system : {"journal-external", "journal-external-data", "journal-external-unbatched"}) {
+  for (const char* system :
+       {"journal-external", "journal-external-data", "journal-external-unbatched"}) {
     SCOPED_TRACE(system);
     ModelledMachineOptions options = small_machine(system);
     EXPECT_FALSE(ModelledMachine::start(options)) << "no device for the log";

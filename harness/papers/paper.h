@@ -1,15 +1,17 @@
 #pragma once
 // What an experiment is made of: papers, each with the parts that can be asked for by name.
 //
-// A paper has a folder here (ganger94/), which holds all that is its own: setups, printed numbers, judgements.
-// What papers share stays in this folder: the modelled machine, workloads on it, cells, claims. One table
-// (papers.cc) lists the papers; `headcrash list experiments`, `headcrash experiment PAPER[/PART]` and the
-// report take everything from it.
+// A paper has a folder here (ganger94/), which holds all that is its own: setups, printed numbers,
+// judgements. What papers share stays in this folder: the modelled machine, workloads on it, cells,
+// claims. One table (papers.cc) lists the papers; `headcrash list experiments`, `headcrash
+// experiment PAPER[/PART]` and the report take everything from it.
 //
-// An experiment of our own, which no paper has printed numbers of, is described the same way (compare/).
+// An experiment of our own, which no paper has printed numbers of, is described the same way
+// (compare/).
 //
-// A part is a function from a context to claims. It may run cells on the modelled machine, a simulator of its
-// own, or nothing but arithmetic; it answers with numbers beside the paper's, rules, tables and plots (claim.h).
+// A part is a function from a context to claims. It may run cells on the modelled machine, a
+// simulator of its own, or nothing but arithmetic; it answers with numbers beside the paper's,
+// rules, tables and plots (claim.h).
 
 #include <cstdint>
 #include <functional>
@@ -32,10 +34,10 @@ struct Parameter {
 
 /// What a part is run with. Belongs to run_experiment() and outlives the call of the part.
 struct Context {
-  Cells& cells;                                   ///< shared by all parts of a run: equal cells are run once
-  std::uint64_t seed = 1;                         ///< of everything that is drawn
-  bool scaled = false;                            ///< for tests: small, no number means anything
-  std::vector<std::string> parts = {};            ///< names of all that this run has, in order
+  Cells& cells;                         ///< shared by all parts of a run: equal cells are run once
+  std::uint64_t seed = 1;               ///< of everything that is drawn
+  bool scaled = false;                  ///< for tests: small, no number means anything
+  std::vector<std::string> parts = {};  ///< names of all that this run has, in order
   std::map<std::string, double> parameters = {};  ///< the part's own, as usual or as set
   std::function<bool()> interrupt_requested = {};
   double modelled_s = 0;              ///< a part adds the model time of what it runs beside cells

@@ -15,7 +15,8 @@ std::string folder(std::uint64_t number) {
 
 }  // namespace
 
-VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number, std::uint64_t bytes) {
+VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
+                          std::uint64_t bytes) {
   constexpr std::uint64_t kUnit = 64 << 10;
   const std::vector<std::byte> data(std::min(bytes, kUnit), static_cast<std::byte>(number));
   TRY(const auto file, vfs.open(path, {.create = true, .exclusive = true}));

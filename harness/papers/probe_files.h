@@ -7,8 +7,10 @@
 
 namespace headcrash::experiment {
 
-/// A new file with its number in each byte; the calls a program makes: open with creation, write, close.
-VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number, std::uint64_t bytes);
+/// A new file with its number in each byte; the calls a program makes: open with creation, write,
+/// close.
+VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
+                          std::uint64_t bytes);
 
 /// So many files of one size, `files_per_folder` to a folder.
 struct FileSet {

@@ -68,7 +68,8 @@ class Runner {
   Result<std::vector<PhaseOutcome>> cut_and_recover() {
     machine_.cut();
     TRY(const auto recovery, machine_.recover(run_.repair));
-    return std::vector<PhaseOutcome>{of_step("repair", recovery.repair), of_step("mount", recovery.mount)};
+    return std::vector<PhaseOutcome>{of_step("repair", recovery.repair),
+                                     of_step("mount", recovery.mount)};
   }
 
  private:
@@ -126,7 +127,8 @@ class Runner {
     machine_.system().executor.run();
     const timed::PhaseError* first = nullptr;
     for (const auto& one : users) {
-      if (!one->result && (first == nullptr || first->error == ECANCELED)) first = &one->result.error();
+      if (!one->result && (first == nullptr || first->error == ECANCELED))
+        first = &one->result.error();
     }
     if (first != nullptr && machine_.has_power())
       return fail(fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
@@ -134,7 +136,8 @@ class Runner {
     return users;
   }
 
-  static PhaseOutcome of_users(const timed::Phase& phase, const std::vector<std::unique_ptr<UserRun>>& users,
+  static PhaseOutcome of_users(const timed::Phase& phase,
+                               const std::vector<std::unique_ptr<UserRun>>& users,
                                TimeNs begun_at) {
     PhaseOutcome outcome{.name = phase.name, .measured = phase.measured, .users = phase.users};
     LatencyHistogram latencies;
@@ -218,8 +221,8 @@ WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
     for (const auto field : kCounts)
       mean.phases[i].*field = static_cast<std::uint64_t>(std::llround(average(i, field)));
     for (std::size_t cost = 0; cost < os::kCostCount; ++cost)
-      mean.phases[i].user_charged[cost] =
-          std::llround(average_of(i, [cost](const PhaseOutcome& one) { return one.user_charged[cost]; }));
+      mean.phases[i].user_charged[cost] = std::llround(
+          average_of(i, [cost](const PhaseOutcome& one) { return one.user_charged[cost]; }));
   }
   mean.modelled_s = 0;
   for (const WorkloadOutcome& one : executions) mean.modelled_s += one.modelled_s;
@@ -238,7 +241,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
   TRY(const auto arguments, timed::arguments_of(*workload, run.scaled, run.replaced, run.workload));
   WorkloadOutcome outcome{.operation = std::string(workload->operation)};
   for (const auto& [name, value] : arguments)
-    outcome.parameters += fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
+    outcome.parameters +=
+        fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
   // Where the power is cut, what is looked at afterwards is the point.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {

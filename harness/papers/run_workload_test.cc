@@ -25,11 +25,12 @@ WorkloadRun scaled(const std::string& name) {
 }
 
 TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
-  for (const char* name :
-       {"n-user-copy", "n-user-remove", "create-1k", "remove-1k", "create-remove-1k", "andrew", "sdet"}) {
+  for (const char* name : {"n-user-copy", "n-user-remove", "create-1k", "remove-1k",
+                           "create-remove-1k", "andrew", "sdet"}) {
     const WorkloadOutcome outcome = outcome_of("no-order", scaled(name));
     double elapsed = 0;
-    for (const PhaseOutcome& phase : outcome.phases) elapsed += phase.measured ? phase.elapsed_s : 0;
+    for (const PhaseOutcome& phase : outcome.phases)
+      elapsed += phase.measured ? phase.elapsed_s : 0;
     EXPECT_GT(elapsed, 0) << name;
     EXPECT_GT(outcome.modelled_s, elapsed) << name;
   }
@@ -139,14 +140,16 @@ TEST(RunWorkload, ACutInTheMiddleOfAPhaseEndsIt) {
   // Its last phase looks for files that were not made any more.
   const auto outcome = run_workload(*machine, run);
   EXPECT_FALSE(outcome.has_value());
-  EXPECT_NE(outcome.error().message().find("verify"), std::string::npos) << outcome.error().message();
+  EXPECT_NE(outcome.error().message().find("verify"), std::string::npos)
+      << outcome.error().message();
   EXPECT_TRUE(machine->has_power());
 }
 
 TEST(RunWorkload, TellsWhatIsWrongWithAnArgument) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   EXPECT_FALSE(run_workload(*machine, {.workload = "n-user-cop"}).has_value());
-  EXPECT_FALSE(run_workload(*machine, {.workload = "n-user-copy", .replaced = {{"user", 4}}}).has_value());
+  EXPECT_FALSE(
+      run_workload(*machine, {.workload = "n-user-copy", .replaced = {{"user", 4}}}).has_value());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Fuzzes what a guest's agent answers to each kind of request: an error at most, never an exception.
+// Fuzzes what a guest's agent answers to each kind of request: an error at most, never an
+// exception.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -37,7 +38,8 @@ TEST(Fuzz, AgentsAnswers) {
       "\n",
       R"({"id":1,"ok":false,"error":"no","errno":5})"
       "\n"};
-  options.dictionary = {"\"id\":1", "\"ok\":true", "1e300", "-1", "null", "[]", "{}", "\"event\":", "\n"};
+  options.dictionary = {"\"id\":1", "\"ok\":true", "1e300",      "-1", "null",
+                        "[]",       "{}",          "\"event\":", "\n"};
   fuzz::run(options, [](std::string_view input) {
     const std::string_view sent = input.substr(0, kBytesMost);
     std::uint64_t kind = 0;
@@ -53,7 +55,9 @@ TEST(Fuzz, AgentsAnswers) {
       return session.run({workload::parse_operation("create a", "test").value()});
     });
     ask([](GuestSession& session) { return session.dump(); });
-    ask([&](GuestSession& session) { return session.inspect(filesystem, {.again = true, .use = true}); });
+    ask([&](GuestSession& session) {
+      return session.inspect(filesystem, {.again = true, .use = true});
+    });
     ask([](GuestSession& session) { return session.verify_disks({.bytes = 4096, .nonce = "n"}); });
     return kind;
   });

@@ -15,7 +15,8 @@
 namespace headcrash::run {
 namespace {
 
-/// The value of the first line that starts with `key`, after the separator and blanks, without quotes.
+/// The value of the first line that starts with `key`, after the separator and blanks, without
+/// quotes.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

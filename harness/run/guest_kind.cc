@@ -22,9 +22,10 @@ Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, doub
                 "add --guest virtual, or kind = \"virtual\" under [guest]");
   double wanted = 0;
   if (!guest.take("charge", wanted) || wanted < kChargeLeast || wanted > kChargeMost)
-    return fail(guest.subject("charge"),
-                fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
-                "write charge = 1 for the host's processor time as it is, or leave it out for none");
+    return fail(
+        guest.subject("charge"),
+        fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
+        "write charge = 1 for the host's processor time as it is, or leave it out for none");
   charge = wanted;
   return {};
 }
@@ -33,7 +34,8 @@ std::string virtual_clock(double charge) {
   return charge > 0 ? fmt::format("charged:{}", charge) : kVirtualClock;
 }
 
-Result<std::string> with_guests(const std::string& text, const std::string& file, const OtherGuests& guests) {
+Result<std::string> with_guests(const std::string& text, const std::string& file,
+                                const OtherGuests& guests) {
   const auto& [kernels, kind, charge] = guests;
   if (kernels.empty() && kind.empty() && !charge) return text;
   Result<base::StrictTable> root = base::StrictTable::parse(text, file);

@@ -15,14 +15,14 @@ namespace {
 
 using nlohmann::json;
 
-// The agent ends a command in time; the call itself gets a little longer, so that a command that hangs is
-// distinguished from an agent that does.
+// The agent ends a command in time; the call itself gets a little longer, so that a command that
+// hangs is distinguished from an agent that does.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
-// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a refusal to mount
-// it.
+// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a
+// refusal to mount it.
 constexpr std::string_view kNoSuchType = "knows no file system";
 constexpr const char* kBringModule =
     "; name its module under [guest] of the file system, as modules = [\"exfat\"], which takes it from the kernel's own "
@@ -46,7 +46,8 @@ class Tree {
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports that there are more
+    if (!object || objects_.size() > kTreeObjectsMost)
+      return;  // take() reports that there are more
     objects_.push_back(std::move(*object));
   }
   Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
@@ -89,8 +90,12 @@ Step<void> as_step(const Result<void>& result) {
 
 json run_request(const std::vector<workload::Operation>& operations) {
   json lines = json::array();
-  for (const workload::Operation& operation : operations) lines.push_back(workload::format(operation));
-  return {{"do", "run"}, {"root", kMountPoint}, {"operations", std::move(lines)}, {"mark", kStageMarks}};
+  for (const workload::Operation& operation : operations)
+    lines.push_back(workload::format(operation));
+  return {{"do", "run"},
+          {"root", kMountPoint},
+          {"operations", std::move(lines)},
+          {"mark", kStageMarks}};
 }
 
 std::optional<workload::FailedOperation> failed_operation_of(const json& event) {
@@ -101,7 +106,8 @@ std::optional<workload::FailedOperation> failed_operation_of(const json& event) 
       kind == "partial" ? workload::Outcome::partial : workload::Outcome::skipped};
 }
 
-std::optional<std::string> failure_of(const json& event, std::span<const workload::Operation> operations) {
+std::optional<std::string> failure_of(const json& event,
+                                      std::span<const workload::Operation> operations) {
   const auto index = event.value("operation", std::size_t{0});
   if (event.value("event", "") != "failed" || index >= operations.size()) return std::nullopt;
   return fmt::format("operation {} ({}) failed: {}", index,
@@ -113,12 +119,16 @@ std::string seed_digits(std::uint64_t seed) {
   return fmt::format("{:016x}{:016x}", seed, ~seed);
 }
 
-tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, const vm::CallError& error) {
+tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what,
+                                                       const vm::CallError& error) {
   if (const auto oops = guest_.oops())
     return stop(oracle::Verdict::oops, "the guest's kernel reported: " + *oops);
-  if (error.failure == vm::CallFailure::malformed) return stop(oracle::Verdict::harness_error, error.text);
-  if (error.failure == vm::CallFailure::given_up) return stop(oracle::Verdict::harness_error, "interrupted");
-  if (error.failure == vm::CallFailure::refused && error.text.find(kNoSuchType) != std::string::npos)
+  if (error.failure == vm::CallFailure::malformed)
+    return stop(oracle::Verdict::harness_error, error.text);
+  if (error.failure == vm::CallFailure::given_up)
+    return stop(oracle::Verdict::harness_error, "interrupted");
+  if (error.failure == vm::CallFailure::refused &&
+      error.text.find(kNoSuchType) != std::string::npos)
     return stop(oracle::Verdict::harness_error, error.text + kBringModule);
   if (error.failure == vm::CallFailure::refused)
     return stop(oracle::Verdict::harness_error,
@@ -130,7 +140,8 @@ tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what, 
 }
 
 /// A kernel that has said why it will not continue is not waited for.
-tl::expected<json, vm::CallError> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
+tl::expected<json, vm::CallError> GuestSession::ask(const json& request,
+                                                    std::chrono::milliseconds timeout,
                                                     const vm::EventHandler& on_event) {
   return guest_.call(request, timeout, on_event, [this] {
     return (interrupted_ != nullptr && *interrupted_) || guest_.oops().has_value();
@@ -144,7 +155,8 @@ Step<json> GuestSession::call(const json& request, const vm::EventHandler& on_ev
 }
 
 Step<void> GuestSession::set_clock(const std::string& seed_hex) {
-  const auto today_ns = std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  const auto today_ns =
+      std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   const std::int64_t unix_ns = guest_.in_virtual_time() ? virtual_guest::kTimeOfDayNs : today_ns;
   TRY(call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}}));
   return {};
@@ -156,16 +168,19 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
   if (disk.value("flush", "") != meant.write_cache())
-    return stop(oracle::Verdict::harness_error, fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
-                                                            disk.value("flush", ""), meant.write_cache()));
+    return stop(oracle::Verdict::harness_error,
+                fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
+                            disk.value("flush", ""), meant.write_cache()));
   if (marks.value("nonce", "") != meant.nonce)
-    return stop(oracle::Verdict::harness_error, "the guest does not see what was loaded (the nonce differs)");
+    return stop(oracle::Verdict::harness_error,
+                "the guest does not see what was loaded (the nonce differs)");
   if (meant.log_bytes == 0) return {};
   TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
   if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
   if (log.value("flush", "") != meant.write_cache())
-    return stop(oracle::Verdict::harness_error, "the guest's log device has another write cache setting");
+    return stop(oracle::Verdict::harness_error,
+                "the guest's log device has another write cache setting");
   return {};
 }
 
@@ -197,8 +212,10 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
   return false;
 }
 
-Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  TRY(const auto mounted, exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options)));
+Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesystem,
+                                          std::string* why) {
+  TRY(const auto mounted,
+      exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options)));
   if (!filesystem.mount.good(mounted.exit_code)) {
     if (why != nullptr)
       *why = fmt::format("the mount command ended with {}: {}", mounted.exit_code, mounted.output);
@@ -206,14 +223,15 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
   }
   // A daemon may mount a moment after its parent has ended, or have died.
   TRY(const auto is_there,
-      exec({"sh", "-c",
-            fmt::format(
-                "for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
-                "exit 0; usleep 100000; done; exit 1",
-                kMountPoint)}));
+      exec(
+          {"sh", "-c",
+           fmt::format(
+               "for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+               "exit 0; usleep 100000; done; exit 1",
+               kMountPoint)}));
   if (is_there.exit_code != 0 && why != nullptr)
-    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}", mounted.exit_code,
-                       kMountPoint, mounted.output);
+    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}",
+                       mounted.exit_code, kMountPoint, mounted.output);
   return is_there.exit_code == 0;
 }
 
@@ -253,19 +271,21 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
   if (!answer) return failed("run-application", answer.error());
   RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
   if (answer->value("timed_out", false))
-    return stop(oracle::Verdict::hang, application.name + " did not end in time; raise step-timeout-s");
+    return stop(oracle::Verdict::hang,
+                application.name + " did not end in time; raise step-timeout-s");
   if (answer->value("exit", -1) != 0) {
-    outcome.failure =
-        fmt::format("command {} of {} ended with {}: {}", outcome.done, application.name,
-                    answer->value("exit", -1), answer->value("stdout", "") + answer->value("stderr", ""));
+    outcome.failure = fmt::format("command {} of {} ended with {}: {}", outcome.done,
+                                  application.name, answer->value("exit", -1),
+                                  answer->value("stdout", "") + answer->value("stderr", ""));
   }
   return outcome;
 }
 
 Step<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<std::string>& argv,
                                                            const std::string& told) {
-  const auto answer = ask({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
-                          timeout_ + kExecGrace);
+  const auto answer =
+      ask({{"do", "exec"}, {"argv", argv}, {"stdin", told}, {"timeout_ms", timeout_.count()}},
+          timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))
     return stop(oracle::Verdict::hang, "the verifier did not end in time");
@@ -283,7 +303,8 @@ Step<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   return tree.take(answer.value("entries", std::size_t{0}));
 }
 
-Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
+Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& filesystem,
+                                                bool again,
                                                 const std::function<Step<void>(bool)>& on_mount) {
   Inspection seen;
   std::vector<oracle::ObservedObject> second;
@@ -303,7 +324,8 @@ Step<Inspection> GuestSession::inspect_in_steps(const adapters::LinuxAdapter& fi
     look.unmount_ms = clock.lap();
     return unmounted;
   };
-  if (const auto looked = look_once(seen.first, seen.tree); !looked) return tl::unexpected(looked.error());
+  if (const auto looked = look_once(seen.first, seen.tree); !looked)
+    return tl::unexpected(looked.error());
   if (again && seen.first.mounted) {
     if (const auto looked = look_once(seen.again.emplace(), second); !looked)
       return tl::unexpected(looked.error());
@@ -319,7 +341,8 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
                                        const std::optional<DiskIdentity>& meant, Pace pace) {
   if (!filesystem.mount.argv.empty()) {
     if (meant) {
-      if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+      if (const auto verified = verify_disks(*meant); !verified)
+        return tl::unexpected(verified.error());
     }
     return inspect_in_steps(filesystem, options.again);
   }
@@ -331,7 +354,8 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
   // The request looks at one disk; cached pages of the log are as stale as the disk's.
   const bool in_request = meant && meant->log_bytes == 0;
   if (meant && !in_request) {
-    if (const auto verified = verify_disks(*meant); !verified) return tl::unexpected(verified.error());
+    if (const auto verified = verify_disks(*meant); !verified)
+      return tl::unexpected(verified.error());
   }
   json request = mount_request("inspect", filesystem);
   request["again"] = options.again;

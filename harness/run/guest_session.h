@@ -1,6 +1,6 @@
 #pragma once
-// What every driver of a guest does with it: requests to the agent, whose failures are distinguished once and
-// for all.
+// What every driver of a guest does with it: requests to the agent, whose failures are
+// distinguished once and for all.
 //
 //   the kernel said why          oops, whatever else
 //   the agent refuses            harness error (or, for mount, an answer)
@@ -82,7 +82,8 @@ struct Inspection {
   std::optional<Look> again;
   std::string difference;  ///< between the two trees; empty: none
   std::string
-      unusable;  ///< what was refused when it was used after the last look; empty: nothing, or it was not
+      /// what was refused when it was used after the last look; empty: nothing, or it was not
+      unusable;
   double use_ms = 0;
   std::string log;  ///< the kernel's, since the last inspection or kernel_log()
 };
@@ -90,11 +91,13 @@ struct Inspection {
 /// What an inspection does besides looking.
 struct InspectOptions {
   bool again = false;  ///< it mounts twice
-  /// After the last look it makes new names, and removes everything (harness/guest/use.h). Not for what a program mounts.
+  /// After the last look it makes new names, and removes everything (harness/guest/use.h). Not for
+  /// what a program mounts.
   bool use = false;
 };
 
-/// Quick: without the guest's scheduler and without flushes, where nothing is recorded (PROTOCOL.md).
+/// Quick: without the guest's scheduler and without flushes, where nothing is recorded
+/// (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
 
 /// Objects of a tree that a guest may report; the agent's own limit (harness/guest/dump.h).
@@ -126,7 +129,8 @@ class GuestSession {
   /// False: the kernel refused; its words are in `why`.
   Step<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Step<void> unmount();
-  /// Marks go to the second disk. `earlier`: failed_operations of the parts of the same workload before this one.
+  /// Marks go to the second disk. `earlier`: failed_operations of the parts of the same workload
+  /// before this one.
   Step<RunOutcome> run(const std::vector<workload::Operation>& operations,
                        std::span<const workload::FailedOperation> earlier = {});
   /// A file in the guest's memory (PROTOCOL.md, `put`).
@@ -134,14 +138,16 @@ class GuestSession {
   /// Its `run` to the end, its marks to the second disk. What it cannot do is in `failure`.
   Step<RunOutcome> run_application(const workload::Application& application);
   /// One command of its `verify`, given what was persistent.
-  Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv, const std::string& told);
+  Step<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
+                                               const std::string& told);
   Step<std::vector<oracle::ObservedObject>> dump();
   /// `meant`: as verify_disks(), in the same request.
   Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, const InspectOptions& options,
                            const std::optional<DiskIdentity>& meant = std::nullopt,
                            Pace pace = Pace::as_booted);
-  /// As inspect(), a request a step: for a file system that a program mounts, and for a caller that has to
-  /// know when the first mount has ended (true: it is mounted). An error of `on_mount` ends it.
+  /// As inspect(), a request a step: for a file system that a program mounts, and for a caller that
+  /// has to know when the first mount has ended (true: it is mounted). An error of `on_mount` ends
+  /// it.
   Step<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                     const std::function<Step<void>(bool)>& on_mount = {});
   /// On every level, since the last call or inspection.
@@ -159,8 +165,9 @@ class GuestSession {
   const std::atomic<bool>* interrupted_;
 };
 
-/// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what the
-/// events of it say of operations that were not done, or not wholly: they are the oracle's business.
+/// What run() sends, for whoever has to watch something else meanwhile (vm::Guest::send), and what
+/// the events of it say of operations that were not done, or not wholly: they are the oracle's
+/// business.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
 /// Of an operation that ended the run: which, and why.

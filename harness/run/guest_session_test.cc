@@ -1,4 +1,5 @@
-// What a session makes of an agent's answers: each wrong one is an error of the laboratory, never a verdict.
+// What a session makes of an agent's answers: each wrong one is an error of the laboratory, never a
+// verdict.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>
@@ -25,10 +26,12 @@ Verdict verdict_of(std::string_view answers, auto&& question) {
 
 TEST(GuestSession, AWrongTypeIsAnErrorOfTheLaboratory) {
   const auto exec = [](GuestSession& session) { return session.exec({"true"}); };
-  EXPECT_EQ(verdict_of(R"({"id":1,"ok":true,"exit":0,"timed_out":false,"stdout":"","stderr":"","wall_ms":1})"
-                       "\n",
-                       exec),
-            Verdict::clean);
+  EXPECT_EQ(
+      verdict_of(
+          R"({"id":1,"ok":true,"exit":0,"timed_out":false,"stdout":"","stderr":"","wall_ms":1})"
+          "\n",
+          exec),
+      Verdict::clean);
   for (const char* answer :
        {R"({"id":1,"ok":"x"})", R"({"id":1,"ok":true,"exit":"0"})", R"({"id":1,"ok":true})",
         R"({"id":1,"ok":true,"exit":1e300,"timed_out":false,"stdout":"","stderr":""})"})
@@ -43,9 +46,9 @@ TEST(GuestSession, AWrongEntryIsAnErrorOfTheLaboratory) {
     return R"({"id":1,"event":"entry","path":"a","type":"file",)" + fields + "}\n";
   };
   EXPECT_EQ(verdict_of(entry(R"("size":0,"links":1)") + end, dump), Verdict::clean);
-  for (const char* fields :
-       {R"("links":4294967296)", R"("links":1e300)", R"("mode":-1)", R"("user":1.5)", R"("errno":-5)",
-        R"("runs":[[0,1,"stamp",1e300,1]])", R"("runs":[[0,1,"moved",1,1,-1]])", R"("modified":1e300)"})
+  for (const char* fields : {R"("links":4294967296)", R"("links":1e300)", R"("mode":-1)",
+                             R"("user":1.5)", R"("errno":-5)", R"("runs":[[0,1,"stamp",1e300,1]])",
+                             R"("runs":[[0,1,"moved",1,1,-1]])", R"("modified":1e300)"})
     EXPECT_EQ(verdict_of(entry(fields) + end, dump), Verdict::harness_error) << fields;
   EXPECT_EQ(verdict_of(end, dump), Verdict::harness_error) << "fewer entries than announced";
 }
@@ -54,15 +57,16 @@ TEST(GuestSession, ADiskThatIsSetToWriteThroughIsRefused) {
   const auto answers = [](const std::string& flush) {
     std::string text;
     for (const char* id : {"1", "2"})
-      text += std::string(R"({"ok":true,"bytes":4096,"nonce":"n","id":)") + id + R"(,"flush":")" + flush +
-              "\"}\n";
+      text += std::string(R"({"ok":true,"bytes":4096,"nonce":"n","id":)") + id + R"(,"flush":")" +
+              flush + "\"}\n";
     return text;
   };
   for (const bool through : {false, true}) {
     const auto verify = [&](GuestSession& session) {
       return session.verify_disks({.bytes = 4096, .nonce = "n", .write_through = through});
     };
-    EXPECT_EQ(verdict_of(answers("write back"), verify), through ? Verdict::harness_error : Verdict::clean);
+    EXPECT_EQ(verdict_of(answers("write back"), verify),
+              through ? Verdict::harness_error : Verdict::clean);
     EXPECT_EQ(verdict_of(answers("write through"), verify),
               through ? Verdict::clean : Verdict::harness_error);
   }
@@ -76,7 +80,8 @@ TEST(GuestSession, AnOperationThatFailsIsNamedWithItsError) {
   GuestSession session(pretended.guest(), kLimit);
   const auto outcome = session.run({workload::parse_operation("create a", "test").value()});
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->failure.value_or(""), "operation 0 (create a) failed: No space left on device (ENOSPC)");
+  EXPECT_EQ(outcome->failure.value_or(""),
+            "operation 0 (create a) failed: No space left on device (ENOSPC)");
 }
 
 /// A daemon may die after it has forked.
@@ -86,8 +91,8 @@ TEST(GuestSession, AMountCommandHasToMount) {
   for (const auto& [first, second, mounted] :
        {std::tuple{0, 0, true}, std::tuple{0, 1, false}, std::tuple{1, 0, false}}) {
     const auto answer = [](int id, int exit) {
-      return R"({"ok":true,"timed_out":false,"stdout":"no space","stderr":"","id":)" + std::to_string(id) +
-             R"(,"exit":)" + std::to_string(exit) + "}\n";
+      return R"({"ok":true,"timed_out":false,"stdout":"no space","stderr":"","id":)" +
+             std::to_string(id) + R"(,"exit":)" + std::to_string(exit) + "}\n";
     };
     PretendedGuest pretended(answer(1, first) + answer(2, second));
     GuestSession session(pretended.guest(), kLimit);

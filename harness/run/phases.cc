@@ -21,8 +21,10 @@ constexpr double kLateShare = 0.05;
 std::optional<db::LatencySummary> summary(const json& latency) {
   if (latency.at("count").get<std::int64_t>() == 0) return std::nullopt;
   const auto us = [&](const char* key) { return latency.at(key).get<double>() / kNsPerUs; };
-  return db::LatencySummary{
-      .mean_us = us("mean_ns"), .p50_us = us("p50_ns"), .p99_us = us("p99_ns"), .max_us = us("max_ns")};
+  return db::LatencySummary{.mean_us = us("mean_ns"),
+                            .p50_us = us("p50_ns"),
+                            .p99_us = us("p99_ns"),
+                            .max_us = us("max_ns")};
 }
 
 std::vector<db::LatencyBucket> buckets(const json& latency) {
@@ -95,7 +97,8 @@ Result<db::PhaseRecord> phase_from_stats(const json& stats) {
   try {
     return read_stats(stats);
   } catch (const json::exception& error) {
-    return fail("stats of the device", error.what(), "plugin and harness must come from the same build");
+    return fail("stats of the device", error.what(),
+                "plugin and harness must come from the same build");
   }
 }
 

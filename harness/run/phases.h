@@ -31,11 +31,12 @@ class PhaseClock {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// From an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the field that is missing.
+/// From an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the field that is
+/// missing.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
-/// True when completions came late by more than 5 % of the mean modelled response time, over all phases that
-/// were served in real time.
+/// True when completions came late by more than 5 % of the mean modelled response time, over all
+/// phases that were served in real time.
 bool came_late(const std::vector<db::PhaseRecord>& phases);
 
 }  // namespace headcrash::run

@@ -11,7 +11,8 @@ namespace headcrash::run {
 
 std::string_view name(StepKind step) {
   constexpr std::array<std::string_view, kStepKinds> kNames{
-      "load", "replay", "check", "repair", "mount", "dump", "judge", "unmount", "second-recovery", "use"};
+      "load", "replay", "check",   "repair",          "mount",
+      "dump", "judge",  "unmount", "second-recovery", "use"};
   return kNames.at(static_cast<std::size_t>(step));
 }
 
@@ -23,7 +24,8 @@ Step<GuestOutcome> Recovery::exec(const adapters::GuestCommand& command, StepKin
 }
 
 void Recovery::log_mount(const Look& look, const std::string& kernel) {
-  guest_.log(fmt::format("guest: mount{}{}\n{}", look.mounted ? "" : " refused: ", look.refusal, kernel));
+  guest_.log(
+      fmt::format("guest: mount{}{}\n{}", look.mounted ? "" : " refused: ", look.refusal, kernel));
 }
 
 Step<void> Recovery::replay() {
@@ -79,16 +81,17 @@ Step<void> Recovery::look() {
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
   // What the two spend on messages is the dump's: nearly all of them are its entries.
-  ms(StepKind::dump) += std::max(
-      whole_ms - again_ms - seen.use_ms - seen.first.mount_ms - seen.first.dump_ms - seen.first.unmount_ms,
-      0.0);
+  ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
+                                     seen.first.dump_ms - seen.first.unmount_ms,
+                                 0.0);
   if (seen.again) {
     if (!seen.again->mounted) not_idempotent("a second mount was refused: " + seen.again->refusal);
     if (!seen.difference.empty()) not_idempotent("after a second recovery " + seen.difference);
   }
   if (is_second) {
     if (!seen.first.mounted) not_idempotent("a second mount was refused: " + seen.first.refusal);
-    const std::string differs = seen.first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
+    const std::string differs =
+        seen.first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
     if (!differs.empty()) not_idempotent("the second mount shows another tree: " + differs);
   }
   if (filesystem_.replay_by_mount && !state_.check_found_damage && state_.replayed &&
@@ -116,7 +119,8 @@ Step<void> Recovery::recover_again() {
 
 oracle::Judgement Recovery::judge(const std::vector<oracle::Finding>& findings) const {
   const oracle::Judgement judgement = oracle::judge_trial(state_, findings);
-  if (unstable_.empty() || judgement.verdict >= oracle::Verdict::recovery_not_idempotent) return judgement;
+  if (unstable_.empty() || judgement.verdict >= oracle::Verdict::recovery_not_idempotent)
+    return judgement;
   return {oracle::Verdict::recovery_not_idempotent, unstable_};
 }
 

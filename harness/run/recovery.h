@@ -4,8 +4,9 @@
 //   replay -> check, read only -> repair, where that found damage -> mount, dump, unmount
 //          -> second recovery, which must find nothing to do
 //
-// Trials of campaigns and crash states of the explorer take these steps. The explorer may take replay and
-// check on the host instead (harness/explorer/guests/host_check.h) and sets state() then.
+// Trials of campaigns and crash states of the explorer take these steps. The explorer may take
+// replay and check on the host instead (harness/explorer/guests/host_check.h) and sets state()
+// then.
 
 #include <array>
 #include <optional>
@@ -43,7 +44,8 @@ class RecoveryGuest {
   virtual Step<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
   /// Mount, dump, unmount; once more if `again`. It may use and empty the file system after that.
   virtual Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
-  /// As inspect(), for a replay by mount. A guest that times a replay need not dump: the tree is then absent.
+  /// As inspect(), for a replay by mount. A guest that times a replay need not dump: the tree is
+  /// then absent.
   struct MountReplay {
     Look look;
     double verify_ms = 0;  ///< as Inspection's

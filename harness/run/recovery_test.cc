@@ -9,14 +9,15 @@ namespace {
 
 using oracle::Verdict;
 
-/// A guest whose commands and mounts answer as the test says; exit code 0, mounted and an empty log otherwise.
+/// A guest whose commands and mounts answer as the test says; exit code 0, mounted and an empty log
+/// otherwise.
 struct ScriptedGuest : RecoveryGuest {
   std::vector<std::string> calls;
-  std::function<GuestOutcome(const std::string&, std::size_t)> on_exec = [](const std::string&, std::size_t) {
-    return GuestOutcome{};
-  };
+  std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =
+      [](const std::string&, std::size_t) { return GuestOutcome{}; };
   Inspection inspection{.first = {.mounted = true}};
-  MountReplay mount_replay{.look = {.mounted = true}, .tree = std::vector<oracle::ObservedObject>{}};
+  MountReplay mount_replay{.look = {.mounted = true},
+                           .tree = std::vector<oracle::ObservedObject>{}};
   bool looked_again = false;
 
   Step<GuestOutcome> exec(const std::vector<std::string>& argv) override {

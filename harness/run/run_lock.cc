@@ -1,5 +1,5 @@
-// Open-file-description locks (F_OFD_SETLK): unlike those of POSIX, another descriptor of the same file in
-// this process does not drop them when it is closed, and unlike flock(2) they lock a range.
+// Open-file-description locks (F_OFD_SETLK): unlike those of POSIX, another descriptor of the same
+// file in this process does not drop them when it is closed, and unlike flock(2) they lock a range.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -48,7 +48,8 @@ Taken set(int fd, int command, struct flock range) {
 std::string who_we_are() {
   std::array<char, HOST_NAME_MAX + 1> host = {};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  std::string text = fmt::format("process {} on {:.64} since {}", ::getpid(), host.data(), base::now_utc());
+  std::string text =
+      fmt::format("process {} on {:.64} since {}", ::getpid(), host.data(), base::now_utc());
   text.resize(kRecordBytes, '\0');
   return text;
 }
@@ -60,11 +61,12 @@ std::string owner_of(int fd, std::int64_t run) {
   return text.data();
 }
 
-/// The last one to use a lock file removes it: the descriptor may be of a file that has no name any more.
+/// The last one to use a lock file removes it: the descriptor may be of a file that has no name any
+/// more.
 bool has_this_name(int fd, const fs::path& file) {
   struct stat opened = {}, named = {};
-  return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 tl::unexpected<Error> no_lock(const fs::path& file, int error) {
@@ -97,7 +99,8 @@ Result<RunLock> RunLock::open(const fs::path& database) {
     if (!descriptor.is_open()) return no_lock(file, errno);
     if (set(descriptor.get(), F_OFD_SETLKW, range_of(kOpening, Wanted::lock)) != Taken::yes)
       return no_lock(file, errno);
-    if (has_this_name(descriptor.get(), file)) return RunLock(std::move(file), std::move(descriptor));
+    if (has_this_name(descriptor.get(), file))
+      return RunLock(std::move(file), std::move(descriptor));
   }
 }
 
@@ -124,7 +127,8 @@ void RunLock::release() {
   struct flock whole = {};  // from 0 to the end, wherever that is
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
-  if (set(descriptor_.get(), F_OFD_SETLK, whole) == Taken::yes && has_this_name(descriptor_.get(), file_))
+  if (set(descriptor_.get(), F_OFD_SETLK, whole) == Taken::yes &&
+      has_this_name(descriptor_.get(), file_))
     ::unlink(file_.c_str());
   descriptor_.reset();
 }

@@ -1,5 +1,5 @@
-// A run has one executor: other locks of the same file stand in for other processes (the lock belongs to the
-// open file, not to the process), and real processes end in every way.
+// A run has one executor: other locks of the same file stand in for other processes (the lock
+// belongs to the open file, not to the process), and real processes end in every way.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -42,8 +42,8 @@ TEST_F(RunLockTest, ARunHasOneExecutorAndTheOtherIsTold) {
   const auto refused = try_to_take(1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().subject, "run 1");
-  for (const std::string& word :
-       {"process " + std::to_string(::getpid()) + " on ", std::string(" since 20"), std::string("--resume")})
+  for (const std::string& word : {"process " + std::to_string(::getpid()) + " on ",
+                                  std::string(" since 20"), std::string("--resume")})
     EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
   EXPECT_TRUE(try_to_take(2)) << "another run of the same database is another matter";
   EXPECT_FALSE(try_to_take(1)) << "the end of the other one's lock took this one's along";
@@ -87,7 +87,8 @@ TEST_F(RunLockTest, AKilledOwnerOwnsNothing) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("process " + std::to_string(child) + " on"), std::string::npos)
+  EXPECT_NE(refused.error().message().find("process " + std::to_string(child) + " on"),
+            std::string::npos)
       << refused.error().message();
   EXPECT_TRUE(std::filesystem::exists(file())) << "what a killed process leaves behind";
   EXPECT_TRUE(try_to_take(1));

@@ -1,5 +1,6 @@
 #pragma once
-// Items of a run on several threads: trials of a campaign, cells of a survey, a round of a benchmark.
+// Items of a run on several threads: trials of a campaign, cells of a survey, a round of a
+// benchmark.
 
 #include <algorithm>
 #include <atomic>
@@ -12,10 +13,11 @@
 
 namespace headcrash::run {
 
-/// Does items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all threads have ended.
-/// `make_worker` is called in each thread; what it returns is called with an item's number, and lives as long as the
-/// thread. No item is begun after one has failed or once `*interrupted` is true (null: never).
-/// The error is the first item's that failed before the interruption: what fails after it was ended by it.
+/// Does items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
+/// threads have ended. `make_worker` is called in each thread; what it returns is called with an
+/// item's number, and lives as long as the thread. No item is begun after one has failed or once
+/// `*interrupted` is true (null: never). The error is the first item's that failed before the
+/// interruption: what fails after it was ended by it.
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {

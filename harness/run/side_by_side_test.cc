@@ -36,8 +36,8 @@ TEST(SideBySide, DoesEachItemOnceInOrder) {
   Begun begun;
   EXPECT_TRUE(begun.run(1, 3, nullptr, [](std::size_t) { return Result<void>(); }));
   EXPECT_EQ(begun.items, kFirstThree);
-  EXPECT_TRUE(
-      begun.run(5, 0, nullptr, [](std::size_t) { return Result<void>(fail("x", "no item", "none")); }));
+  EXPECT_TRUE(begun.run(5, 0, nullptr,
+                        [](std::size_t) { return Result<void>(fail("x", "no item", "none")); }));
 }
 
 TEST(SideBySide, HasAsManyThreadsAsJobs) {

@@ -38,7 +38,8 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
 }
 
 /// The run that is there and is meant, locked; false: there is none.
-Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest, StoredRun& kept) {
+Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest,
+                  StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;
   TRY(const auto unfinished, database.unfinished_run(digest));
   TRY(const auto newest, database.newest_run_of(digest));
@@ -56,7 +57,8 @@ Result<bool> find(db::Database& database, const RunPlan& plan, const std::string
 
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
   StoredRun kept;
-  const std::string digest = fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
+  const std::string digest =
+      fmt::format("{}-{}/{}", plan.digest, plan.shard.index, plan.shard.count);
   TRY(auto lock, RunLock::open(database.path()));
   kept.lock = std::move(lock);
   TRY(const auto found, find(database, plan, digest, kept));

@@ -12,8 +12,8 @@ class StoredRunTest : public testing::Test {
  protected:
   StoredRunTest()
       : folder_(std::move(*base::ScratchFolder::make())),
-        database_(std::move(*db::Database::open(folder_.path() / "r.db", db::Database::Access::read_write))) {
-  }
+        database_(std::move(
+            *db::Database::open(folder_.path() / "r.db", db::Database::Access::read_write))) {}
 
   Result<StoredRun> open(RunPlan plan) {
     plan.kind = "campaign";
@@ -49,7 +49,8 @@ TEST_F(StoredRunTest, TwoDoNotExecuteOneRun) {
     for (const RunPlan& plan : {RunPlan{.resume = true}, RunPlan{.redo_errors = true}}) {
       const auto second = open(plan);
       ASSERT_FALSE(second);
-      EXPECT_NE(second.error().message().find("run 1: is being executed by process"), std::string::npos)
+      EXPECT_NE(second.error().message().find("run 1: is being executed by process"),
+                std::string::npos)
           << second.error().message();
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A number from a text, the same on every machine and with every version of the library: seeds of trials and
-// digests of configurations.
+// A number from a text, the same on every machine and with every version of the library: seeds of
+// trials and digests of configurations.
 
 #include <cstdint>
 #include <string_view>

@@ -6,8 +6,8 @@
 
 namespace headcrash::run {
 
-/// A trial takes as long as the others of its cell did, or, in a cell that is still to come, as all others
-/// did.
+/// A trial takes as long as the others of its cell did, or, in a cell that is still to come, as all
+/// others did.
 template <typename Cell>
 class TimeLeft {
  public:
@@ -24,7 +24,8 @@ class TimeLeft {
     double work_ms = 0;
     for (const auto& [cell, trials] : left_) {
       const auto known = spent_.find(cell);
-      work_ms += (known == spent_.end() ? all_ : known->second).mean_ms() * static_cast<double>(trials);
+      work_ms +=
+          (known == spent_.end() ? all_ : known->second).mean_ms() * static_cast<double>(trials);
     }
     return work_ms / 1000;
   }

@@ -16,10 +16,11 @@ namespace fs = std::filesystem;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
-/// A basic string of TOML, which a string of JSON is too. A profile that is a path is looked for beside the
-/// machine's file, so it has to be absolute there.
+/// A basic string of TOML, which a string of JSON is too. A profile that is a path is looked for
+/// beside the machine's file, so it has to be absolute there.
 std::string quoted_profile(const std::string& profile) {
-  const bool is_path = profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";
+  const bool is_path =
+      profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";
   return nlohmann::json(is_path ? fs::absolute(profile).string() : profile).dump();
 }
 
@@ -32,15 +33,18 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
     return text;
   };
   return device(kDiskName, spec.disk.profile, spec.disk.size_bytes) +
-         device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile, log_bytes);
+         device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile,
+                log_bytes);
 }
 
 /// What a guest of QEMU sees of it, in the order of its devices.
-Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device, std::uint64_t disk_bytes,
+Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device,
+                                                std::uint64_t disk_bytes,
                                                 const adapters::LinuxAdapter& filesystem) {
   TRY(const auto stats, device.control().request({{"stats", "read"}}));
   const auto disk = [&](const std::string& export_name, std::uint64_t bytes) {
-    return vm::GuestDisk{.socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
+    return vm::GuestDisk{
+        .socket = device.socket(), .export_name = export_name, .size_bytes = bytes};
   };
   std::vector<vm::GuestDisk> disks{disk("", disk_bytes), disk("mark", vm::kMarkDiskBytes)};
   const auto& devices = stats.at("devices");
@@ -48,34 +52,38 @@ Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device, st
   if (filesystem.log_size_bytes == 0) return disks;
   disks.push_back(disk(std::string("disk/") + kLogName, filesystem.log_size_bytes));
   for (const auto& one : devices)
-    if (one.at("name") == kLogName) disks.back().physical_sector_bytes = one.at("physical_sector_bytes");
+    if (one.at("name") == kLogName)
+      disks.back().physical_sector_bytes = one.at("physical_sector_bytes");
   return disks;
 }
 
-run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec, device::ServedDevice& device,
-                     const adapters::LinuxAdapter& filesystem) {
+run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
+                     device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
   const auto stats = device.control().request({{"stats", "read"}});
   if (!stats) return run::broken(stats.error());
-  // An array has whole stripes, which a guest under QEMU does not see: its saved state has the size that was asked for.
+  // An array has whole stripes, which a guest under QEMU does not see: its saved state has the size
+  // that was asked for.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
           ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
           : spec.disk_bytes;
-  return session.verify_disks(
-      {.bytes = bytes, .nonce = stats->value("instance", "-"), .log_bytes = filesystem.log_size_bytes});
+  return session.verify_disks({.bytes = bytes,
+                               .nonce = stats->value("instance", "-"),
+                               .log_bytes = filesystem.log_size_bytes});
 }
 
 }  // namespace
 
-Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMachineSpec& spec,
-                                                                  const adapters::LinuxAdapter& filesystem,
-                                                                  const fs::path& scratch) {
+Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
+    const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,
+    const fs::path& scratch) {
   if (filesystem.log_size_bytes == 0) return device::ServedDevice::start(spec.disk, scratch);
   const fs::path file = scratch / "machine.toml";
   std::ofstream out(file);
   out << machine_text(spec, filesystem.log_size_bytes);
-  if (!out.flush()) return fail(file.string(), "could not be written", "make room in the scratch folder");
+  if (!out.flush())
+    return fail(file.string(), "could not be written", "make room in the scratch folder");
   device::ServedDeviceSpec both = spec.disk;
   both.profile.clear();
   both.size_bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The emulated machine of a trial: one disk, or a disk and the one that a file system keeps its log on,
-// behind one power cord and in one recording.
+// The emulated machine of a trial: one disk, or a disk and the one that a file system keeps its log
+// on, behind one power cord and in one recording.
 //
 //   hd0    /dev/vda  {device}
 //   mark   /dev/vdb  marks (plugin/servers/nbd/CONTROL.md)
@@ -27,11 +27,11 @@ struct TrialMachineSpec {
   std::string log_profile;  ///< empty: the disk's
 };
 
-/// `scratch` is an existing folder of the trial's own. Errors: as ServedDevice::start, or the machine's file
-/// could not be written.
-Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(const TrialMachineSpec& spec,
-                                                                  const adapters::LinuxAdapter& filesystem,
-                                                                  const std::filesystem::path& scratch);
+/// `scratch` is an existing folder of the trial's own. Errors: as ServedDevice::start, or the
+/// machine's file could not be written.
+Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
+    const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,
+    const std::filesystem::path& scratch);
 
 struct TrialGuestSpec {
   vm::GuestImage image;
@@ -46,7 +46,8 @@ struct TrialGuestSpec {
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  run::Step<void> met;  ///< it has a clock, sees this machine's disks, and no cached page of other ones
+  run::Step<void>
+      met;  ///< it has a clock, sees this machine's disks, and no cached page of other ones
 };
 /// Restores a guest on the machine. Errors: none could be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,

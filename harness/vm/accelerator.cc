@@ -1,10 +1,10 @@
 // Does KVM really run a guest here, and is it worth it? (guest.h)
 //
-// /dev/kvm can exist, open and accept every ioctl while a guest hardly executes or not at all (nested
-// virtualisation half switched on). So a guest is run under emulation and then under KVM: a boot sector of
-// eight bytes that stores to QEMU's debug-exit port, which makes QEMU end with a code of its own. KVM is used
-// when its guest ends so within the limit and was not slower than the emulated one by more than a grace. The
-// answer holds until the host boots again.
+// /dev/kvm can exist, open and accept every ioctl while a guest hardly executes or not at all
+// (nested virtualisation half switched on). So a guest is run under emulation and then under KVM: a
+// boot sector of eight bytes that stores to QEMU's debug-exit port, which makes QEMU end with a
+// code of its own. KVM is used when its guest ends so within the limit and was not slower than the
+// emulated one by more than a grace. The answer holds until the host boots again.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ constexpr int kGuestRan = (kWrittenToPort << 1) | 1;  // isa-debug-exit
 constexpr std::size_t kSectorBytes = 512;
 
 //   cli; mov al, 0x10; out 0xf4, al; hlt; jmp $-1
-constexpr std::array<unsigned char, 8> kBootSector{0xfa, 0xb0, kWrittenToPort, 0xe6, 0xf4, 0xf4, 0xeb, 0xfd};
+constexpr std::array<unsigned char, 8> kBootSector{0xfa, 0xb0, kWrittenToPort, 0xe6,
+                                                   0xf4, 0xf4, 0xeb,           0xfd};
 
 bool write_boot_sector(const fs::path& path) {
   std::array<char, kSectorBytes> sector{};
@@ -49,12 +50,13 @@ struct Run {
   std::chrono::duration<double> took{};
 };
 
-Result<Run> run_boot_sector(const fs::path& sector, const char* accelerator, std::chrono::seconds limit) {
+Result<Run> run_boot_sector(const fs::path& sector, const char* accelerator,
+                            std::chrono::seconds limit) {
   const auto start = std::chrono::steady_clock::now();
   TRY(const auto process,
       base::Process::start(
-          {.argv = {kQemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine",
-                    "pc", "-accel", accelerator, "-m", "16", "-device",
+          {.argv = {kQemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+                    "-machine", "pc", "-accel", accelerator, "-m", "16", "-device",
                     "isa-debug-exit,iobase=0xf4,iosize=0x04", "-drive",
                     "if=floppy,format=raw,read-only=on,file=" + quoted_value(sector.string())}}));
   Run run{.status = process.wait(limit)};
@@ -79,9 +81,11 @@ AcceleratorProbe compare(const fs::path& sector) {
 }
 
 AcceleratorProbe probe_now(const fs::path& cache) {
-  if (::access("/dev/kvm", R_OK | W_OK) != 0) return {Accelerator::tcg, "this user cannot access /dev/kvm"};
+  if (::access("/dev/kvm", R_OK | W_OK) != 0)
+    return {Accelerator::tcg, "this user cannot access /dev/kvm"};
   const fs::path sector = cache / fmt::format(".boot-sector.{}", ::getpid());
-  if (!write_boot_sector(sector)) return {Accelerator::tcg, sector.string() + " could not be written"};
+  if (!write_boot_sector(sector))
+    return {Accelerator::tcg, sector.string() + " could not be written"};
   AcceleratorProbe probe = compare(sector);
   std::error_code error;
   fs::remove(sector, error);

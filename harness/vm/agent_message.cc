@@ -41,12 +41,14 @@ constexpr Field kDisk[]{{"reads", Kind::count},        {"read_merges", Kind::cou
                         {"write_merges", Kind::count}, {"write_sectors", Kind::count},
                         {"flushes", Kind::count},      {"busy_ms", Kind::count}};
 constexpr Field kCpu[]{{"user_ms", Kind::number}, {"system_ms", Kind::number}};
-constexpr Field kLatency[]{{"count", Kind::count},   {"mean_ns", Kind::number}, {"p50_ns", Kind::number},
-                           {"p99_ns", Kind::number}, {"max_ns", Kind::number},  {"buckets", Kind::buckets}};
+constexpr Field kLatency[]{{"count", Kind::count},   {"mean_ns", Kind::number},
+                           {"p50_ns", Kind::number}, {"p99_ns", Kind::number},
+                           {"max_ns", Kind::number}, {"buckets", Kind::buckets}};
 constexpr Field kLayout[]{{"files", Kind::count}, {"blocks", Kind::count}, {"pieces", Kind::count}};
 
-constexpr Field kEvents[]{{"id", Kind::id},     {"event", Kind::text},    {"operation", Kind::count},
-                          {"text", Kind::text}, {"errno", Kind::integer}, {"entries", Kind::entries}};
+constexpr Field kEvents[]{{"id", Kind::id},           {"event", Kind::text},
+                          {"operation", Kind::count}, {"text", Kind::text},
+                          {"errno", Kind::integer},   {"entries", Kind::entries}};
 
 constexpr Field kAnswers[]{
     {"id", Kind::id},
@@ -121,8 +123,10 @@ bool is_count(const json& value) {
 
 bool is_integer(const json& value) {
   if (value.is_number_unsigned())
-    return value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<int>::max());
-  return value.is_number_integer() && value.get<std::int64_t>() >= std::numeric_limits<int>::min() &&
+    return value.get<std::uint64_t>() <=
+           static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  return value.is_number_integer() &&
+         value.get<std::int64_t>() >= std::numeric_limits<int>::min() &&
          value.get<std::int64_t>() <= std::numeric_limits<int>::max();
 }
 
@@ -198,11 +202,12 @@ Result<void> check_message(json& message) {
   }
   if (event == message.end() && !message.contains("ok")) return wrong("ok");
   std::string field;
-  const std::span<const Field> fields = event == message.end() ? std::span<const Field>(kAnswers) : kEvents;
+  const std::span<const Field> fields =
+      event == message.end() ? std::span<const Field>(kAnswers) : kEvents;
   if (!all_fit(message, fields, field)) return wrong(field);
-  const bool about_one = event != message.end() && std::ranges::any_of(kOperationEvents, [&](auto name) {
-                           return message["event"] == name;
-                         });
+  const bool about_one =
+      event != message.end() &&
+      std::ranges::any_of(kOperationEvents, [&](auto name) { return message["event"] == name; });
   if (about_one && !message.contains("operation")) return wrong("operation");
   if (about_one && !message.contains("errno")) return wrong("errno");
   return {};

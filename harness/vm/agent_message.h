@@ -1,7 +1,8 @@
 #pragma once
-// The check of what a guest's agent sends (harness/guest/PROTOCOL.md). The guest may run any kernel and mount any
-// disk: after check_message() each field that the host reads has its type and range, so that value() and get()
-// neither throw nor narrow.
+// The check of what a guest's agent sends (harness/guest/PROTOCOL.md). The guest may run any kernel
+// and mount any
+// disk: after check_message() each field that the host reads has its type and range, so that
+// value() and get() neither throw nor narrow.
 
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -10,8 +11,8 @@
 
 namespace headcrash::vm {
 
-/// Removes the fields that the protocol does not have. Entries of a dump are left to oracle::parse_entry().
-/// Errors name the field.
+/// Removes the fields that the protocol does not have. Entries of a dump are left to
+/// oracle::parse_entry(). Errors name the field.
 Result<void> check_message(nlohmann::json& message);
 
 /// The answer to `command` with "ok" has the fields that the host decides by.

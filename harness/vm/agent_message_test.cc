@@ -19,7 +19,8 @@ TEST(AgentMessage, AnswersAndEventsOfTheProtocolPass) {
       {R"({"id":1,"ok":true})", R"({"id":null,"ok":false,"error":"no","errno":28})",
        R"({"id":2,"ok":true,"exit":-1,"timed_out":false,"stdout":"","stderr":"","wall_ms":3})",
        R"({"id":2,"ok":true,"mounted":true,"mount_ms":1.5,"entries":3,"again":{"mounted":true,"difference":""}})",
-       R"({"id":3,"event":"persisted","operation":7})", R"({"id":3,"event":"persisted","text":"key 1"})",
+       R"({"id":3,"event":"persisted","operation":7})",
+       R"({"id":3,"event":"persisted","text":"key 1"})",
        R"({"id":3,"event":"partial","operation":7,"errno":28})",
        R"({"id":3,"event":"entries","entries":[{}]})",
        R"({"id":3,"event":"entry","path":"a","anything":[1,2]})",
@@ -63,7 +64,8 @@ TEST(AgentMessage, UnknownFieldsAreRemoved) {
 TEST(AgentMessage, AnAnswerHasWhatTheHostDecidesBy) {
   EXPECT_TRUE(check_answer("inspect", {{"ok", true}, {"mounted", false}}));
   EXPECT_FALSE(check_answer("inspect", {{"ok", true}})) << "it is not known whether it mounts";
-  EXPECT_FALSE(check_answer("exec", {{"ok", true}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}}));
+  EXPECT_FALSE(
+      check_answer("exec", {{"ok", true}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}}));
   EXPECT_TRUE(check_answer("unmount", {{"ok", true}}));
 }
 

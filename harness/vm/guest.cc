@@ -26,13 +26,14 @@ constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
 constexpr milliseconds kLook{200};  // how often somebody who may give up is asked
 
-// A missing server is reported before QEMU is started: QEMU's own message names a node, not what the user
-// started.
+// A missing server is reported before QEMU is started: QEMU's own message names a node, not what
+// the user started.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
     if (!std::filesystem::is_socket(disk.socket, error)) {
-      return fail(disk.socket.string(), "no server listens there", "start the disk before the guest");
+      return fail(disk.socket.string(), "no server listens there",
+                  "start the disk before the guest");
     }
   }
   return {};
@@ -53,21 +54,23 @@ Result<void> wait_until_loaded(Machine& machine) {
 
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
                                          const std::filesystem::path& scratch) {
-  auto machine =
-      Machine::launch(spec, {.disks = Disks::attached, .incoming = state.file.get(), .scratch = scratch});
+  auto machine = Machine::launch(
+      spec, {.disks = Disks::attached, .incoming = state.file.get(), .scratch = scratch});
   if (!machine) return machine;
   if (const auto loaded = wait_until_loaded(**machine); !loaded) {
     (*machine)->process().wait(milliseconds(1000));
     return (*machine)->failed(loaded.error().problem);
   }
-  if (!(*machine)->says_hello(kHelloLimit)) return (*machine)->failed("the restored guest does not answer");
+  if (!(*machine)->says_hello(kHelloLimit))
+    return (*machine)->failed("the restored guest does not answer");
   return machine;
 }
 
 // QEMU refused the stream itself, as opposed to a disk or the command line.
 bool is_about_the_state(const Error& error) {
-  for (const char* words : {"load of migration failed", "Unknown savevm section", "Not a migration stream",
-                            "Length mismatch", "the restored guest does not answer"}) {
+  for (const char* words :
+       {"load of migration failed", "Unknown savevm section", "Not a migration stream",
+        "Length mismatch", "the restored guest does not answer"}) {
     if (error.problem.find(words) != std::string::npos) return true;
   }
   return false;
@@ -77,9 +80,9 @@ bool is_about_the_state(const Error& error) {
 
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       std::uint64_t log_bytes) {
-  spec.disks = {
-      {.socket = disk, .size_bytes = disk_bytes},
-      {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix), .size_bytes = kMarkDiskBytes}};
+  spec.disks = {{.socket = disk, .size_bytes = disk_bytes},
+                {.socket = base::socket_beside(disk, virtual_guest::kMarkSuffix),
+                 .size_bytes = kMarkDiskBytes}};
   if (log_bytes != 0)
     spec.disks.push_back(
         {.socket = base::socket_beside(disk, virtual_guest::kLogSuffix), .size_bytes = log_bytes});
@@ -99,7 +102,8 @@ struct Guest::State {
 Guest::Guest(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Guest::~Guest() = default;
 
-Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec, const std::filesystem::path& cache,
+Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
+                                            const std::filesystem::path& cache,
                                             const std::filesystem::path& scratch) {
   TRY(check_disks(spec));
   auto running = std::make_unique<State>();
@@ -151,7 +155,8 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
                                           const std::function<bool()>& give_up) {
   const base::Deadline deadline = base::after(timeout);
   const auto gone = [] {
-    return tl::unexpected(CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
+    return tl::unexpected(
+        CallError{.failure = CallFailure::guest_died, .text = "the guest has died"});
   };
   const std::int64_t id = ++state_->last_id;
   json message = request;
@@ -168,11 +173,13 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
       if (give_up && give_up())
         return tl::unexpected(CallError{.failure = CallFailure::given_up, .text = "given up"});
       if (left > kLook && give_up) continue;
-      return tl::unexpected(CallError{.failure = CallFailure::timeout,
-                                      .text = fmt::format("no answer within {} ms", timeout.count())});
+      return tl::unexpected(
+          CallError{.failure = CallFailure::timeout,
+                    .text = fmt::format("no answer within {} ms", timeout.count())});
     }
     const auto about = answer->find("id");
-    if (about == answer->end() || *about != id) continue;  // left over from a call that was given up
+    if (about == answer->end() || *about != id)
+      continue;  // left over from a call that was given up
     if (answer->contains("event")) {
       if (on_event) on_event(*answer);
       continue;
@@ -185,7 +192,8 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
       }
       return *answer;
     }
-    return tl::unexpected(CallError{.failure = CallFailure::refused, .text = answer->value("error", "")});
+    return tl::unexpected(
+        CallError{.failure = CallFailure::refused, .text = answer->value("error", "")});
   }
 }
 

@@ -21,10 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kBuildLimit{15};      // a download of 70 MB may be among it
-constexpr std::chrono::minutes kUserModeLimit{120};  // a kernel is compiled, and another build is waited for
+constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
+constexpr std::chrono::minutes kUserModeLimit{
+    120};  // a kernel is compiled, and another build is waited for
 
-/// The edits of a user-mode kernel's source (scripts/build-uml) that a guest cannot do without, and what happens without them.
+/// The edits of a user-mode kernel's source (scripts/build-uml) that a guest cannot do without, and
+/// what happens without them.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -49,13 +51,15 @@ struct Built {
   int status = 0;
   std::string said;
 };
-Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& parts, Accelerator accelerator,
-                          const std::vector<std::string>& more, int errors) {
+Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& parts,
+                          Accelerator accelerator, const std::vector<std::string>& more,
+                          int errors) {
   const base::Installation own = base::installation();
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output)
-    return fail(script.string(), "no temporary file for its output", "set TMPDIR to a folder with room");
+    return fail(script.string(), "no temporary file for its output",
+                "set TMPDIR to a folder with room");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
   argv.insert(argv.end(), more.begin(), more.end());
@@ -70,8 +74,10 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   for (const std::string& package : parts.packages) add("--package", package);
   argv.push_back(cache.string());
   TRY(auto process,
-      base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors}));
-  const auto status = process.wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
+      base::Process::start(
+          {.argv = std::move(argv), .output = ::fileno(output.get()), .errors = errors}));
+  const auto status =
+      process.wait(accelerator == Accelerator::user_mode ? kUserModeLimit : kBuildLimit);
   if (!status) return fail(script.string(), "did not finish in time");
   return Built{*status, read_all(output.get())};
 }
@@ -81,7 +87,9 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
 Result<GuestImage> guest_image_in(const fs::path& folder) {
   std::ifstream file(folder / "info.json");
   const nlohmann::json info = nlohmann::json::parse(file, nullptr, false);
-  const auto has_text = [&](const char* key) { return info.contains(key) && info[key].is_string(); };
+  const auto has_text = [&](const char* key) {
+    return info.contains(key) && info[key].is_string();
+  };
   if (!info.is_object() || !has_text("key") || !has_text("kernel_version")) {
     return fail((folder / "info.json").string(), "does not describe a guest", "delete the folder");
   }
@@ -90,9 +98,10 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
     const nlohmann::json edits = info.value("edits", nlohmann::json::array());
     for (const Edit& edit : kNeededEdits) {
       if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
-        return fail(info["kernel_version"].get<std::string>(),
-                    fmt::format("its source was built without the edit {}: {}", edit.name, edit.otherwise),
-                    "delete the folder " + folder.string() + ", and use another kernel");
+        return fail(
+            info["kernel_version"].get<std::string>(),
+            fmt::format("its source was built without the edit {}: {}", edit.name, edit.otherwise),
+            "delete the folder " + folder.string() + ", and use another kernel");
       }
     }
   }
@@ -113,7 +122,8 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
   return guest_image_in(last_lines(built.said, 1));
 }
 
-Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache, Accelerator accelerator) {
+Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache,
+                                                    Accelerator accelerator) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
   if (!errors) return fail("guest image", "no temporary file", "set TMPDIR to a folder with room");
   TRY(const auto built, build_guest(cache, {}, accelerator, {"--check"}, ::fileno(errors.get())));
@@ -132,8 +142,8 @@ Result<GuestImages> guest_images(const fs::path& cache,
                                  Accelerator accelerator) {
   GuestImages images;
   for (const auto& each : parts) {
-    const auto same =
-        std::ranges::find_if(images, [&](const auto& made) { return parts.at(made.first) == each.second; });
+    const auto same = std::ranges::find_if(
+        images, [&](const auto& made) { return parts.at(made.first) == each.second; });
     auto image = same == images.end() ? guest_image(cache, each.second, accelerator)
                                       : Result<GuestImage>(same->second);
     if (!image) return pass_on(image);

@@ -1,4 +1,5 @@
-// What build-guest left in a folder, as the harness reads it; and asking what is built builds nothing.
+// What build-guest left in a folder, as the harness reads it; and asking what is built builds
+// nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -49,25 +50,28 @@ TEST_F(GuestImageTest, OfUserModeHasAnotherKernel) {
 }
 
 TEST_F(GuestImageTest, OfUserModeIsRefusedWithoutTheEditsThatItNeeds) {
-  for (const char* info :
-       {R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["clock-1ns", "spin"]})",
-        R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": []})",
-        R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": "exit-kill"})",
-        R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true})"}) {
+  for (
+      const char* info :
+      {R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["clock-1ns", "spin"]})",
+       R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": []})",
+       R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": "exit-kill"})",
+       R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true})"}) {
     const auto image = described(info);
     ASSERT_FALSE(image) << info;
-    EXPECT_NE(image.error().message().find("exit-kill"), std::string::npos) << image.error().message();
+    EXPECT_NE(image.error().message().find("exit-kill"), std::string::npos)
+        << image.error().message();
   }
-  const auto image =
-      described(R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["exit-kill"]})");
+  const auto image = described(
+      R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["exit-kill"]})");
   ASSERT_FALSE(image);
-  EXPECT_NE(image.error().message().find("edit spin"), std::string::npos) << image.error().message();
+  EXPECT_NE(image.error().message().find("edit spin"), std::string::npos)
+      << image.error().message();
 }
 
 TEST_F(GuestImageTest, OfSomethingElseIsRefused) {
   EXPECT_FALSE(guest_image_in(folder_));  // no file
-  for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})", R"({"kernel_version": 6, "key": "abc"})",
-                           R"({"kernel_version")"}) {
+  for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})",
+                           R"({"kernel_version": 6, "key": "abc"})", R"({"kernel_version")"}) {
     const auto image = described(info);
     ASSERT_FALSE(image) << info;
     EXPECT_NE(image.error().message().find("does not describe a guest"), std::string::npos)

@@ -1,6 +1,6 @@
-// End to end with a real guest: image, boot, save, restore, every command of the agent, file systems, death.
-// The disks are nbdkit's memory plugin. The cache is $HEADCRASH_CACHE or the usual one, so that a second run
-// is quick.
+// End to end with a real guest: image, boot, save, restore, every command of the agent, file
+// systems, death. The disks are nbdkit's memory plugin. The cache is $HEADCRASH_CACHE or the usual
+// one, so that a second run is quick.
 #include "harness/vm/guest.h"
 
 #include <fcntl.h>
@@ -54,9 +54,10 @@ class MemoryDisk {
  public:
   MemoryDisk(const fs::path& socket, std::uint64_t bytes)
       : socket_(socket),
-        server_(base::Process::start(
-            {.argv = {"nbdkit", "-f", "-U", socket.string(), "memory", fmt::format("{}", bytes)}})) {
-    for (int tries = 0; tries < 500 && !fs::is_socket(socket); ++tries) std::this_thread::sleep_for(10ms);
+        server_(base::Process::start({.argv = {"nbdkit", "-f", "-U", socket.string(), "memory",
+                                               fmt::format("{}", bytes)}})) {
+    for (int tries = 0; tries < 500 && !fs::is_socket(socket); ++tries)
+      std::this_thread::sleep_for(10ms);
   }
   ~MemoryDisk() {
     if (server_) server_->kill();
@@ -105,10 +106,11 @@ class GuestTest : public testing::Test {
   }
 
   GuestSpec spec() const {
-    return {.image = image(),
-            .accelerator = accelerator(),
-            .disks = {{.socket = scratch_ / "disk.sock", .export_name = "", .size_bytes = kDiskBytes},
-                      {.socket = scratch_ / "mark.sock", .export_name = "", .size_bytes = kMarkBytes}}};
+    return {
+        .image = image(),
+        .accelerator = accelerator(),
+        .disks = {{.socket = scratch_ / "disk.sock", .export_name = "", .size_bytes = kDiskBytes},
+                  {.socket = scratch_ / "mark.sock", .export_name = "", .size_bytes = kMarkBytes}}};
   }
 
   std::unique_ptr<Guest> start() const {
@@ -125,10 +127,12 @@ class GuestTest : public testing::Test {
   static json must(Guest& guest, const json& request, const EventHandler& on_event = {}) {
     const auto begin = std::chrono::steady_clock::now();
     const auto answer = guest.call(request, 60s, on_event);
-    fmt::print("{}: {:.3f} s\n",
-               request.value("do", "?") == "exec" ? request["argv"].dump() : request.value("do", "?"),
-               seconds_since(begin));
-    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().text << "\n" << guest.console_tail(20);
+    fmt::print(
+        "{}: {:.3f} s\n",
+        request.value("do", "?") == "exec" ? request["argv"].dump() : request.value("do", "?"),
+        seconds_since(begin));
+    EXPECT_TRUE(answer) << request.dump() << ": " << answer.error().text << "\n"
+                        << guest.console_tail(20);
     return answer ? *answer : json::object();
   }
   static json exec(Guest& guest, const std::vector<std::string>& argv, int expected_exit = 0) {
@@ -162,10 +166,12 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
     EXPECT_EQ(hello["agent"], 3);
     EXPECT_EQ(hello["kernel"], image().kernel_version);
     for (const char* module : {"ext4", "xfs", "virtio_blk"}) {
-      EXPECT_NE(std::find(hello["modules"].begin(), hello["modules"].end(), module), hello["modules"].end())
+      EXPECT_NE(std::find(hello["modules"].begin(), hello["modules"].end(), module),
+                hello["modules"].end())
           << module;
     }
-    must(*guest, {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
+    must(*guest,
+         {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
     // What the last guest wrote is on the server, and what this one sees is the server's.
@@ -173,9 +179,10 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");
     EXPECT_EQ(disk["nonce"], round == 0 ? "" : "nonce-0");
-    exec(*guest,
-         {"sh", "-c", fmt::format("printf 'nonce-{}\\0' | dd of=/dev/vda conv=notrunc,fsync", round)});
-    EXPECT_EQ(must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}})["nonce"], fmt::format("nonce-{}", round));
+    exec(*guest, {"sh", "-c",
+                  fmt::format("printf 'nonce-{}\\0' | dd of=/dev/vda conv=notrunc,fsync", round)});
+    EXPECT_EQ(must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}})["nonce"],
+              fmt::format("nonce-{}", round));
     EXPECT_EQ(must(*guest, {{"do", "disk"}, {"path", "/dev/vdb"}})["bytes"], kMarkBytes);
     EXPECT_FALSE(guest->oops()) << *guest->oops();
     EXPECT_FALSE(guest->damage_message()) << *guest->damage_message();
@@ -220,7 +227,8 @@ TEST_F(GuestTest, RunsAWorkloadOnExt4AndDumpsIt) {
   ASSERT_EQ(tree.size(), 4U) << json(tree).dump(1);  // lost+found, d, d/b, c
   EXPECT_EQ(tree["d"]["type"], "directory");
   EXPECT_EQ(tree["d/b"]["size"], 1536);
-  EXPECT_EQ(tree["d/b"]["runs"], json::parse(R"([[0,1,"stamp",1,1],[1,1,"stamp",1,2],[2,1,"stamp",1,1]])"));
+  EXPECT_EQ(tree["d/b"]["runs"],
+            json::parse(R"([[0,1,"stamp",1,1],[1,1,"stamp",1,2],[2,1,"stamp",1,1]])"));
   EXPECT_EQ(tree["c"]["runs"], json::parse(R"([[0,8,"zero"],[8,2,"stamp",2,3]])"));
 
   must(*guest, {{"do", "unmount"}, {"target", "/mnt/t"}});
@@ -232,8 +240,11 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
   const auto guest = start();
   ASSERT_TRUE(guest);
   exec(*guest, {"mkfs.xfs", "-q", "/dev/vda"});
-  must(*guest,
-       {{"do", "mount"}, {"source", "/dev/vda"}, {"target", "/mnt/t"}, {"type", "xfs"}, {"options", ""}});
+  must(*guest, {{"do", "mount"},
+                {"source", "/dev/vda"},
+                {"target", "/mnt/t"},
+                {"type", "xfs"},
+                {"options", ""}});
   const json ran = must(*guest, {{"do", "run"},
                                  {"root", "/mnt/t"},
                                  {"mark", ""},
@@ -259,8 +270,9 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
                                       "remount",
                                       "fsync c"};
   std::vector<std::string> events;
-  const json done = must(*guest, {{"do", "run"}, {"root", "/mnt/t"}, {"mark", ""}, {"operations", more}},
-                         [&](const json& event) { events.push_back(event.dump()); });
+  const json done =
+      must(*guest, {{"do", "run"}, {"root", "/mnt/t"}, {"mark", ""}, {"operations", more}},
+           [&](const json& event) { events.push_back(event.dump()); });
   EXPECT_EQ(done["done"], more.size());
   std::vector<std::string> expected;
   for (const int point : {6, 11, 14, 16, 17})
@@ -272,7 +284,8 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
   }
   EXPECT_EQ(events, expected) << "nothing was skipped";
   std::map<std::string, json> tree;
-  must(*guest, {{"do", "dump"}, {"root", "/mnt/t"}}, [&](const json& event) { tree[event["path"]] = event; });
+  must(*guest, {{"do", "dump"}, {"root", "/mnt/t"}},
+       [&](const json& event) { tree[event["path"]] = event; });
   EXPECT_EQ(tree["a"]["size"], 65536);
   EXPECT_EQ(tree["b"]["runs"][0], json::parse(R"([0,8,"zero"])")) << tree["b"].dump();
   EXPECT_EQ(tree["b"]["runs"][1], json::parse(R"([8,1,"moved",1,1,0])"));
@@ -292,17 +305,21 @@ TEST_F(GuestTest, AnswersNonsenseAndLimits) {
   };
   EXPECT_NE(refused({{"do", "juggle"}}).find("unknown command \"juggle\""), std::string::npos);
   EXPECT_NE(refused({{"do", "disk"}}).find("path"), std::string::npos);
-  EXPECT_NE(refused({{"do", "exec"}, {"argv", {"no-such-tool"}}, {"timeout_ms", 100}}).find("No such file"),
+  EXPECT_NE(refused({{"do", "exec"}, {"argv", {"no-such-tool"}}, {"timeout_ms", 100}})
+                .find("No such file"),
             std::string::npos);
-  EXPECT_NE(refused({{"do", "mount"}, {"source", "/dev/vda"}, {"target", "/mnt/t"}, {"type", "ext4"}})
-                .find("; the kernel: EXT4-fs (vda): "),
-            std::string::npos);
+  EXPECT_NE(
+      refused({{"do", "mount"}, {"source", "/dev/vda"}, {"target", "/mnt/t"}, {"type", "ext4"}})
+          .find("; the kernel: EXT4-fs (vda): "),
+      std::string::npos);
   const json slow =
-      must(*guest, {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
+      must(*guest,
+           {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
   // The harness's own limit: the late answer does not confuse the next call.
-  const auto late = guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
+  const auto late =
+      guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().failure, CallFailure::timeout);
   EXPECT_EQ(must(*guest, {{"do", "hello"}})["agent"], 3);
@@ -315,7 +332,8 @@ TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {
   const auto answer = guest->call({{"do", "disk"}, {"path", "/dev/vda"}}, 20s);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().failure, CallFailure::refused);
-  EXPECT_NE(answer.error().text.find("Input/output error"), std::string::npos) << answer.error().text;
+  EXPECT_NE(answer.error().text.find("Input/output error"), std::string::npos)
+      << answer.error().text;
   EXPECT_TRUE(guest->alive());
 
   ASSERT_TRUE(guest->send({{"do", "exec"}, {"argv", {"sleep", "50"}}, {"timeout_ms", 60000}}));
@@ -330,8 +348,10 @@ TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {
 TEST_F(GuestTest, TellsAPanic) {
   const auto guest = start();
   ASSERT_TRUE(guest);
-  const auto answer = guest->call(
-      {{"do", "exec"}, {"argv", {"sh", "-c", "echo c > /proc/sysrq-trigger"}}, {"timeout_ms", 20000}}, 30s);
+  const auto answer = guest->call({{"do", "exec"},
+                                   {"argv", {"sh", "-c", "echo c > /proc/sysrq-trigger"}},
+                                   {"timeout_ms", 20000}},
+                                  30s);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().failure, CallFailure::guest_died);
   ASSERT_TRUE(guest->oops());
@@ -346,7 +366,8 @@ TEST_F(GuestTest, RefusesAGarbageKernelAndAMissingServerQuickly) {
   std::ofstream(garbage.image.kernel) << std::string(100'000, 'x');
   const auto broken = Guest::start(garbage, cache(), scratch_ / "guest");
   ASSERT_FALSE(broken);
-  EXPECT_NE(broken.error().problem.find("QEMU said"), std::string::npos) << broken.error().message();
+  EXPECT_NE(broken.error().problem.find("QEMU said"), std::string::npos)
+      << broken.error().message();
 
   GuestSpec missing = spec();
   missing.disks[0].socket = scratch_ / "nobody.sock";

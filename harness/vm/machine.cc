@@ -19,8 +19,8 @@ namespace {
 constexpr std::chrono::seconds kGreetingLimit{30};
 constexpr std::chrono::milliseconds kHelloLook{
     500};  // how often a guest is looked after that has not answered yet
-constexpr std::streamsize kLongestConsoleBytes = 4
-                                                 << 20;  // of a guest that prints without end: its beginning
+constexpr std::streamsize kLongestConsoleBytes =
+    4 << 20;  // of a guest that prints without end: its beginning
 constexpr std::size_t kShownLines = 12;
 constexpr int kHelloId = -1;  // not one of Guest's own
 
@@ -77,7 +77,8 @@ GuestProcess::~GuestProcess() {
 
 Machine::Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,
                  std::filesystem::path scratch)
-    : GuestProcess("QEMU", std::move(process), std::move(agent), std::move(scratch)), qmp_(std::move(qmp)) {}
+    : GuestProcess("QEMU", std::move(process), std::move(agent), std::move(scratch)),
+      qmp_(std::move(qmp)) {}
 
 Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const Launch& launch) {
   TRY(auto agent, base::JsonSocket::make_pair());
@@ -102,8 +103,8 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   TRY(auto started, base::Process::start(process));
   agent.second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
   qmp.second.reset();
-  std::unique_ptr<Machine> machine(
-      new Machine(std::move(started), std::move(agent.first), std::move(qmp.first), launch.scratch));
+  std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
+                                               std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
     machine->process().wait(std::chrono::seconds(1));  // its last words may still be on the way
     return machine->failed("QEMU did not start");
@@ -125,13 +126,15 @@ bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;
-    if (message && message->value("id", nlohmann::json()) == kHelloId) return message->value("ok", false);
+    if (message && message->value("id", nlohmann::json()) == kHelloId)
+      return message->value("ok", false);
     if (!message && (message.error() == base::Silence::closed || !process_.running())) return false;
   }
   return false;
 }
 
-tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& remedy) const {
+tl::unexpected<Error> GuestProcess::failed(const std::string& what,
+                                           const std::string& remedy) const {
   std::string problem = what;
   if (const auto status = process_.wait(std::chrono::milliseconds(0)))
     problem += fmt::format(" ({} ended with {})", program_, *status);

@@ -1,6 +1,7 @@
 #pragma once
-// One running guest's process with its conversation with the agent and its two logs (the guest's console, the program's
-// own words): QEMU, which has another conversation (QMP), or user-mode Linux.
+// One running guest's process with its conversation with the agent and its two logs (the guest's
+// console, the program's own words): QEMU, which has another conversation (QMP), or user-mode
+// Linux.
 
 #include <chrono>
 #include <filesystem>
@@ -42,7 +43,8 @@ class GuestProcess {
   /// What the program printed.
   std::string log() const;
 
-  /// Asks the agent for `hello`; true when it answers in time. A guest that has ended is not waited for.
+  /// Asks the agent for `hello`; true when it answers in time. A guest that has ended is not waited
+  /// for.
   bool says_hello(std::chrono::milliseconds timeout);
   /// An error about this machine with what QEMU and the console said last.
   tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;
@@ -61,7 +63,8 @@ class Machine : public GuestProcess {
   Qmp& qmp() { return qmp_; }
 
  private:
-  Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp, std::filesystem::path scratch);
+  Machine(base::Process process, base::JsonSocket agent, base::JsonSocket qmp,
+          std::filesystem::path scratch);
 
   Qmp qmp_;
 };

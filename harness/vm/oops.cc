@@ -66,7 +66,8 @@ constexpr std::array kDamageMessages{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Look like such messages, and are what a cut or an injected error leaves and the file system expects.
+// Look like such messages, and are what a cut or an injected error leaves and the file system
+// expects.
 constexpr std::array kNormal{
     Pattern{"BTRFS error (", " errs: wr "},  // its counters of plain I/O errors
 };
@@ -83,10 +84,10 @@ std::optional<std::string> find(std::string_view console, std::span<const Patter
     std::string_view line = console.substr(0, end);
     console.remove_prefix(std::min(end + 1, console.size()));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const bool normal =
-        std::any_of(kNormal.begin(), kNormal.end(), [&](const Pattern& p) { return matches(line, p); });
-    if (!normal &&
-        std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return matches(line, p); })) {
+    const bool normal = std::any_of(kNormal.begin(), kNormal.end(),
+                                    [&](const Pattern& p) { return matches(line, p); });
+    if (!normal && std::any_of(patterns.begin(), patterns.end(),
+                               [&](const Pattern& p) { return matches(line, p); })) {
       return std::string(line);
     }
   }

@@ -1,11 +1,12 @@
 #pragma once
 // What a guest's console says about the kernel's health.
 //
-// Two kinds of lines matter and must not be mixed up. An oops is a defect of the kernel whatever the disk
-// did: a panic, a failed assertion, a lockup, a warning with a stack. A message is a file system that says
-// its own structures are damaged: after a crash that is a finding about its promises, after injected read
-// errors it is what it should say; the caller knows which. Plain I/O errors, and a file system that shuts
-// down or turns read-only because of them, are neither.
+// Two kinds of lines matter and must not be mixed up. An oops is a defect of the kernel whatever
+// the disk
+// did: a panic, a failed assertion, a lockup, a warning with a stack. A message is a file system
+// that says its own structures are damaged: after a crash that is a finding about its promises,
+// after injected read errors it is what it should say; the caller knows which. Plain I/O errors,
+// and a file system that shuts down or turns read-only because of them, are neither.
 
 #include <optional>
 #include <string>

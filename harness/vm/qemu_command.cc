@@ -1,12 +1,12 @@
 // The command line (qemu_command.h).
 //
-// The kernel's: `panic=-1` with -no-reboot makes a panic end QEMU; loglevel 5 shows warnings and worse, which
-// is what oops.h reads. KASLR and the mitigations of processor defects only cost time under emulation. The
-// machine goes without what nobody uses, because every device costs boot time.
+// The kernel's: `panic=-1` with -no-reboot makes a panic end QEMU; loglevel 5 shows warnings and
+// worse, which is what oops.h reads. KASLR and the mitigations of processor defects only cost time
+// under emulation. The machine goes without what nobody uses, because every device costs boot time.
 //
-// Disks: the guest sees a write-back cache (write-cache=on) and so sends flushes; errors of the disk are
-// reported to it instead of stopping the machine; QEMU does not reconnect, because a server that has gone is
-// a power cut.
+// Disks: the guest sees a write-back cache (write-cache=on) and so sends flushes; errors of the
+// disk are reported to it instead of stopping the machine; QEMU does not reconnect, because a
+// server that has gone is a power cut.
 #include "harness/vm/qemu_command.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ constexpr const char* kKernelWords =
     "console=ttyS0 panic=-1 loglevel=5 nokaslr mitigations=off tsc=reliable no_timer_check "
     "random.trust_cpu=on "
     "rcupdate.rcu_expedited=1";
-constexpr const char* kMachineWords = "q35,hpet=off,smbus=off,sata=off,usb=off,vmport=off,graphics=off";
+constexpr const char* kMachineWords =
+    "q35,hpet=off,smbus=off,sata=off,usb=off,vmport=off,graphics=off";
 
 std::string device_words(const GuestDisk& disk, std::size_t index) {
   return fmt::format(
@@ -37,14 +38,16 @@ std::string device_words(const GuestDisk& disk, std::size_t index) {
 
 std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t index) {
   return {"-blockdev",
-          fmt::format("driver=null-co,node-name=hcnode{},size={},read-zeroes=on", index, disk.size_bytes),
+          fmt::format("driver=null-co,node-name=hcnode{},size={},read-zeroes=on", index,
+                      disk.size_bytes),
           "-device", device_words(disk, index)};
 }
 
 Result<std::string> qemu_version() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output) return fail(kQemu, "no temporary file for its output");
-  TRY(auto process, base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())}));
+  TRY(auto process,
+      base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())}));
   if (process.wait(kVersionLimit) != 0)
     return fail(kQemu, "does not report its version", "run scripts/setup");
   std::rewind(output.get());
@@ -74,10 +77,12 @@ std::string quoted_value(const std::string& value) {
 }
 
 std::vector<std::string> qemu_disk_arguments(const GuestDisk& disk, std::size_t index) {
-  return {"-blockdev",
-          fmt::format("driver=nbd,node-name=hcnode{},server.type=unix,server.path={},export={},discard=unmap",
-                      index, quoted_value(disk.socket.string()), quoted_value(disk.export_name)),
-          "-device", device_words(disk, index)};
+  return {
+      "-blockdev",
+      fmt::format(
+          "driver=nbd,node-name=hcnode{},server.type=unix,server.path={},export={},discard=unmap",
+          index, quoted_value(disk.socket.string()), quoted_value(disk.export_name)),
+      "-device", device_words(disk, index)};
 }
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring) {
@@ -104,13 +109,15 @@ std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wirin
                                  spec.image.initramfs.string(),
                                  "-append",
                                  kKernelWords};
-  const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  const auto add = [&](std::initializer_list<std::string> more) {
+    words.insert(words.end(), more);
+  };
   add({"-chardev", "file,id=console,path=" + quoted_value(wiring.console.string()), "-serial",
        "chardev:console"});
   add({"-chardev", fmt::format("socket,id=qmp,fd={}", wiring.qmp_socket), "-mon",
        "chardev=qmp,mode=control"});
-  add({"-chardev", fmt::format("socket,id=agent,fd={}", wiring.agent_socket), "-device", "virtio-serial-pci",
-       "-device", "virtserialport,chardev=agent,name=headcrash.agent"});
+  add({"-chardev", fmt::format("socket,id=agent,fd={}", wiring.agent_socket), "-device",
+       "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=headcrash.agent"});
   for (std::size_t i = 0; i < spec.disks.size(); ++i) {
     const auto disk = wiring.disks == Disks::attached ? qemu_disk_arguments(spec.disks[i], i)
                                                       : blank_disk_arguments(spec.disks[i], i);

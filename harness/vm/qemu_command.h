@@ -1,6 +1,6 @@
 #pragma once
-// QEMU's command line for a guest, and the key under which its saved state may be used again: both come from
-// the same words, so that nothing can change in one without the other.
+// QEMU's command line for a guest, and the key under which its saved state may be used again: both
+// come from the same words, so that nothing can change in one without the other.
 
 #include <filesystem>
 #include <string>
@@ -17,7 +17,8 @@ std::string quoted_value(const std::string& value);
 
 enum class Disks {
   attached,  ///< the NBD servers of the spec
-  blank,     ///< zeroes of the same size: booting touches no server, and nothing of it is in a saved state
+  /// zeroes of the same size: booting touches no server, and nothing of it is in a saved state
+  blank,
 };
 
 /// Where this QEMU's ends of things are. Descriptors are numbers in the child.

@@ -42,7 +42,8 @@ TEST(QemuCommand, DisksHaveThePhysicalSectorOfTheirProfile) {
   EXPECT_TRUE(has(qemu_command(spec, {}), "logical_block_size=512,physical_block_size=512"));
   spec.disks[0].physical_sector_bytes = 4096;
   for (const Disks disks : {Disks::blank, Disks::attached})
-    EXPECT_TRUE(has(qemu_command(spec, {.disks = disks}), "logical_block_size=512,physical_block_size=4096"));
+    EXPECT_TRUE(has(qemu_command(spec, {.disks = disks}),
+                    "logical_block_size=512,physical_block_size=4096"));
 }
 
 TEST(QemuCommand, BootingTouchesNoServer) {
@@ -62,7 +63,9 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   spec.time_socket = "/tmp/d.sock.time";
   spec.port_socket = "/tmp/d.sock.port";
   const auto words = user_mode_command(spec, "/tmp/scratch");
-  const auto at = [&](const std::string& word) { return std::ranges::find(words, word) - words.begin(); };
+  const auto at = [&](const std::string& word) {
+    return std::ranges::find(words, word) - words.begin();
+  };
   EXPECT_LT(at("/cache/linux"), at("time-travel=ext:../d.sock.time"));
   EXPECT_LT(at("virtio_uml.device=../d.sock:2"), at("virtio_uml.device=../d.sock.mark:2"));
   EXPECT_LT(at("virtio_uml.device=../d.sock.mark:2"), at("virtio_uml.device=../d.sock.port:2"));
@@ -70,10 +73,12 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   EXPECT_TRUE(has(words, "initrd=initramfs"));
   EXPECT_TRUE(has(words, "glibc.pthread.rseq=0"));
   EXPECT_TRUE(has(words, "--chdir=/tmp/scratch"));
-  const auto processor = std::ranges::find_if(
-      words, [](const std::string& word) { return word.starts_with("GLIBC_TUNABLES=glibc.cpu.hwcaps="); });
+  const auto processor = std::ranges::find_if(words, [](const std::string& word) {
+    return word.starts_with("GLIBC_TUNABLES=glibc.cpu.hwcaps=");
+  });
   ASSERT_NE(processor, words.end());
-  EXPECT_LT(at("/cache/linux"), processor - words.begin());  // of the kernel's words, for its programs
+  EXPECT_LT(at("/cache/linux"),
+            processor - words.begin());  // of the kernel's words, for its programs
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));

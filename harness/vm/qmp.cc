@@ -9,7 +9,8 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
     case base::Silence::timeout:
-      return fail("QEMU: " + command, "no answer in time", "try again with less load on this machine");
+      return fail("QEMU: " + command, "no answer in time",
+                  "try again with less load on this machine");
     case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case base::Silence::malformed:
@@ -31,7 +32,8 @@ Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
 Result<json> Qmp::execute(const std::string& command, const json& arguments,
                           std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
-  if (const auto sent = socket_.send({{"execute", command}, {"arguments", arguments}}, deadline); !sent) {
+  if (const auto sent = socket_.send({{"execute", command}, {"arguments", arguments}}, deadline);
+      !sent) {
     return silent(command, sent.error());
   }
   for (;;) {

@@ -16,7 +16,8 @@ using nlohmann::json;
 struct Pair {
   Pair() : ends(base::JsonSocket::make_pair()) {}
   void say(const std::string& text) const {
-    EXPECT_EQ(::write(ends->second.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    EXPECT_EQ(::write(ends->second.get(), text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
   }
   Result<std::pair<base::JsonSocket, base::Descriptor>> ends;
 };

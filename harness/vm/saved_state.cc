@@ -70,10 +70,12 @@ void prune(const fs::path& states) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
       fs::remove_all(entry.path(), error);  // we hold the lock: its maker is dead
-    if (!name.starts_with(".")) folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
+    if (!name.starts_with("."))
+      folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
   }
   std::sort(folders.rbegin(), folders.rend());
-  for (std::size_t i = kKeptStates; i < folders.size(); ++i) fs::remove_all(folders[i].second, error);
+  for (std::size_t i = kKeptStates; i < folders.size(); ++i)
+    fs::remove_all(folders[i].second, error);
 }
 
 // For the shell that QEMU's exec: runs.
@@ -98,7 +100,8 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
     const std::string status = asked.value("status", "");
     if (status == "completed") return {};
     if (status == "failed" || status == "cancelled") {
-      return fail(file.string(), "QEMU could not save the guest: " + asked.value("error-desc", status),
+      return fail(file.string(),
+                  "QEMU could not save the guest: " + asked.value("error-desc", status),
                   "make room in the cache");
     }
     std::this_thread::sleep_for(milliseconds(5));
@@ -106,7 +109,8 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a panic.
+/// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a
+/// panic.
 Result<void> check_memory(const GuestSpec& spec) {
   constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start in 256
   std::error_code error;
@@ -114,10 +118,10 @@ Result<void> check_memory(const GuestSpec& spec) {
   if (error) return fail(spec.image.initramfs.string(), error.message());
   const std::uint64_t least_mib = 2 * image_mib + kKernelMib;
   if (spec.memory_mib >= least_mib) return {};
-  return fail(
-      "memory of the guest",
-      fmt::format("{} MiB is too little for a guest with {} MiB of programs", spec.memory_mib, image_mib),
-      fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
+  return fail("memory of the guest",
+              fmt::format("{} MiB is too little for a guest with {} MiB of programs",
+                          spec.memory_mib, image_mib),
+              fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
 }
 
 constexpr const char* kBringModules =

@@ -1,10 +1,11 @@
 #pragma once
 // Booted guests, kept as files.
 //
-// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key` (everything the
-// state depends on, in full: the hash only finds it). It is made under a lock in a folder with another name
-// and renamed, so a state is whole or absent; a run that was killed leaves a folder that the next one
-// removes. The ones used least recently are pruned; a QEMU that reads one has it open and is not disturbed.
+// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key`
+// (everything the state depends on, in full: the hash only finds it). It is made under a lock in a
+// folder with another name and renamed, so a state is whole or absent; a run that was killed leaves
+// a folder that the next one removes. The ones used least recently are pruned; a QEMU that reads
+// one has it open and is not disturbed.
 
 #include <filesystem>
 

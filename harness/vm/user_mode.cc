@@ -1,8 +1,9 @@
 // Starts user-mode Linux (user_mode.h).
 //
-// `stderr=1 console=stderr`: the console is the program's standard error, written when it is said. panic=-1 would start the
-// kernel again, as the same process: a panic ends it instead. `seccomp=auto`: a kernel that can (6.16 and newer) traps its programs'
-// system calls with seccomp in place of ptrace, which takes a fifth less time; an older one ignores it.
+// `stderr=1 console=stderr`: the console is the program's standard error, written when it is said.
+// panic=-1 would start the kernel again, as the same process: a panic ends it instead.
+// `seccomp=auto`: a kernel that can (6.16 and newer) traps its programs' system calls with seccomp
+// in place of ptrace, which takes a fifth less time; an older one ignores it.
 #include "harness/vm/user_mode.h"
 
 #include <fcntl.h>
@@ -19,11 +20,12 @@ constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
 
-/// The guest's programs run on the host's processor. What of it they use decides which folders are searched for
-/// libraries and how much stack a call takes, thus which pages and names the kernel has, and with them when its
-/// random numbers are drawn: glibc takes each for a processor with SSE2 and a cache of 1 MiB. The kernel gives
-/// what it does not know on its command line to init as environment. Names: glibc manual, "Hardware Capability
-/// Tunables"; of 2.36, `ld.so --list-diagnostics` shows the effect.
+/// The guest's programs run on the host's processor. What of it they use decides which folders are
+/// searched for libraries and how much stack a call takes, thus which pages and names the kernel
+/// has, and with them when its random numbers are drawn: glibc takes each for a processor with SSE2
+/// and a cache of 1 MiB. The kernel gives what it does not know on its command line to init as
+/// environment. Names: glibc manual, "Hardware Capability Tunables"; of 2.36, `ld.so
+/// --list-diagnostics` shows the effect.
 constexpr const char* kAnyProcessor =
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-BMI1,-BMI2,"
     "-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE3,-SSSE3,-SSE4_1,-SSE4_2,-XSAVE,-XSAVEC,"
@@ -32,20 +34,23 @@ constexpr const char* kAnyProcessor =
     ":glibc.cpu.x86_data_cache_size=32768:glibc.cpu.x86_shared_cache_size=1048576"
     ":glibc.cpu.x86_non_temporal_threshold=786432";
 
-/// Linux stirs its command line into its random numbers: paths that differ from run to run must not be in it.
+/// Linux stirs its command line into its random numbers: paths that differ from run to run must not
+/// be in it.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
   return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
 }
 
 Result<base::Descriptor> writable(const std::filesystem::path& file) {
-  base::Descriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  base::Descriptor opened(
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
   if (!opened.is_open()) return fail(file.string(), base::errno_text(errno));
   return opened;
 }
 
 }  // namespace
 
-std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::filesystem::path& scratch) {
+std::vector<std::string> user_mode_command(const GuestSpec& spec,
+                                           const std::filesystem::path& scratch) {
   std::vector<std::string> words{"env",
                                  "--chdir=" + scratch.string(),
                                  "GLIBC_TUNABLES=glibc.pthread.rseq=0",
@@ -66,8 +71,10 @@ std::vector<std::string> user_mode_command(const GuestSpec& spec, const std::fil
                                  kAnyProcessor};
   if (spec.late_kicks) words.emplace_back("virtio_uml.late_kicks=1");
   for (const GuestDisk& disk : spec.disks)
-    words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, disk.socket), kBlockDevice));
-  words.push_back(fmt::format("virtio_uml.device={}:{}", seen_from(scratch, spec.port_socket), kBlockDevice));
+    words.push_back(
+        fmt::format("virtio_uml.device={}:{}", seen_from(scratch, disk.socket), kBlockDevice));
+  words.push_back(
+      fmt::format("virtio_uml.device={}:{}", seen_from(scratch, spec.port_socket), kBlockDevice));
   return words;
 }
 
@@ -80,11 +87,11 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
   if (error) return fail((scratch / kInitramfs).string(), error.message());
   TRY(const auto log, writable(log_in(scratch)));
   TRY(auto agent, base::JsonSocket::connect(spec.agent_socket));
-  TRY(auto process,
-      base::Process::start(
-          {.argv = user_mode_command(spec, scratch), .output = log.get(), .errors = console.get()}));
-  auto guest =
-      std::make_unique<GuestProcess>("user-mode Linux", std::move(process), std::move(agent), scratch);
+  TRY(auto process, base::Process::start({.argv = user_mode_command(spec, scratch),
+                                          .output = log.get(),
+                                          .errors = console.get()}));
+  auto guest = std::make_unique<GuestProcess>("user-mode Linux", std::move(process),
+                                              std::move(agent), scratch);
   if (!guest->says_hello(kUserModeBootLimit)) return guest->failed("the guest did not boot");
   return guest;
 }

@@ -1,6 +1,6 @@
-// The bounded enumerator (ace.h). Phases: all steps with all names are laid out once; for each state of names
-// in use, the steps that keep to the order of names are counted; a number is taken apart into steps; each
-// step's needs are set up.
+// The bounded enumerator (ace.h). Phases: all steps with all names are laid out once; for each
+// state of names in use, the steps that keep to the order of names are counted; a number is taken
+// apart into steps; each step's needs are set up.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,8 @@ struct Step {
   bool of_more = false;     ///< of the second space only
 };
 
-/// How many names of each place have been used: the root's files, the directories, the files of A and of B.
+/// How many names of each place have been used: the root's files, the directories, the files of A
+/// and of B.
 using NamesUsed = std::array<std::uint8_t, 4>;
 
 }  // namespace ace
@@ -69,7 +70,8 @@ void add_writes(const std::string& file, std::vector<Step>& steps) {
   }
   for (const std::uint64_t offset : {middle, at_end})
     steps.push_back({on(Kind::punch, file, offset, kPiece)});
-  for (const std::uint64_t size : {std::uint64_t{0}, kFileBytes / 2, kFileBytes / 2 + 700, 2 * kFileBytes})
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, kFileBytes / 2, kFileBytes / 2 + 700, 2 * kFileBytes})
     steps.push_back({on(Kind::truncate, file, 0, size)});
 }
 
@@ -81,8 +83,11 @@ void add_file_operations(const std::string& file, std::vector<Step>& steps) {
   steps.push_back({{.kind = Kind::removexattr, .path = file, .attribute = "user.x"}});
 }
 
-void add_pair_operations(const std::string& one, const std::string& other, std::vector<Step>& steps) {
-  const auto pair = [&](Kind kind) { return Operation{.kind = kind, .path = one, .target = other}; };
+void add_pair_operations(const std::string& one, const std::string& other,
+                         std::vector<Step>& steps) {
+  const auto pair = [&](Kind kind) {
+    return Operation{.kind = kind, .path = one, .target = other};
+  };
   steps.push_back({pair(Kind::link)});
   steps.push_back({{.kind = Kind::symlink, .path = other, .target = one}});
   steps.push_back({pair(Kind::rename)});
@@ -103,7 +108,8 @@ std::vector<Step> all_operations() {
     const std::string other = directory == "A" ? "B" : "A";
     steps.push_back({on(Kind::mkdir, directory)});
     steps.push_back({on(Kind::rmdir, directory)});
-    steps.push_back({{.kind = Kind::setxattr, .path = directory, .attribute = "user.x", .value = "new"}});
+    steps.push_back(
+        {{.kind = Kind::setxattr, .path = directory, .attribute = "user.x", .value = "new"}});
     steps.push_back({{.kind = Kind::removexattr, .path = directory, .attribute = "user.x"}});
     steps.push_back({{.kind = Kind::rename, .path = directory, .target = other}});
     steps.push_back({{.kind = Kind::rename, .path = directory, .target = other}, true});
@@ -132,7 +138,8 @@ std::vector<Step> more_operations() {
     }
     for (const std::string other : kFiles)
       if (file != other)
-        for (const std::uint64_t to : {middle, kFileBytes}) steps.push_back({clone_of(file, 0, other, to)});
+        for (const std::uint64_t to : {middle, kFileBytes})
+          steps.push_back({clone_of(file, 0, other, to)});
     steps.push_back({{.kind = Kind::mknod, .path = file, .target = "fifo"}});
     steps.push_back({{.kind = Kind::flags, .path = file, .flags = FS_NODUMP_FL}});
     for (const Kind kind : {Kind::write_direct_dsync, Kind::write_uring})
@@ -182,8 +189,8 @@ std::string sibling(const std::string& file) {
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
 }
 
-/// Of everything that the operation concerned and that is there afterwards. A name operation may also be made
-/// persistent through the file beside it, which a log may have tied to it.
+/// Of everything that the operation concerned and that is there afterwards. A name operation may
+/// also be made persistent through the file beside it, which a log may have tied to it.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -208,7 +215,8 @@ std::vector<Operation> persistence_of(const Operation& operation) {
     if (!changes_names(operation.kind)) list.push_back(on(Kind::fdatasync, file));
   }
   if (!changes_names(operation.kind)) directories.erase(parent_of(operation.path));
-  for (const std::string& directory : directories) list.push_back(on(Kind::fsync_directory, directory));
+  for (const std::string& directory : directories)
+    list.push_back(on(Kind::fsync_directory, directory));
   if (operation.kind == Kind::store)
     list.push_back(on(Kind::msync, operation.path, operation.offset, operation.length));
   return list;
@@ -216,7 +224,8 @@ std::vector<Operation> persistence_of(const Operation& operation) {
 
 std::vector<Step> all_steps(Ace::Words words) {
   std::vector<Step> steps, operations = all_operations();
-  if (words == Ace::Words::more) std::ranges::copy(more_operations(), std::back_inserter(operations));
+  if (words == Ace::Words::more)
+    std::ranges::copy(more_operations(), std::back_inserter(operations));
   for (const Step& plain : operations) {
     steps.push_back(plain);
     steps.back().persistent = is_persistence_point(plain.operation);
@@ -232,7 +241,8 @@ std::vector<Step> all_steps(Ace::Words words) {
 // ---- symmetry
 
 /// Takes a name into use; false when an equal one should have been taken before it.
-bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order, NamesUsed& used) {
+bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
+              NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
   if (rank > used[place]) return false;
   used[place] = std::max<std::uint8_t>(used[place], static_cast<std::uint8_t>(rank + 1));
@@ -327,7 +337,8 @@ class Needs {
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;
-    if (needs && !draft_.possible(operation)) draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
+    if (needs && !draft_.possible(operation))
+      draft_.add(on(Kind::truncate, operation.path, 0, kFileBytes));
   }
 
   void meet_target(const Step& step) {
@@ -356,8 +367,10 @@ class Needs {
   }
 
   void set_attribute(const Operation& operation) {
-    draft_.add(
-        {.kind = Kind::setxattr, .path = operation.path, .attribute = operation.attribute, .value = "old"});
+    draft_.add({.kind = Kind::setxattr,
+                .path = operation.path,
+                .attribute = operation.attribute,
+                .value = "old"});
   }
 
   Draft& draft_;
@@ -369,7 +382,8 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
         const auto touches = [&](const std::string& name) {
           return !name.empty() && (path == name || path.starts_with(name + "/"));
         };
-        const bool second = !is_made_of_nothing(step->operation.kind) && touches(step->operation.target);
+        const bool second =
+            !is_made_of_nothing(step->operation.kind) && touches(step->operation.target);
         return touches(step->operation.path) || second;
       });
 }
@@ -380,7 +394,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Operation& operation = steps[i]->operation;
     const bool link = is_made_of_nothing(operation.kind) || operation.target.empty();
-    if (touched_by(steps, i, operation.path) || (!link && touched_by(steps, i, operation.target))) continue;
+    if (touched_by(steps, i, operation.path) || (!link && touched_by(steps, i, operation.target)))
+      continue;
     if (steps[i]->persistence && touched_by(steps, i, steps[i]->persistence->path)) continue;
     Needs(draft).meet(*steps[i]);
   }
@@ -458,7 +473,8 @@ std::vector<Operation> Ace::workload(std::uint64_t number) const {
   return compose(chosen);
 }
 
-std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size, std::uint64_t seed) {
+std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size,
+                                          std::uint64_t seed) {
   if (size >= count) {
     std::vector<std::uint64_t> all(count);
     std::iota(all.begin(), all.end(), 0);

@@ -20,7 +20,8 @@ std::string text(const std::vector<Operation>& operations) {
 void expect_sound(const std::vector<Operation>& list, std::uint64_t number) {
   Draft draft;
   for (const Operation& operation : list) {
-    ASSERT_TRUE(draft.possible(operation)) << number << " cannot " << format(operation) << "\n" << text(list);
+    ASSERT_TRUE(draft.possible(operation)) << number << " cannot " << format(operation) << "\n"
+                                           << text(list);
     draft.add(operation);
     const Result<Operation> read = parse_operation(format(operation), "ace");
     ASSERT_TRUE(read) << read.error().message();
@@ -82,8 +83,8 @@ TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
   for (const Kind kind :
-       {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod, Kind::remount,
-        Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
+       {Kind::collapse, Kind::insert, Kind::clone, Kind::store, Kind::msync, Kind::mknod,
+        Kind::remount, Kind::freeze, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   EXPECT_FALSE(kinds.contains(Kind::rename));
   EXPECT_EQ(Ace(1).count(), 429U) << "the first space has the numbers that it had";
@@ -110,11 +111,13 @@ TEST(Ace, LongerWorkloadsAreFoundByNumber) {
 TEST(Ace, HoldsTheClassics) {
   const Ace ace(1);
   std::string all;
-  for (std::uint64_t number = 0; number < ace.count(); ++number) all += text(ace.workload(number)) + "\n";
-  for (const char* lines : {"sync\nrename foo bar\nfsync bar\n\n", "sync\nrename A B\nfsyncdir .\n\n",
-                            "sync\nlink A/foo A/bar\nfsync A/foo\n\n", "sync\nunlink foo\nfsyncdir .\n\n",
-                            "sync\nallocate-keep foo 32768 8192\nfdatasync foo\n\n",
-                            "sync\nrename-exchange A/foo B/foo\nfsyncdir A\n\n"}) {
+  for (std::uint64_t number = 0; number < ace.count(); ++number)
+    all += text(ace.workload(number)) + "\n";
+  for (const char* lines :
+       {"sync\nrename foo bar\nfsync bar\n\n", "sync\nrename A B\nfsyncdir .\n\n",
+        "sync\nlink A/foo A/bar\nfsync A/foo\n\n", "sync\nunlink foo\nfsyncdir .\n\n",
+        "sync\nallocate-keep foo 32768 8192\nfdatasync foo\n\n",
+        "sync\nrename-exchange A/foo B/foo\nfsyncdir A\n\n"}) {
     EXPECT_NE(all.find(lines), std::string::npos) << lines;
   }
 }
@@ -182,7 +185,8 @@ TEST(RandomOperations, CrashesStandBehindASync) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Operation& each = list[i];
       if (is_write(each.kind) || each.kind == Operation::Kind::truncate) {
-        EXPECT_EQ(each.length % 512, 0u) << "the tree that a crash leaves has whole blocks: " << format(each);
+        EXPECT_EQ(each.length % 512, 0u)
+            << "the tree that a crash leaves has whole blocks: " << format(each);
       }
       if (each.kind != Operation::Kind::crash) continue;
       kinds.insert(each.target);
@@ -196,7 +200,8 @@ TEST(RandomOperations, CrashesStandBehindASync) {
 TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
   std::set<Operation::Kind> kinds;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const std::vector<Operation> list = random_operations(with_later_words({.seed = seed, .rounds = 100}));
+    const std::vector<Operation> list =
+        random_operations(with_later_words({.seed = seed, .rounds = 100}));
     expect_sound(list, seed);
     for (const Operation& operation : list) kinds.insert(operation.kind);
   }

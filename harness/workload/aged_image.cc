@@ -41,7 +41,9 @@ class Ageing {
 
  private:
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  std::string new_name() { return fmt::format("aged{}/file{}", below(kAgedDirectories), next_name_++); }
+  std::string new_name() {
+    return fmt::format("aged{}/file{}", below(kAgedDirectories), next_name_++);
+  }
 
   void write(Kind kind, const std::string& path, std::uint64_t offset) {
     const std::uint64_t bytes = (1 + below(options_.largest_blocks)) * kStampBytes;

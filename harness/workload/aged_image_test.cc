@@ -15,7 +15,8 @@ using Kind = Operation::Kind;
 
 TEST(AgedImage, UsesEverythingBeforeAndStaysWithinItsBounds) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const AgedImageOptions options{.seed = seed, .rounds = 400, .files_most = 20, .largest_blocks = 10};
+    const AgedImageOptions options{
+        .seed = seed, .rounds = 400, .files_most = 20, .largest_blocks = 10};
     const auto list = age(options);
     EXPECT_EQ(list, age(options));
     EXPECT_EQ(list.back().kind, Kind::sync);

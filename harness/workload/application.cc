@@ -21,12 +21,13 @@ constexpr std::size_t kFilesMost = 64;
 
 constexpr std::string_view kEachSetting = "+*";
 
-Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder, int depth);
+Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder,
+                              int depth);
 
 bool is_setting_name(std::string_view name) {
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") ==
-             std::string_view::npos;
+  return !name.empty() && name.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") ==
+                              std::string_view::npos;
 }
 
 std::vector<std::string> setting_names(const Application& application) {
@@ -36,7 +37,8 @@ std::vector<std::string> setting_names(const Application& application) {
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
 }
 
@@ -63,9 +65,11 @@ Result<void> choose_setting(const std::string& wanted, Application& application)
 }
 
 Result<Application> load(const std::string& name_or_path, int depth) {
-  TRY(const auto found, base::find_named_file("application", name_or_path, base::built_in(embedded_files())));
+  TRY(const auto found,
+      base::find_named_file("application", name_or_path, base::built_in(embedded_files())));
   TRY(const auto root, StrictTable::parse(found.text, found.file));
-  Result<Application> application = interpret(root, std::filesystem::path(found.file).parent_path(), depth);
+  Result<Application> application =
+      interpret(root, std::filesystem::path(found.file).parent_path(), depth);
   if (application) application->name = found.name;
   return application;
 }
@@ -75,7 +79,8 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   if (!table) return {};
   for (const std::string& name : table->keys()) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
-      return fail(table->subject(name), "is not a plain file name", "leave out folders and leading dots");
+      return fail(table->subject(name), "is not a plain file name",
+                  "leave out folders and leading dots");
     TRY(table->take(name, application.files[name]));
   }
   if (application.files.size() > kFilesMost)
@@ -89,23 +94,27 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
     application.settings.clear();
     for (const std::string& name : table->keys()) {
       if (!is_setting_name(name))
-        return fail(table->subject(name), "is not the name of a setting", "use letters, digits and '-'");
+        return fail(table->subject(name), "is not the name of a setting",
+                    "use letters, digits and '-'");
       TRY(const auto setting, table->table(name));
       TRY(setting->only({"words", "promise", "expected"}));
       ApplicationSetting& into = application.settings[name];
-      for (const auto& read : {setting->take("words", into.words), setting->take("promise", into.promise),
-                               adapters::take_expected(*setting, into.expected)}) {
+      for (const auto& read :
+           {setting->take("words", into.words), setting->take("promise", into.promise),
+            adapters::take_expected(*setting, into.expected)}) {
         if (!read) return read;
       }
       if (!setting->has("words"))
-        return fail(setting->subject("words"), "is missing", "give the words that {setting} stands for");
+        return fail(setting->subject("words"), "is missing",
+                    "give the words that {setting} stands for");
     }
   }
   if (application.settings.empty()) return {};
   if (application.setting.empty())
     return fail(root.subject("setting"), "is missing", "name the default setting");
   if (application.settings.contains(application.setting)) return {};
-  return fail(root.subject("setting"), fmt::format("\"{}\" is not one of the settings", application.setting),
+  return fail(root.subject("setting"),
+              fmt::format("\"{}\" is not one of the settings", application.setting),
               base::suggest(application.setting, setting_names(application)));
 }
 
@@ -115,7 +124,8 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
         !package.empty() &&
         package.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string::npos;
     if (!named || package.front() == '-')
-      return fail(root.subject("packages"), fmt::format("\"{}\" is not the name of a package", package),
+      return fail(root.subject("packages"),
+                  fmt::format("\"{}\" is not the name of a package", package),
                   "name installed Debian packages");
   }
   return {};
@@ -125,7 +135,8 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
   if (application.run.empty())
     return fail(root.subject("run"), "is missing", "give the commands that make data persistent");
   if (application.verify.empty())
-    return fail(root.subject("verify"), "is missing", "give the commands that look for what was persisted");
+    return fail(root.subject("verify"), "is missing",
+                "give the commands that look for what was persisted");
   return {};
 }
 
@@ -139,19 +150,22 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
     const std::filesystem::path path = std::filesystem::absolute(folder / tool).lexically_normal();
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
-      return fail(root.subject("tools"), fmt::format("there is no program {}", path.string()),
-                  "give a path relative to the folder of this file, or the name of a program of the guest");
+      return fail(
+          root.subject("tools"), fmt::format("there is no program {}", path.string()),
+          "give a path relative to the folder of this file, or the name of a program of the guest");
     if (::access(path.c_str(), X_OK) != 0)
-      return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()), "chmod +x it");
+      return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()),
+                  "chmod +x it");
     application.own_tools.push_back(path.string());
     tool = path.filename().string();
   }
   return {};
 }
 
-Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder, int depth) {
-  TRY(root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run", "verify",
-                 "each-command-persists", "expected", "setting", "settings"}));
+Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder,
+                              int depth) {
+  TRY(root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run",
+                 "verify", "each-command-persists", "expected", "setting", "settings"}));
   Application application;
   std::string base;
   TRY(root.take("base", base));
@@ -166,9 +180,10 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         settle_tools(root, folder, application), root.take("setting", application.setting),
         root.take("prepare", application.prepare), root.take("run", application.run),
         root.take("verify", application.verify),
-        root.take("each-command-persists", application.each_command_persists), read_files(root, application),
-        adapters::take_expected(root, application.expected), read_settings(root, application),
-        check_packages(root, application), check_complete(root, application)}) {
+        root.take("each-command-persists", application.each_command_persists),
+        read_files(root, application), adapters::take_expected(root, application.expected),
+        read_settings(root, application), check_packages(root, application),
+        check_complete(root, application)}) {
     if (!read) return pass_on(read);
   }
   return application;
@@ -176,7 +191,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
 
 }  // namespace
 
-std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines, std::string_view root) {
+std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines,
+                                               std::string_view root) {
   std::vector<std::vector<std::string>> argvs;
   const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
                                                                  {"{files}", kApplicationFolder}};
@@ -217,7 +233,8 @@ Result<std::vector<Application>> load_applications(const std::string& name_or_pa
 
 Result<Application> parse_application(std::string_view text, const std::string& file_name) {
   TRY(const auto root, StrictTable::parse(text, file_name));
-  Result<Application> application = interpret(root, std::filesystem::path(file_name).parent_path(), 0);
+  Result<Application> application =
+      interpret(root, std::filesystem::path(file_name).parent_path(), 0);
   if (!application) return application;
   TRY(choose_setting("", *application));
   return application;

@@ -62,14 +62,17 @@ TEST(Application, ToolsMayBeProgramsOfTheHost) {
 TEST(Application, BadFilesNameTheKey) {
   EXPECT_NE(error_of("run = [\"a\"]\n").find("verify"), std::string::npos);
   EXPECT_NE(error_of("verify = [\"a\"]\n").find("run"), std::string::npos);
-  EXPECT_NE(error_of(std::string("expect = \"loss\"\n") + kSmall).find("expected"), std::string::npos);
+  EXPECT_NE(error_of(std::string("expect = \"loss\"\n") + kSmall).find("expected"),
+            std::string::npos);
   EXPECT_NE(error_of(std::string("expected = \"some\"\n") + kSmall).find("mine.toml: expected"),
             std::string::npos);
-  EXPECT_NE(error_of(std::string(kSmall) + "\"../x\" = \"\"\n").find("files.../x"), std::string::npos);
+  EXPECT_NE(error_of(std::string(kSmall) + "\"../x\" = \"\"\n").find("files.../x"),
+            std::string::npos);
   EXPECT_NE(error_of(std::string(kSmall) + "x = 1\n").find("files.x"), std::string::npos);
   EXPECT_NE(load_application("sqlit").error().message().find("sqlite"), std::string::npos);
   EXPECT_FALSE(load_application("/no/such.toml"));
-  EXPECT_NE(error_of("packages = [\"a b\"]\n" + std::string(kSmall)).find("packages"), std::string::npos);
+  EXPECT_NE(error_of("packages = [\"a b\"]\n" + std::string(kSmall)).find("packages"),
+            std::string::npos);
 }
 
 constexpr const char* kSet = R"(
@@ -103,7 +106,8 @@ TEST(Application, SettingsStandForTheirWords) {
   EXPECT_EQ(strong->name, "mine+strong");
   EXPECT_EQ(strong->run, std::vector<std::string>{"go s 2 {root}"});
   EXPECT_EQ(strong->expected, adapters::Expectation::clean);
-  EXPECT_EQ(load_application(strong->origin)->verify, strong->verify) << "it is found again by its origin";
+  EXPECT_EQ(load_application(strong->origin)->verify, strong->verify)
+      << "it is found again by its origin";
   const auto each = load_applications(file + "+*");
   ASSERT_TRUE(each) << each.error().message();
   ASSERT_EQ(each->size(), 2U);
@@ -113,8 +117,10 @@ TEST(Application, SettingsStandForTheirWords) {
 
   EXPECT_NE(load_application(file + "+stong").error().message().find("strong"), std::string::npos);
   std::ofstream(file) << kSmall;
-  EXPECT_NE(load_application(file + "+strong").error().message().find("none at all"), std::string::npos);
-  EXPECT_NE(load_applications(file + "+*").error().message().find("has no settings"), std::string::npos);
+  EXPECT_NE(load_application(file + "+strong").error().message().find("none at all"),
+            std::string::npos);
+  EXPECT_NE(load_applications(file + "+*").error().message().find("has no settings"),
+            std::string::npos);
 }
 
 TEST(Application, BadSettingsNameTheKey) {
@@ -125,7 +131,8 @@ TEST(Application, BadSettingsNameTheKey) {
   text.replace(text.find("setting = \"weak\""), 16, "setting = \"waek\"");
   EXPECT_NE(error_of(text).find("did you mean \"weak\""), std::string::npos) << error_of(text);
   text.erase(text.find("setting = \"waek\""), 16);
-  EXPECT_NE(error_of(text).find("mine.toml: setting: is missing"), std::string::npos) << error_of(text);
+  EXPECT_NE(error_of(text).find("mine.toml: setting: is missing"), std::string::npos)
+      << error_of(text);
 }
 
 TEST(Application, ThoseBuiltInAreComplete) {
@@ -140,16 +147,19 @@ TEST(Application, ThoseBuiltInAreComplete) {
       EXPECT_FALSE(one.title.empty());
       EXPECT_FALSE(one.promise.empty()) << one.name << " says what its documents promise";
       for (const auto* lines : {&one.prepare, &one.run, &one.verify})
-        for (const std::string& line : *lines) EXPECT_EQ(line.find("{setting}"), std::string::npos) << line;
+        for (const std::string& line : *lines)
+          EXPECT_EQ(line.find("{setting}"), std::string::npos) << line;
       control = control || one.expected == adapters::Expectation::loss;
     }
     EXPECT_TRUE(control) << name << " has a setting under which it must lose";
   }
-  EXPECT_EQ(load_applications("sqlite+*")->size(), 16U) << "four journal modes, four of synchronous";
+  EXPECT_EQ(load_applications("sqlite+*")->size(), 16U)
+      << "four journal modes, four of synchronous";
 }
 
 /// What a shell command prints with that on its standard input.
-std::string said_by(const std::string& command, const std::string& input, const std::string& folder) {
+std::string said_by(const std::string& command, const std::string& input,
+                    const std::string& folder) {
   std::ofstream(folder + "/input") << input;
   const std::string line = "cd " + folder + " && " + command + " < input";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
@@ -161,11 +171,13 @@ std::string said_by(const std::string& command, const std::string& input, const 
 struct Held {
   const char* promised;
   const char*
-      there;  ///< each transaction's parts, from the first on; '-' where it is missing, 'x' where strange
+      /// each transaction's parts, from the first on; '-' where it is missing, 'x' where strange
+      there;
   const char* says;  ///< of three transactions that were reported
 };
 
-/// What the verifiers of numbered transactions have in common. One that sees nothing would pass everything.
+/// What the verifiers of numbered transactions have in common. One that sees nothing would pass
+/// everything.
 TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
@@ -181,13 +193,15 @@ TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
           Held{"all", "33-", "lost: transaction 3\n"},
           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},
-          Held{"all-but-last", "3--", "lost: transaction 2\npermitted: the last 1 of 3 commits are undone\n"},
+          Held{"all-but-last", "3--",
+               "lost: transaction 2\npermitted: the last 1 of 3 commits are undone\n"},
           Held{"order", "3--", "permitted: the last 2 of 3 commits are undone\n"},
           Held{
               "order", "3-3",
               "wrong: transaction 2 is not there, and 3 is\npermitted: the last 1 of 3 commits are undone\n"},
-          Held{"order", "32-",
-               "wrong: transaction 2 is there in part\npermitted: the last 1 of 3 commits are undone\n"},
+          Held{
+              "order", "32-",
+              "wrong: transaction 2 is there in part\npermitted: the last 1 of 3 commits are undone\n"},
           Held{"order", "3x3", "wrong: transaction 2 holds something else\n"},
       }) {
     std::string lines = "told 1\ntold 2\ntold 3\n", parts, strange;
@@ -199,10 +213,11 @@ TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
       parts += number + (seen == '2' ? ": [0, 1], " : ": [0, 1, 2], ");
       if (seen == 'x') strange += number;
     }
-    EXPECT_EQ(said_by(std::string("sh judge.sh ") + held.promised, lines, folder), held.says) << held.there;
+    EXPECT_EQ(said_by(std::string("sh judge.sh ") + held.promised, lines, folder), held.says)
+        << held.there;
     if (!python) continue;
-    std::string said = said_by("python3 -c 'from held import judge; judge({" + parts + "}, [" + strange +
-                                   "], \"" + held.promised + "\")'",
+    std::string said = said_by("python3 -c 'from held import judge; judge({" + parts + "}, [" +
+                                   strange + "], \"" + held.promised + "\")'",
                                "1\n2\n3\n", folder);
     if (said == "\n") said.clear();
     EXPECT_EQ(said, held.says) << held.there << " by held.py";

@@ -35,8 +35,10 @@ std::optional<std::string> parse_fill(std::string_view word) {
   const std::size_t colon = std::min(word.find(':'), word.size());
   std::size_t bytes = 0;
   std::uint32_t pattern = 0;
-  if (!parse_number(word.substr(0, colon), bytes) || bytes > kAttributeValueMost) return std::nullopt;
-  if (colon < word.size() && (!parse_number(word.substr(colon + 1), pattern) || pattern >= kPatterns))
+  if (!parse_number(word.substr(0, colon), bytes) || bytes > kAttributeValueMost)
+    return std::nullopt;
+  if (colon < word.size() &&
+      (!parse_number(word.substr(colon + 1), pattern) || pattern >= kPatterns))
     return std::nullopt;
   return filled(bytes, pattern);
 }
@@ -82,8 +84,10 @@ std::string format_attribute_value(std::string_view value) {
 }
 
 bool is_attribute_name(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kNamespaces{"user.", "trusted.", "security.", "system."};
-  return name.size() <= kAttributeNameMost && std::ranges::any_of(kNamespaces, [&](std::string_view each) {
+  constexpr std::array<std::string_view, 4> kNamespaces{"user.", "trusted.", "security.",
+                                                        "system."};
+  return name.size() <= kAttributeNameMost &&
+         std::ranges::any_of(kNamespaces, [&](std::string_view each) {
            return name.starts_with(each) && name.size() > each.size();
          });
 }

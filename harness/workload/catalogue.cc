@@ -58,7 +58,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   if (name.empty()) return ace;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  if (name[0] != '/' || error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  if (name[0] != '/' || error != std::errc{} || end != name.data() + name.size())
+    return std::nullopt;
   ace.number = number;
   return ace;
 }
@@ -69,7 +70,8 @@ std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) 
   const std::size_t slash = std::min(name.find('/'), name.size());
   std::uint64_t number = request.seed;
   if (slash < name.size()) {
-    const auto [end, error] = std::from_chars(name.data() + slash + 1, name.data() + name.size(), number);
+    const auto [end, error] =
+        std::from_chars(name.data() + slash + 1, name.data() + name.size(), number);
     if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
   }
   return family_member(name.substr(0, slash), number);
@@ -81,16 +83,20 @@ std::uint64_t number_of(const AceName& name, std::uint64_t count, const Workload
 }
 
 Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
-  if (request.name == "small-files") return small_files({.seed = request.seed, .rounds = request.rounds});
-  if (request.name == "random") return random_operations({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "small-files")
+    return small_files({.seed = request.seed, .rounds = request.rounds});
+  if (request.name == "random")
+    return random_operations({.seed = request.seed, .rounds = request.rounds});
   if (request.name == "random-more")
     return random_operations(with_later_words({.seed = request.seed, .rounds = request.rounds}));
   if (request.name == "random-crashes")
     return random_operations(with_crashes({.seed = request.seed, .rounds = request.rounds}));
   if (request.name == "random-threads")
-    return random_operations({.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
+    return random_operations(
+        {.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
   for (const auto& make : {pattern, commit_pattern})
-    if (auto list = make(request.name, {.seed = request.seed, .rounds = request.rounds})) return *list;
+    if (auto list = make(request.name, {.seed = request.seed, .rounds = request.rounds}))
+      return *list;
   if (auto list = of_family(request)) return *std::move(list);
   if (const auto name = read_ace_name(request.name)) {
     const Ace& ace = ace_of(name->length, name->words);
@@ -155,7 +161,8 @@ Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
 }
 
 std::string numbered_name(const WorkloadRequest& request) {
-  if (const auto young = without_age(request)) return numbered_name(*young) + std::string(kAgedSuffix);
+  if (const auto young = without_age(request))
+    return numbered_name(*young) + std::string(kAgedSuffix);
   const auto name = read_ace_name(request.name);
   if (!name || name->number) return request.name;
   return fmt::format("{}/{}", request.name,
@@ -172,19 +179,23 @@ std::vector<WorkloadSummary> known_workloads() {
       {"random-crashes", "random, with power cuts inside of the list after which it goes on"},
       {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
-    for (const Pattern& each : group) list.push_back({std::string(each.name), std::string(each.title)});
-  for (const Family& each : families()) list.push_back({std::string(each.name), std::string(each.title)});
+    for (const Pattern& each : group)
+      list.push_back({std::string(each.name), std::string(each.title)});
+  for (const Family& each : families())
+    list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
-    list.push_back({fmt::format("{}{}", kAcePrefix, length),
-                    fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
-                    ace_of(length, Ace::Words::first).count()});
+    list.push_back(
+        {fmt::format("{}{}", kAcePrefix, length),
+         fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
+         ace_of(length, Ace::Words::first).count()});
   }
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(
         {fmt::format("{}{}", kAceMorePrefix, length),
-         fmt::format("{}, the last by a word that ace-seq does not have: ranges moved, shared and mapped, "
-                     "fifos, remount, freeze",
-                     length == 1 ? "one step" : "every workload of two steps"),
+         fmt::format(
+             "{}, the last by a word that ace-seq does not have: ranges moved, shared and mapped, "
+             "fifos, remount, freeze",
+             length == 1 ? "one step" : "every workload of two steps"),
          ace_of(length, Ace::Words::more).count()});
   return list;
 }

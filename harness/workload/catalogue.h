@@ -28,8 +28,8 @@ struct WorkloadRequest {
   std::uint64_t fill_bytes = 0;  ///< taken by filler files first: a disk that is nearly full
 };
 
-/// Errors: an unknown name (with a suggestion), a number that is too large, a list without a persistence
-/// point.
+/// Errors: an unknown name (with a suggestion), a number that is too large, a list without a
+/// persistence point.
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
 
 /// "ace-seq2/17" for what `name` means in that trial; the name itself for those without numbers.

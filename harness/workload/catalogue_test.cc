@@ -22,7 +22,8 @@ TEST(Catalogue, EveryNameMakesAListThatCanBeDone) {
         ASSERT_TRUE(draft.possible(operation)) << each.name << ": " << format(operation);
         draft.add(operation);
       }
-      EXPECT_EQ(draft.operations(), *list) << each.name << " numbers its files and versions as a draft does";
+      EXPECT_EQ(draft.operations(), *list)
+          << each.name << " numbers its files and versions as a draft does";
       EXPECT_EQ(make_workload(request).value(), *list) << each.name;
     }
   }
@@ -44,9 +45,12 @@ TEST(Catalogue, AFullDiskIsFilledFirst) {
 }
 
 TEST(Catalogue, ErrorsSayWhatToDo) {
-  EXPECT_NE(make_workload({.name = "mail-spol"}).error().message().find("mail-spool"), std::string::npos);
-  EXPECT_NE(make_workload({.name = "ace-seq1/99999999"}).error().message().find("only"), std::string::npos);
-  for (const char* name : {"ace-seq9", "ace-seq", "ace-more3", "ace-seq1/x", "ace-seq1/", "no/such.txt"})
+  EXPECT_NE(make_workload({.name = "mail-spol"}).error().message().find("mail-spool"),
+            std::string::npos);
+  EXPECT_NE(make_workload({.name = "ace-seq1/99999999"}).error().message().find("only"),
+            std::string::npos);
+  for (const char* name :
+       {"ace-seq9", "ace-seq", "ace-more3", "ace-seq1/x", "ace-seq1/", "no/such.txt"})
     EXPECT_FALSE(make_workload({.name = name})) << name;
   const auto path = std::filesystem::temp_directory_path() / "headcrash_catalogue_test.txt";
   std::ofstream(path) << "create a\n";

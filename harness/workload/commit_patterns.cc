@@ -1,6 +1,6 @@
-// What a commit must get right (commit_patterns.h). Every round works on names of its own, so that rounds do
-// not cover up each other's traces; a mkfs with 1 KiB blocks, as that of ext4 on a small disk, sees partial
-// blocks of half a page, one with 4 KiB blocks as well.
+// What a commit must get right (commit_patterns.h). Every round works on names of its own, so that
+// rounds do not cover up each other's traces; a mkfs with 1 KiB blocks, as that of ext4 on a small
+// disk, sees partial blocks of half a page, one with 4 KiB blocks as well.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>
@@ -135,8 +135,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
       case 0:
         lines.create(a, 16384);
         break;
-      case 1:  // a rename over a file writes the new one's data early: what is in flight then is not waited
-               // for
+      // a rename over a file writes the new one's data early: what is in flight then is not waited
+      case 1:
+        // for
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
@@ -167,11 +168,12 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
-    // Extents with holes between them and a large attribute do not fit the inode: their blocks are journaled,
-    // and lie among the data, where new data goes; those of directories lie elsewhere.
+    // Extents with holes between them and a large attribute do not fit the inode: their blocks are
+    // journaled, and lie among the data, where new data goes; those of directories lie elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
-      for (std::uint64_t piece = 0; piece < kPieces; ++piece) lines.write(old(i), piece * 8192, 1024);
+      for (std::uint64_t piece = 0; piece < kPieces; ++piece)
+        lines.write(old(i), piece * 8192, 1024);
       lines.say("setxattr {} user.big {}", old(i), big + old(i));
     }
     lines.say("mkdir {}", d);
@@ -182,7 +184,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
-    // Data over the same blocks, synced: the journal still holds what they were. Enough of it to reach them.
+    // Data over the same blocks, synced: the journal still holds what they were. Enough of it to
+    // reach them.
     for (std::uint64_t i = 0; i < kNewFiles; ++i) {
       const std::string file = fmt::format("{}-{}", b, i);
       lines.create(file, 0);
@@ -193,7 +196,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// No sync: it would write what the journal holds to its place, and the log would never run out of room.
+/// No sync: it would write what the journal holds to its place, and the log would never run out of
+/// room.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);
@@ -259,24 +263,28 @@ struct CommitScenario {
 constexpr std::array kCommitScenarios{
     CommitScenario{{"fsync-after-names", "an old file gets a link or another name, and is synced"},
                    fsync_after_names},
+    CommitScenario{{"truncate-in-block",
+                    "files get shorter within a block and longer again, each step synced"},
+                   truncate_in_block},
     CommitScenario{
-        {"truncate-in-block", "files get shorter within a block and longer again, each step synced"},
-        truncate_in_block},
-    CommitScenario{{"freed-blocks-reused", "blocks of a removed file hold other files' data at once"},
-                   freed_blocks_reused},
-    CommitScenario{{"unsynced-neighbours", "files whose blocks are committed with the fsync of others"},
-                   unsynced_neighbours},
+        {"freed-blocks-reused", "blocks of a removed file hold other files' data at once"},
+        freed_blocks_reused},
     CommitScenario{
-        {"revoked-blocks", "journaled blocks are freed and hold synced data (on ext4+tiny-journal as well)"},
+        {"unsynced-neighbours", "files whose blocks are committed with the fsync of others"},
+        unsynced_neighbours},
+    CommitScenario{
+        {"revoked-blocks",
+         "journaled blocks are freed and hold synced data (on ext4+tiny-journal as well)"},
         revoked_blocks},
+    CommitScenario{{"wrap-journal",
+                    "commits of many blocks that go around a small journal (ext4+tiny-journal)"},
+                   wrap_journal},
     CommitScenario{
-        {"wrap-journal", "commits of many blocks that go around a small journal (ext4+tiny-journal)"},
-        wrap_journal},
-    CommitScenario{{"allocated-extents", "preallocated space is written, punched, zeroed and synced in part"},
-                   allocated_extents},
-    CommitScenario{
-        {"dropped-links", "names of one file come and go in two directories, some while it is open"},
-        dropped_links}};
+        {"allocated-extents", "preallocated space is written, punched, zeroed and synced in part"},
+        allocated_extents},
+    CommitScenario{{"dropped-links",
+                    "names of one file come and go in two directories, some while it is open"},
+                   dropped_links}};
 
 }  // namespace
 
@@ -290,9 +298,11 @@ const std::vector<Pattern>& commit_patterns() {
   return all;
 }
 
-std::optional<std::vector<Operation>> commit_pattern(std::string_view name, const PatternOptions& options) {
-  const auto scenario = std::find_if(kCommitScenarios.begin(), kCommitScenarios.end(),
-                                     [&](const CommitScenario& s) { return s.pattern.name == name; });
+std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
+                                                     const PatternOptions& options) {
+  const auto scenario =
+      std::find_if(kCommitScenarios.begin(), kCommitScenarios.end(),
+                   [&](const CommitScenario& s) { return s.pattern.name == name; });
   if (scenario == kCommitScenarios.end()) return std::nullopt;
   Lines lines(options.seed);
   scenario->play(lines, options.rounds);

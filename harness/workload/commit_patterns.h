@@ -1,6 +1,6 @@
 #pragma once
-// Rounds of a few operations each, made for what a journaling kernel can get wrong between two commits: a
-// small mistake there shows in few states, and in these lists in many.
+// Rounds of a few operations each, made for what a journaling kernel can get wrong between two
+// commits: a small mistake there shows in few states, and in these lists in many.
 //
 //   fsync-after-names      an old file gets a link or another name and is synced: did fsync notice?
 //   truncate-in-block      shorter within a block and longer again: the part between must be zeroes
@@ -22,6 +22,7 @@ namespace headcrash::workload {
 const std::vector<Pattern>& commit_patterns();
 
 /// As pattern().
-std::optional<std::vector<Operation>> commit_pattern(std::string_view name, const PatternOptions& options);
+std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
+                                                     const PatternOptions& options);
 
 }  // namespace headcrash::workload

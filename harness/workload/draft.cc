@@ -1,5 +1,5 @@
-// Names and sizes of a list under construction (draft.h). Whole paths are the keys: lists are short and
-// directories few, and a rename of a directory renames what is below it.
+// Names and sizes of a list under construction (draft.h). Whole paths are the keys: lists are short
+// and directories few, and a rename of a directory renames what is below it.
 #include "harness/workload/draft.h"
 
 #include <algorithm>
@@ -74,16 +74,20 @@ bool Draft::can_be_made(const std::string& path) const {
 bool Draft::can_be_renamed(const Operation& operation) const {
   const auto from = type(operation.path);
   const auto to = type(operation.target);
-  if (!from || operation.path.empty() || operation.target.empty() || operation.path == operation.target)
+  if (!from || operation.path.empty() || operation.target.empty() ||
+      operation.path == operation.target)
     return false;
-  if (is_below(operation.target, operation.path) || !is(parent_of(operation.target), FileType::directory))
+  if (is_below(operation.target, operation.path) ||
+      !is(parent_of(operation.target), FileType::directory))
     return false;
   if (operation.kind == Kind::rename_exchange)
     return to && !is_below(operation.path, operation.target) &&
            !same_object(operation.path, operation.target);
   if (!to) return true;
-  if (operation.kind == Kind::rename_noreplace || same_object(operation.path, operation.target)) return false;
-  if (*from == FileType::directory) return *to == FileType::directory && children(operation.target).empty();
+  if (operation.kind == Kind::rename_noreplace || same_object(operation.path, operation.target))
+    return false;
+  if (*from == FileType::directory)
+    return *to == FileType::directory && children(operation.target).empty();
   return *to != FileType::directory;
 }
 
@@ -96,9 +100,11 @@ bool Draft::can_be_linked(const std::string& path) const {
 }
 
 bool Draft::can_share(const Operation& operation) const {
-  if (!is(operation.path, FileType::regular) || !is(operation.target, FileType::regular)) return false;
+  if (!is(operation.path, FileType::regular) || !is(operation.target, FileType::regular))
+    return false;
   if (operation.offset + operation.length > size(operation.path)) return false;
-  if (operation.kind == Kind::dedupe && operation.target_offset + operation.length > size(operation.target))
+  if (operation.kind == Kind::dedupe &&
+      operation.target_offset + operation.length > size(operation.target))
     return false;
   const bool overlap = operation.offset < operation.target_offset + operation.length &&
                        operation.target_offset < operation.offset + operation.length;
@@ -131,7 +137,8 @@ bool Draft::possible(const Operation& operation) const {
     case Kind::snapshot:
       return is_subvolume(operation.path) && can_be_made(operation.target);
     case Kind::remove_subvolume:
-      return !operation.path.empty() && is_subvolume(operation.path) && !has_subvolumes(operation.path);
+      return !operation.path.empty() && is_subvolume(operation.path) &&
+             !has_subvolumes(operation.path);
     case Kind::rmdir:
       return !operation.path.empty() && is(operation.path, FileType::directory) &&
              children(operation.path).empty();
@@ -219,7 +226,8 @@ void Draft::copy(const std::string& from, const std::string& to) {
   objects_.back().subvolume = true;
   std::map<std::size_t, std::size_t> copies;  // of an object with two names there is one
   const auto in_another = [&](const std::string& path) {
-    for (std::string above = parent_of(path); above != from && !above.empty(); above = parent_of(above))
+    for (std::string above = parent_of(path); above != from && !above.empty();
+         above = parent_of(above))
       if (objects_[names.at(above)].subvolume) return true;
     return false;
   };

@@ -1,6 +1,6 @@
 #pragma once
-// A list of operations while it is being written: it knows which names exist and how long each file is, so
-// that generators write only what a correct file system can execute.
+// A list of operations while it is being written: it knows which names exist and how long each file
+// is, so that generators write only what a correct file system can execute.
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 #pragma once
-// A list while it is drawn from a number, for the makers of families (family_makers.h). Numbers come from
-// std::mt19937_64 and are reduced by hand, so that equal numbers give equal lists with every library.
+// A list while it is drawn from a number, for the makers of families (family_makers.h). Numbers
+// come from std::mt19937_64 and are reduced by hand, so that equal numbers give equal lists with
+// every library.
 
 #include <fmt/format.h>
 
@@ -22,13 +23,23 @@ class Drawing {
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   bool one_in(std::uint64_t count) { return below(count) == 0; }
-  const std::string& any_of(const std::vector<std::string>& names) { return names[below(names.size())]; }
+  const std::string& any_of(const std::vector<std::string>& names) {
+    return names[below(names.size())];
+  }
 
   bool add(const Operation& operation) { return draft_.try_add(operation); }
-  bool mkdir(const std::string& path) { return add({.kind = Operation::Kind::mkdir, .path = path}); }
-  bool rmdir(const std::string& path) { return add({.kind = Operation::Kind::rmdir, .path = path}); }
-  bool create(const std::string& path) { return add({.kind = Operation::Kind::create, .path = path}); }
-  bool unlink(const std::string& path) { return add({.kind = Operation::Kind::unlink, .path = path}); }
+  bool mkdir(const std::string& path) {
+    return add({.kind = Operation::Kind::mkdir, .path = path});
+  }
+  bool rmdir(const std::string& path) {
+    return add({.kind = Operation::Kind::rmdir, .path = path});
+  }
+  bool create(const std::string& path) {
+    return add({.kind = Operation::Kind::create, .path = path});
+  }
+  bool unlink(const std::string& path) {
+    return add({.kind = Operation::Kind::unlink, .path = path});
+  }
   bool write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
     return length > 0 &&
            add({.kind = Operation::Kind::write, .path = path, .offset = offset, .length = length});

@@ -18,7 +18,8 @@ using Kind = Operation::Kind;
 constexpr std::uint32_t kModeOfNew = 0644;
 constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
 
-VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options, auto&& act) {
+VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options,
+                          auto&& act) {
   TRY(const auto file, vfs.open(path, options));
   const VfsResult<void> acted = act(file);
   const VfsResult<void> closed = vfs.close(file);
@@ -26,19 +27,22 @@ VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& 
 }
 
 struct FreeAligned {
-  void operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t{kDirectAlignment}); }
+  void operator()(std::byte* bytes) const {
+    ::operator delete(bytes, std::align_val_t{kDirectAlignment});
+  }
 };
 
 /// With the file at the operation's path, or the one that is open under its "%NAME".
-VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files, auto&& act) {
+VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
+                              auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
   TRY(const auto file, open_files.find(operation.thread, operation.path));
   return act(file);
 }
 
 VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_files) {
-  const std::unique_ptr<std::byte, FreeAligned> buffer(
-      static_cast<std::byte*>(::operator new(operation.length, std::align_val_t{kDirectAlignment})));
+  const std::unique_ptr<std::byte, FreeAligned> buffer(static_cast<std::byte*>(
+      ::operator new(operation.length, std::align_val_t{kDirectAlignment})));
   const std::span<std::byte> data(buffer.get(), operation.length);
   write_stamps(operation.file, operation.version, operation.offset, data);
   const OpenOptions options{.sync = operation.kind == Kind::write_sync,
@@ -48,16 +52,19 @@ VfsResult<void> write(const Operation& operation, Vfs& vfs, OpenFiles& open_file
                             .direct = is_direct(operation.kind)};
   const auto put = [&](FileHandle file) {
     if (operation.kind == Kind::append) return vfs.append(file, data);
-    if (operation.kind == Kind::write_uring) return vfs.pwrite_by_uring(file, operation.offset, data);
+    if (operation.kind == Kind::write_uring)
+      return vfs.pwrite_by_uring(file, operation.offset, data);
     if (operation.kind == Kind::store) return vfs.mmap_write(file, operation.offset, data);
-    if (operation.kind == Kind::write_mapped) return vfs.mmap_write_sync(file, operation.offset, data);
+    if (operation.kind == Kind::write_mapped)
+      return vfs.mmap_write_sync(file, operation.offset, data);
     return vfs.pwrite(file, operation.offset, data);
   };
   if (is_open_file(operation.path)) return with_its_file(operation, vfs, open_files, put);
   return with_file(vfs, operation.path, options, put);
 }
 
-VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs, OpenFiles& open_files) {
+VfsResult<void> allocate(const Operation& operation, FallocateMode mode, Vfs& vfs,
+                         OpenFiles& open_files) {
   return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
     return vfs.fallocate(file, mode, operation.offset, operation.length);
   });
@@ -149,8 +156,9 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return open_files.make_nameless(operation.thread, operation.target);
     case Kind::link:
       if (is_open_file(operation.path))
-        return with_its_file(operation, vfs, open_files,
-                             [&](FileHandle file) { return vfs.link_open(file, operation.target); });
+        return with_its_file(operation, vfs, open_files, [&](FileHandle file) {
+          return vfs.link_open(file, operation.target);
+        });
       return vfs.link(operation.path, operation.target);
     case Kind::symlink:
       return vfs.symlink(operation.target, operation.path);
@@ -163,7 +171,8 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::rename_whiteout:
       return vfs.rename(operation.path, operation.target, RenameMode::whiteout);
     case Kind::setxattr:
-      return vfs.setxattr(operation.path, operation.attribute, std::as_bytes(std::span(operation.value)));
+      return vfs.setxattr(operation.path, operation.attribute,
+                          std::as_bytes(std::span(operation.value)));
     case Kind::removexattr:
       return vfs.removexattr(operation.path, operation.attribute);
     case Kind::chmod:
@@ -179,12 +188,15 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
     case Kind::project:
       return vfs.set_project(operation.path, operation.project);
     case Kind::fsync:
-      return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
+      return with_its_file(operation, vfs, open_files,
+                           [&](FileHandle file) { return vfs.fsync(file); });
     case Kind::fdatasync:
-      return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fdatasync(file); });
+      return with_its_file(operation, vfs, open_files,
+                           [&](FileHandle file) { return vfs.fdatasync(file); });
     case Kind::fsync_directory:
       if (is_open_file(operation.path))
-        return with_its_file(operation, vfs, open_files, [&](FileHandle file) { return vfs.fsync(file); });
+        return with_its_file(operation, vfs, open_files,
+                             [&](FileHandle file) { return vfs.fsync(file); });
       return vfs.fsync_directory(operation.path);
     case Kind::sync:
       return vfs.sync();
@@ -212,7 +224,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    case EINVAL:  // what kernels say to flags of renameat2 and open that a file system does not know
+    // what kernels say to flags of renameat2 and open that a file system does not know
+    case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
           operation.kind == Kind::flags || operation.kind == Kind::project)
@@ -223,8 +236,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case EPERM:  // what file systems without links, devices, modes or owners say
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
-          operation.kind == Kind::chmod || operation.kind == Kind::chown || operation.kind == Kind::flags ||
-          operation.kind == Kind::project)
+          operation.kind == Kind::chmod || operation.kind == Kind::chown ||
+          operation.kind == Kind::flags || operation.kind == Kind::project)
         return Outcome::skipped;
       break;
     case ENOSPC:
@@ -248,8 +261,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
       break;
   }
   // A mapping beyond the end that an earlier, partial write should have moved.
-  const bool mapped =
-      operation.kind == Kind::write_mapped || operation.kind == Kind::store || operation.kind == Kind::msync;
+  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
+                      operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;
   return Outcome::failed;
 }

@@ -49,20 +49,23 @@ std::vector<Operation> attributes(std::uint64_t number) {
   options.weights.fill(0);
   using Weight = std::pair<Kind, std::uint32_t>;
   for (const auto& [kind, weight] :
-       {Weight(Kind::create, 4), Weight(Kind::unlink, 2), Weight(Kind::append, 3), Weight(Kind::rename, 2),
-        Weight(Kind::sync, 1), Weight(Kind::chmod, 5), Weight(Kind::chown, 4), Weight(Kind::touch, 4)})
+       {Weight(Kind::create, 4), Weight(Kind::unlink, 2), Weight(Kind::append, 3),
+        Weight(Kind::rename, 2), Weight(Kind::sync, 1), Weight(Kind::chmod, 5),
+        Weight(Kind::chown, 4), Weight(Kind::touch, 4)})
     options.weights.at(static_cast<std::size_t>(kind)) = weight;
   return random_operations(options);
 }
 
-/// Runs of operations of one user that make nothing persistent become transactions, some of them short.
+/// Runs of operations of one user that make nothing persistent become transactions, some of them
+/// short.
 std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::uint64_t seed) {
   constexpr std::uint64_t kBeginsOneIn = 2, kEndsOneIn = 6;
   std::vector<Operation> all;
   std::array<bool, kThreadsMost> under_way = {};
   Random random(seed);
   const auto end = [&](std::uint8_t thread) {
-    if (std::exchange(under_way.at(thread), false)) all.push_back({.kind = Kind::commit, .thread = thread});
+    if (std::exchange(under_way.at(thread), false))
+      all.push_back({.kind = Kind::commit, .thread = thread});
   };
   const auto end_all = [&] {
     for (std::uint8_t thread = 0; thread < kThreadsMost; ++thread) end(thread);
@@ -106,22 +109,28 @@ const std::vector<Made>& all_families() {
       {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
       {{"nearly-full", "every block that is taken has just been given back"}, nearly_full},
       {{"crumbs", "what has just been given back goes to files of one fragment each"}, crumbs},
-      {{"no-room", "more is asked for than a full disk has: what is refused has not been done"}, no_room},
-      {{"full-users", "three users at once with little room: one takes what another one gives back"},
+      {{"no-room", "more is asked for than a full disk has: what is refused has not been done"},
+       no_room},
+      {{"full-users",
+        "three users at once with little room: one takes what another one gives back"},
        full_users},
       {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
       {{"indirect", "writes and cuts where indirect blocks of 512 bytes begin"}, indirect},
       {{"fragments", "files grow by half kilobytes side by side"}, fragments},
-      {{"regrowth", "files grow, are cut and grow again, while others take what they gave up"}, regrowth},
+      {{"regrowth", "files grow, are cut and grow again, while others take what they gave up"},
+       regrowth},
       {{"directories", "directories grow beyond a block, empty and go"}, directories},
       {{"renames", "over files, over directories, across them, synced or not"}, renames},
       {{"exchanges", "directories and files change places across directories"}, exchanges},
-      {{"long-renames", "directories with long names move and change places dozens of times without a sync"},
+      {{"long-renames",
+        "directories with long names move and change places dozens of times without a sync"},
        long_renames},
       {{"moves", "directories are emptied by renames into old and new ones, and removed"}, moves},
-      {{"replacements", "synced files and new ones are renamed over others, while neighbours are synced"},
+      {{"replacements",
+        "synced files and new ones are renamed over others, while neighbours are synced"},
        replacements},
-      {{"large-directories", "synced files move where a directory grows, beyond its direct blocks too"},
+      {{"large-directories",
+        "synced files move where a directory grows, beyond its direct blocks too"},
        large_directories},
       {{"journal-wrap", "enough changes of names to wrap a small journal"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},
@@ -129,9 +138,12 @@ const std::vector<Made>& all_families() {
       {{"crowded", "names of all lengths come and go, and move within their chunks"}, crowded},
       {{"appends", "files that stay open grow by less than a block, and are synced"}, appends},
       {{"paths", "directories are renamed, and what is below them is synced at once"}, paths},
-      {{"holes", "holes behind indirect blocks are filled and made, and others take what was freed"}, holes},
+      {{"holes",
+        "holes behind indirect blocks are filled and made, and others take what was freed"},
+       holes},
       {{"syncs", "three users call sync at once"}, syncs},
-      {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"}, fsyncs},
+      {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"},
+       fsyncs},
       {{"rests", "files, records and names change, and a rest follows in place of a sync"}, rests},
       {{"many-users", "three users at once who meet every few operations"}, many_users},
       {{"attributes",
@@ -154,7 +166,8 @@ const std::vector<Family>& families() {
 }
 
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number) {
-  const auto found = std::ranges::find(all_families(), name, [](const Made& one) { return one.family.name; });
+  const auto found =
+      std::ranges::find(all_families(), name, [](const Made& one) { return one.family.name; });
   if (found == all_families().end()) return std::nullopt;
   return found->make(number);
 }

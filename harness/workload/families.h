@@ -1,7 +1,8 @@
 #pragma once
-// Families of workloads, numbered: each aims at one kind of mistake in the order of writes, and every number
-// of it is another list. They are short, so that a lab can try all their crash states, and small: most belong
-// on a disk of a few hundred kilobytes, where space is used again at once (in_process/lab_disks.h).
+// Families of workloads, numbered: each aims at one kind of mistake in the order of writes, and
+// every number of it is another list. They are short, so that a lab can try all their crash states,
+// and small: most belong on a disk of a few hundred kilobytes, where space is used again at once
+// (in_process/lab_disks.h).
 //
 //   reuse          files go and others take their blocks and inodes in the next breath
 //   nearly-full    files, their ends, holes and directories go on a disk without a free block, and others
@@ -23,8 +24,8 @@
 //   moves          directories are emptied by renames into old and new ones, and removed
 //   replacements   synced files and new ones are renamed over others, while their neighbours are synced
 //   large-directories
-//                  synced files move where a directory grows; with blocks of 512 bytes that is where its
-//                  indirect block begins
+//                  synced files move where a directory grows; with blocks of 512 bytes that is
+//                  where its indirect block begins
 //   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
 //   open-files     files lose their last names while they are open, and are written and synced without one
 //   overwrites     synced files are written over: a block, and more than a transaction of a journal holds
@@ -36,7 +37,8 @@
 //   syncs          three users call sync at once, each with little to write
 //   fsyncs         two users change files with indirect blocks and fsync them, while a third one calls sync
 //   rests          files, records and names change, and a rest follows, while another user may go on: what was
-//                  done before it is on the disk without a sync, where the age of what is lost is bounded
+//                  done before it is on the disk without a sync, where the age of what is lost is
+//                  bounded
 //   many-users     three users at once (random_operations.h), who meet every few operations
 //   attributes     three users change modes, owners and times, between files that come, grow, move and go:
 //                  is what the disk shows of one point of the history?

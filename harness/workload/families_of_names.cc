@@ -1,4 +1,5 @@
-// Families about names: directories that grow and go, renames, what is open without one (families.h).
+// Families about names: directories that grow and go, renames, what is open without one
+// (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,8 @@ std::vector<Operation> directories(std::uint64_t number) {
           if (!list.unlink(name)) list.add({.kind = Kind::rmdir, .path = name});
         if (list.one_in(2)) list.sync();
         list.add({.kind = Kind::rmdir, .path = in});
-        if (const std::string file = list.fresh(); list.create(file)) list.write(file, 0, list.blocks(1, 10));
+        if (const std::string file = list.fresh(); list.create(file))
+          list.write(file, 0, list.blocks(1, 10));
         list.mkdir(in);
         break;
       case 3:
@@ -62,7 +64,8 @@ std::vector<Operation> directories(std::uint64_t number) {
         if (!names.empty()) list.rename(list.any_of(names), long_name(list.any_of(roots), next++));
         break;
       default:
-        if (const std::string file = list.any_file(); !file.empty()) list.append(file, list.blocks(1, 6));
+        if (const std::string file = list.any_file(); !file.empty())
+          list.append(file, list.blocks(1, 6));
     }
     if (const std::string file = list.any_file(); !file.empty()) list.maybe_persist(file);
     if (list.one_in(4)) list.add({.kind = Kind::fsync_directory, .path = in});
@@ -78,8 +81,10 @@ std::vector<Operation> renames(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 7; ++round) {
     const bool directory = list.one_in(3);
-    std::vector<std::string> names = list.draft().all(directory ? FileType::directory : FileType::regular);
-    if (directory) std::erase_if(names, [](const std::string& path) { return path.find('/') == path.npos; });
+    std::vector<std::string> names =
+        list.draft().all(directory ? FileType::directory : FileType::regular);
+    if (directory)
+      std::erase_if(names, [](const std::string& path) { return path.find('/') == path.npos; });
     if (names.empty()) continue;
     const std::string from = list.any_of(names);
     const std::string aside = list.fresh(list.any_of(parents));
@@ -108,7 +113,8 @@ std::vector<Operation> renames(std::uint64_t number) {
   return list.take();
 }
 
-/// Directories with something in them, and files, change places with others that have other parents.
+/// Directories with something in them, and files, change places with others that have other
+/// parents.
 std::vector<Operation> exchanges(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
@@ -240,7 +246,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // A neighbour's fsync writes the inodes around it, and no name; so does that of the link that is left.
+    // A neighbour's fsync writes the inodes around it, and no name; so does that of the link that
+    // is left.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -259,7 +266,8 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   // Three names fill a chunk, and twelve blocks of one chunk are followed by an indirect one.
   std::uint64_t next = 0;
   for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)
-    list.add({.kind = Kind::link, .path = outside[next % 3], .target = long_name(parents[0], next)});
+    list.add(
+        {.kind = Kind::link, .path = outside[next % 3], .target = long_name(parents[0], next)});
   list.sync();
   for (int round = 0; round < 6; ++round) {
     for (std::uint64_t i = 1 + list.below(3); i > 0; --i) {
@@ -298,7 +306,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
     if (list.one_in(2)) list.write(made, 0, list.blocks(1, 6));
     const std::string file = list.any_file();
     if (list.one_in(3)) list.rename(file, list.fresh(list.any_of(parents)));
-    if (list.one_in(2) && list.draft().all(FileType::regular).size() > 8) list.unlink(list.any_file());
+    if (list.one_in(2) && list.draft().all(FileType::regular).size() > 8)
+      list.unlink(list.any_file());
     if (const auto all = list.draft().all(FileType::directory); list.one_in(4))
       list.add({.kind = Kind::rmdir, .path = list.any_of(all)});
     for (const std::string& parent : parents) list.mkdir(parent);
@@ -307,8 +316,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
-/// Names of all lengths come and go in one directory: what is left of a chunk's room lies in pieces, and a
-/// new name moves others that may not be on the disk yet.
+/// Names of all lengths come and go in one directory: what is left of a chunk's room lies in
+/// pieces, and a new name moves others that may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);
@@ -334,8 +343,8 @@ std::vector<Operation> crowded(std::uint64_t number) {
   return list.take();
 }
 
-/// Files lose their last names while they are open, and are written and synced without one; others take what
-/// they give back when they are closed.
+/// Files lose their last names while they are open, and are written and synced without one; others
+/// take what they give back when they are closed.
 std::vector<Operation> open_files(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

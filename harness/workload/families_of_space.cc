@@ -73,8 +73,8 @@ std::vector<Operation> reuse(std::uint64_t number) {
 
 namespace {
 
-/// Takes every block of a small disk: halves of halves, so that the last fragment is reached on any. What
-/// finds no room is a file that holds less, or nothing.
+/// Takes every block of a small disk: halves of halves, so that the last fragment is reached on
+/// any. What finds no room is a file that holds less, or nothing.
 void fill_the_disk(Drawing& list) {
   constexpr std::uint64_t kLargest = 128 << 10;
   list.mkdir("full");
@@ -93,7 +93,8 @@ void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.sync();
 }
 
-/// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a directory.
+/// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a
+/// directory.
 std::uint64_t give_back(Drawing& list, const std::string& file) {
   const std::uint64_t size = list.size(file);
   const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
@@ -116,9 +117,10 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// The blocks that there are go to this file, or a fragment to it and the rest to another one. Returns who
-/// came last.
-std::string take(Drawing& list, const std::string& taker, const std::string& other, std::uint64_t bytes) {
+/// The blocks that there are go to this file, or a fragment to it and the rest to another one.
+/// Returns who came last.
+std::string take(Drawing& list, const std::string& taker, const std::string& other,
+                 std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
   if (bytes <= kStampBytes || !list.one_in(3)) {
     list.append(taker, bytes);
@@ -129,7 +131,8 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// Six files in two directories, one of which has a directory to spare, on a disk without a free block.
+/// Six files in two directories, one of which has a directory to spare, on a disk without a free
+/// block.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
     for (int i = 0; i < 6; ++i)
@@ -159,7 +162,8 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
     // Made before, the taker's writes are under way when the room is given back.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
-    const std::string taker = to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
+    const std::string taker =
+        to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
     if (to_new && made_before) list.create(taker);
     std::uint64_t room = 4 * kStampBytes;
     if (round != 3 || !list.rmdir(disk.spare)) room = give_back(list, list.any_of(disk.files));
@@ -199,15 +203,19 @@ std::vector<Operation> crumbs(std::uint64_t number) {
 std::vector<Operation> no_room(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
-  const auto long_name = [&] { return list.fresh(list.any_of(disk.directories)) + std::string(200, 'n'); };
+  const auto long_name = [&] {
+    return list.fresh(list.any_of(disk.directories)) + std::string(200, 'n');
+  };
   for (int round = 0; round < 8 && disk.forget_the_removed(); ++round) {
     const std::string file = list.any_of(disk.files);
-    const std::uint64_t size = list.size(file), end = (size + kStampBytes - 1) / kStampBytes * kStampBytes;
+    const std::uint64_t size = list.size(file),
+                        end = (size + kStampBytes - 1) / kStampBytes * kStampBytes;
     if (list.one_in(2)) list.truncate(list.any_of(disk.files), list.below(4) * kStampBytes);
     switch (list.below(6)) {
       case 0:
       case 1:
-        list.add({.kind = Kind::allocate, .path = file, .offset = end, .length = list.blocks(40, 200)});
+        list.add(
+            {.kind = Kind::allocate, .path = file, .offset = end, .length = list.blocks(40, 200)});
         break;
       case 2:
         list.append(file, list.blocks(40, 120));
@@ -216,11 +224,13 @@ std::vector<Operation> no_room(std::uint64_t number) {
         list.mkdir(long_name());
         break;
       case 4:
-        list.add(
-            {.kind = Kind::symlink, .path = long_name(), .target = std::string(list.below(450) + 1, 't')});
+        list.add({.kind = Kind::symlink,
+                  .path = long_name(),
+                  .target = std::string(list.below(450) + 1, 't')});
         break;
       default:
-        for (int i = 0; i < 12; ++i) list.add({.kind = Kind::link, .path = file, .target = long_name()});
+        for (int i = 0; i < 12; ++i)
+          list.add({.kind = Kind::link, .path = file, .target = long_name()});
         break;
     }
     list.maybe_persist(file);
@@ -256,10 +266,11 @@ std::vector<Operation> full_users(std::uint64_t number) {
   return list.take();
 }
 
-/// Holes in front of indirect blocks' pointers are filled while others of them are freed, on a disk with
-/// little room, and other users take what was freed.
+/// Holes in front of indirect blocks' pointers are filled while others of them are freed, on a disk
+/// with little room, and other users take what was freed.
 std::vector<Operation> holes(std::uint64_t number) {
-  constexpr std::uint64_t kUsers = 3, kFirst = 12;  // direct pointers; with blocks of 512 bytes, in stamps
+  constexpr std::uint64_t kUsers = 3,
+                          kFirst = 12;  // direct pointers; with blocks of 512 bytes, in stamps
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
   for (const std::string& file : sparse) {
@@ -276,8 +287,11 @@ std::vector<Operation> holes(std::uint64_t number) {
     if (user < sparse.size()) {
       const std::string& file = sparse[user];
       const auto place = [&] { return (kFirst + list.below(40)) * kStampBytes; };
-      list.add(
-          {.kind = Kind::write, .path = file, .offset = place(), .length = kStampBytes, .thread = thread});
+      list.add({.kind = Kind::write,
+                .path = file,
+                .offset = place(),
+                .length = kStampBytes,
+                .thread = thread});
       const std::uint64_t cut = place();
       if (list.one_in(5))
         list.add({.kind = Kind::truncate, .path = file, .length = cut, .thread = thread});
@@ -459,7 +473,8 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// What a journal of data has logged is written again: in small, and with more than one transaction holds.
+/// What a journal of data has logged is written again: in small, and with more than one transaction
+/// holds.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);

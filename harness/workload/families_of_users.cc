@@ -1,5 +1,5 @@
-// Families about what one call leaves undone while another one is under way: fsync below directories that
-// move, several syncs at once, what stays open (families.h).
+// Families about what one call leaves undone while another one is under way: fsync below
+// directories that move, several syncs at once, what stays open (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ void meet(Drawing& list, std::uint64_t users) {
 }
 
 /// What is in the directory, and in those below it.
-std::vector<std::string> all_below(const Drawing& list, const std::string& directory, FileType type) {
+std::vector<std::string> all_below(const Drawing& list, const std::string& directory,
+                                   FileType type) {
   std::vector<std::string> paths = list.draft().all(type);
   std::erase_if(paths, [&](const std::string& path) { return !path.starts_with(directory + "/"); });
   return paths;
@@ -27,8 +28,9 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// Directories are renamed, by one user or each of three his own, and what is below them is synced at once.
-/// With long names, for every second pair of numbers, old and new name lie in different blocks.
+/// Directories are renamed, by one user or each of three his own, and what is below them is synced
+/// at once. With long names, for every second pair of numbers, old and new name lie in different
+/// blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
@@ -59,8 +61,10 @@ std::vector<Operation> paths(std::uint64_t number) {
                            .path = from,
                            .target = to,
                            .thread = thread};
-    const bool moved = !to.starts_with(from + "/") && !from.starts_with(to + "/") && list.add(rename);
-    std::vector<std::string> below = all_below(list, moved && !list.one_in(4) ? to : home, FileType::regular);
+    const bool moved =
+        !to.starts_with(from + "/") && !from.starts_with(to + "/") && list.add(rename);
+    std::vector<std::string> below =
+        all_below(list, moved && !list.one_in(4) ? to : home, FileType::regular);
     if (below.empty()) below = all_below(list, home, FileType::regular);
     const std::string file = list.any_of(below);
     if (list.one_in(4))
@@ -96,8 +100,8 @@ std::vector<Operation> syncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Two users change a file each, beyond its direct pointers (blocks of 512 bytes), and fsync it, while a
-/// third one calls sync: what an fsync promises may have been sent by somebody else.
+/// Two users change a file each, beyond its direct pointers (blocks of 512 bytes), and fsync it,
+/// while a third one calls sync: what an fsync promises may have been sent by somebody else.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -113,10 +117,16 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
       const auto dice = list.below(3);
       if (dice == 0) list.add({.kind = Kind::truncate, .path = file, .length = at, .thread = user});
       if (dice == 1)
-        list.add(
-            {.kind = Kind::punch, .path = file, .offset = at, .length = list.blocks(1, 8), .thread = user});
-      list.add(
-          {.kind = Kind::write, .path = file, .offset = at, .length = list.blocks(1, 6), .thread = user});
+        list.add({.kind = Kind::punch,
+                  .path = file,
+                  .offset = at,
+                  .length = list.blocks(1, 8),
+                  .thread = user});
+      list.add({.kind = Kind::write,
+                .path = file,
+                .offset = at,
+                .length = list.blocks(1, 6),
+                .thread = user});
     }
     list.add({.kind = Kind::sync, .thread = kWhoSyncs});
     for (std::uint8_t user = kWhoSyncs + 1; user < kUsers; ++user)
@@ -160,9 +170,9 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests. In every second number one of
-/// them stays open, so that its inode does, too, and another user works on meanwhile in his. Rests are as long as delays of
-/// writes are.
+/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests. In
+/// every second number one of them stays open, so that its inode does, too, and another user works
+/// on meanwhile in his. Rests are as long as delays of writes are.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);
@@ -171,8 +181,9 @@ std::vector<Operation> rests(std::uint64_t number) {
   for (const std::string& home : homes)
     for (int i = 0; i < 3; ++i) list.new_file(home, 1, 20);
   if (users > 1)
-    list.add(
-        {.kind = Kind::open, .path = all_below(list, homes[0], FileType::regular).front(), .target = "%log"});
+    list.add({.kind = Kind::open,
+              .path = all_below(list, homes[0], FileType::regular).front(),
+              .target = "%log"});
   list.sync();
   meet(list, homes.size());
   const auto change = [&](std::uint8_t user) {
@@ -189,10 +200,14 @@ std::vector<Operation> rests(std::uint64_t number) {
     } else if (dice == 3) {
       list.add({.kind = Kind::unlink, .path = file, .thread = user});
     } else {
-      const std::uint64_t at = dice == 4 ? list.below(list.size(file) / kStampBytes + 1) * kStampBytes
-                                         : (list.size(file) + kStampBytes - 1) / kStampBytes * kStampBytes;
-      list.add(
-          {.kind = Kind::write, .path = file, .offset = at, .length = list.blocks(1, 6), .thread = user});
+      const std::uint64_t at =
+          dice == 4 ? list.below(list.size(file) / kStampBytes + 1) * kStampBytes
+                    : (list.size(file) + kStampBytes - 1) / kStampBytes * kStampBytes;
+      list.add({.kind = Kind::write,
+                .path = file,
+                .offset = at,
+                .length = list.blocks(1, 6),
+                .thread = user});
     }
   };
   for (int round = 0; round < 6; ++round) {

@@ -22,7 +22,8 @@ VfsResult<void> OpenFiles::keep(std::uint8_t thread, const std::string& name, co
   return {};
 }
 
-VfsResult<void> OpenFiles::open(std::uint8_t thread, const std::string& name, const std::string& path) {
+VfsResult<void> OpenFiles::open(std::uint8_t thread, const std::string& name,
+                                const std::string& path) {
   return keep(thread, name, [&] {
     const VfsResult<FileHandle> file = vfs_.open(path, {});
     return file || file.error().value != EISDIR ? file : vfs_.open_directory(path);

@@ -1,5 +1,6 @@
 #pragma once
-// The files that a workload keeps open by `open PATH %NAME` (operation.h), for the threads that execute it.
+// The files that a workload keeps open by `open PATH %NAME` (operation.h), for the threads that
+// execute it.
 
 #include <cstdint>
 #include <map>

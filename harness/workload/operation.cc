@@ -1,5 +1,5 @@
-// The operation language: text form (operation.h). Each word has a signature, a letter for each argument, so
-// that one loop writes all of them and one reads them.
+// The operation language: text form (operation.h). Each word has a signature, a letter for each
+// argument, so that one loop writes all of them and one reads them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -19,74 +19,76 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v version, m mode,
-/// u user, g group, s seconds, k kind of a node, i flags of an inode, j project, c kind of a crash.
+/// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v
+/// version, m mode, u user, g group, s seconds, k kind of a node, i flags of an inode, j project, c
+/// kind of a crash.
 struct Word {
   Kind kind;
   std::string_view name, signature;
 };
 constexpr std::string_view kPersistedWord = "persisted ";
 
-constexpr std::array<Word, kOperationKinds> kWords{{{Kind::mkdir, "mkdir", "p"},
-                                                    {Kind::rmdir, "rmdir", "p"},
-                                                    {Kind::create, "create", "p"},
-                                                    {Kind::unlink, "unlink", "p"},
-                                                    {Kind::write, "write", "polfv"},
-                                                    {Kind::write_sync, "write-sync", "polfv"},
-                                                    {Kind::write_dsync, "write-dsync", "polfv"},
-                                                    {Kind::write_direct, "write-direct", "polfv"},
-                                                    {Kind::write_mapped, "write-mapped", "polfv"},
-                                                    {Kind::append, "append", "polfv"},
-                                                    {Kind::truncate, "truncate", "pl"},
-                                                    {Kind::allocate, "allocate", "pol"},
-                                                    {Kind::allocate_keep, "allocate-keep", "pol"},
-                                                    {Kind::punch, "punch", "pol"},
-                                                    {Kind::zero, "zero", "pol"},
-                                                    {Kind::zero_keep, "zero-keep", "pol"},
-                                                    {Kind::link, "link", "pt"},
-                                                    {Kind::symlink, "symlink", "tp"},
-                                                    {Kind::rename, "rename", "pt"},
-                                                    {Kind::rename_noreplace, "rename-noreplace", "pt"},
-                                                    {Kind::rename_exchange, "rename-exchange", "pt"},
-                                                    {Kind::rename_whiteout, "rename-whiteout", "pt"},
-                                                    {Kind::setxattr, "setxattr", "pax"},
-                                                    {Kind::removexattr, "removexattr", "pa"},
-                                                    {Kind::fsync, "fsync", "p"},
-                                                    {Kind::fdatasync, "fdatasync", "p"},
-                                                    {Kind::fsync_directory, "fsyncdir", "p"},
-                                                    {Kind::sync, "sync", ""},
-                                                    {Kind::syncfs, "syncfs", ""},
-                                                    {Kind::join, "join", ""},
-                                                    {Kind::open, "open", "pt"},
-                                                    {Kind::close, "close", "p"},
-                                                    {Kind::chmod, "chmod", "pm"},
-                                                    {Kind::chown, "chown", "pug"},
-                                                    {Kind::touch, "touch", "ps"},
-                                                    {Kind::rest, "rest", "s"},
-                                                    {Kind::begin, "begin", ""},
-                                                    {Kind::commit, "commit", ""},
-                                                    {Kind::collapse, "collapse", "pol"},
-                                                    {Kind::insert, "insert", "pol"},
-                                                    {Kind::clone, "clone", "poltq"},
-                                                    {Kind::dedupe, "dedupe", "poltq"},
-                                                    {Kind::store, "store", "polfv"},
-                                                    {Kind::msync, "msync", "pol"},
-                                                    {Kind::sync_range, "sync-range", "pol"},
-                                                    {Kind::tmpfile, "tmpfile", "t"},
-                                                    {Kind::mknod, "mknod", "pk"},
-                                                    {Kind::remount, "remount", ""},
-                                                    {Kind::freeze, "freeze", ""},
-                                                    {Kind::evict, "evict", ""},
-                                                    {Kind::flags, "flags", "pi"},
-                                                    {Kind::project, "project", "pj"},
-                                                    {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
-                                                    {Kind::write_uring, "write-uring", "polfv"},
-                                                    {Kind::remount_read_only, "remount-ro", ""},
-                                                    {Kind::access, "access", "ps"},
-                                                    {Kind::subvolume, "subvolume", "p"},
-                                                    {Kind::snapshot, "snapshot", "pt"},
-                                                    {Kind::remove_subvolume, "remove-subvolume", "p"},
-                                                    {Kind::crash, "crash", "c"}}};
+constexpr std::array<Word, kOperationKinds> kWords{
+    {{Kind::mkdir, "mkdir", "p"},
+     {Kind::rmdir, "rmdir", "p"},
+     {Kind::create, "create", "p"},
+     {Kind::unlink, "unlink", "p"},
+     {Kind::write, "write", "polfv"},
+     {Kind::write_sync, "write-sync", "polfv"},
+     {Kind::write_dsync, "write-dsync", "polfv"},
+     {Kind::write_direct, "write-direct", "polfv"},
+     {Kind::write_mapped, "write-mapped", "polfv"},
+     {Kind::append, "append", "polfv"},
+     {Kind::truncate, "truncate", "pl"},
+     {Kind::allocate, "allocate", "pol"},
+     {Kind::allocate_keep, "allocate-keep", "pol"},
+     {Kind::punch, "punch", "pol"},
+     {Kind::zero, "zero", "pol"},
+     {Kind::zero_keep, "zero-keep", "pol"},
+     {Kind::link, "link", "pt"},
+     {Kind::symlink, "symlink", "tp"},
+     {Kind::rename, "rename", "pt"},
+     {Kind::rename_noreplace, "rename-noreplace", "pt"},
+     {Kind::rename_exchange, "rename-exchange", "pt"},
+     {Kind::rename_whiteout, "rename-whiteout", "pt"},
+     {Kind::setxattr, "setxattr", "pax"},
+     {Kind::removexattr, "removexattr", "pa"},
+     {Kind::fsync, "fsync", "p"},
+     {Kind::fdatasync, "fdatasync", "p"},
+     {Kind::fsync_directory, "fsyncdir", "p"},
+     {Kind::sync, "sync", ""},
+     {Kind::syncfs, "syncfs", ""},
+     {Kind::join, "join", ""},
+     {Kind::open, "open", "pt"},
+     {Kind::close, "close", "p"},
+     {Kind::chmod, "chmod", "pm"},
+     {Kind::chown, "chown", "pug"},
+     {Kind::touch, "touch", "ps"},
+     {Kind::rest, "rest", "s"},
+     {Kind::begin, "begin", ""},
+     {Kind::commit, "commit", ""},
+     {Kind::collapse, "collapse", "pol"},
+     {Kind::insert, "insert", "pol"},
+     {Kind::clone, "clone", "poltq"},
+     {Kind::dedupe, "dedupe", "poltq"},
+     {Kind::store, "store", "polfv"},
+     {Kind::msync, "msync", "pol"},
+     {Kind::sync_range, "sync-range", "pol"},
+     {Kind::tmpfile, "tmpfile", "t"},
+     {Kind::mknod, "mknod", "pk"},
+     {Kind::remount, "remount", ""},
+     {Kind::freeze, "freeze", ""},
+     {Kind::evict, "evict", ""},
+     {Kind::flags, "flags", "pi"},
+     {Kind::project, "project", "pj"},
+     {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
+     {Kind::write_uring, "write-uring", "polfv"},
+     {Kind::remount_read_only, "remount-ro", ""},
+     {Kind::access, "access", "ps"},
+     {Kind::subvolume, "subvolume", "p"},
+     {Kind::snapshot, "snapshot", "pt"},
+     {Kind::remove_subvolume, "remove-subvolume", "p"},
+     {Kind::crash, "crash", "c"}}};
 
 /// As chattr(1) calls them.
 struct InodeFlag {
@@ -235,7 +237,8 @@ bool takes_any_byte(Kind kind) {
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
   const bool two_files = shares_blocks(operation.kind);
-  const bool range = is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
+  const bool range =
+      is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
       return fail(subject, "a direct write or range must start at a multiple of 512");
@@ -248,11 +251,13 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                           operation.length % kRangeUnitBytes == 0 &&
                           operation.target_offset % kRangeUnitBytes == 0;
     if ((moves_blocks(operation.kind) || two_files) && !in_units)
-      return fail(subject, fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
+      return fail(subject,
+                  fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
   }
   if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
       operation.target_offset > kLargestFileBytes ||
-      (range && std::max(operation.offset, operation.target_offset) + operation.length > kLargestFileBytes)) {
+      (range && std::max(operation.offset, operation.target_offset) + operation.length >
+                    kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
   if (operation.mode > 0777) return fail(subject, "a mode is octal, at most 777");
@@ -263,7 +268,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
-    return fail(subject, fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
+    return fail(subject,
+                fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
                 "that is what every file system can store");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")
@@ -272,7 +278,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   if (operation.kind == Kind::crash && operation.target != "panic" && operation.target != "power")
     return fail(subject, fmt::format("\"{}\" is not a kind of crash", operation.target),
                 "write \"crash panic\" or \"crash power\"");
-  if (operation.kind == Kind::rest && (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
+  if (operation.kind == Kind::rest &&
+      (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
     return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
   return {};
 }
@@ -310,13 +317,15 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
     return fail(subject, "an open file is written as % and a name",
                 "write \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
-    return fail(subject, fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
+    return fail(subject,
+                fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
                 "an open file can be written, truncated, allocated, linked, synced and closed");
   }
   const bool two_paths =
       (word_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
   if (two_paths && is_open_file(operation.target))
-    return fail(subject, fmt::format("\"{}\" begins with %, which only open files do", operation.target));
+    return fail(subject,
+                fmt::format("\"{}\" begins with %, which only open files do", operation.target));
   return {};
 }
 
@@ -325,8 +334,8 @@ tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;
   if (!parse_number(words[0].substr(1), thread) || thread >= kThreadsMost) {
-    return tl::unexpected(fmt::format("\"{}\" is not a thread; threads are @0 to @{}", words[0].substr(0, 20),
-                                      kThreadsMost - 1));
+    return tl::unexpected(fmt::format("\"{}\" is not a thread; threads are @0 to @{}",
+                                      words[0].substr(0, 20), kThreadsMost - 1));
   }
   words.erase(words.begin());
   if (!words.empty() && words[0] == "join")
@@ -361,30 +370,35 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   std::vector<std::string_view> words = split(line);
   const auto thread = take_thread(words);
   if (!thread) return fail(subject, thread.error());
-  const auto word = std::find_if(kWords.begin(), kWords.end(),
-                                 [&](const Word& w) { return !words.empty() && w.name == words[0]; });
+  const auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) {
+    return !words.empty() && w.name == words[0];
+  });
   if (word == kWords.end()) {
     std::string known;
     for (const Word& each : kWords) known += (known.empty() ? "" : ", ") + std::string(each.name);
-    return fail(subject, fmt::format("unknown operation \"{}\"", line.substr(0, 80)), "use one of " + known);
+    return fail(subject, fmt::format("unknown operation \"{}\"", line.substr(0, 80)),
+                "use one of " + known);
   }
   if (words.size() != word->signature.size() + 1) {
-    return fail(subject, fmt::format("\"{}\" takes {} words, not {}", word->name, word->signature.size(),
-                                     words.size() - 1));
+    return fail(subject, fmt::format("\"{}\" takes {} words, not {}", word->name,
+                                     word->signature.size(), words.size() - 1));
   }
   Operation operation;
   operation.kind = word->kind;
   operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
     if (word->signature[i] == 'i' && !parse_flags(words[i + 1], operation.flags))
-      return fail(subject, fmt::format("\"{}\" are not flags of an inode", words[i + 1].substr(0, 80)),
+      return fail(subject,
+                  fmt::format("\"{}\" are not flags of an inode", words[i + 1].substr(0, 80)),
                   "use letters of aACdDisSu, or - for none");
     if (word->signature[i] == 'x' && !parse_attribute_value(words[i + 1]))
-      return fail(
-          subject, fmt::format("\"{}\" is not a value of an attribute", words[i + 1].substr(0, 80)),
-          fmt::format("use a word, 0xHEX or fill:BYTES[:0-25], of at most {} bytes", kAttributeValueMost));
+      return fail(subject,
+                  fmt::format("\"{}\" is not a value of an attribute", words[i + 1].substr(0, 80)),
+                  fmt::format("use a word, 0xHEX or fill:BYTES[:0-25], of at most {} bytes",
+                              kAttributeValueMost));
     if (word->signature[i] == 'a' && !is_attribute_name(words[i + 1]))
-      return fail(subject, fmt::format("\"{}\" is not the name of an attribute", words[i + 1].substr(0, 80)),
+      return fail(subject,
+                  fmt::format("\"{}\" is not the name of an attribute", words[i + 1].substr(0, 80)),
                   "begin it with user., trusted., security. or system.");
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
@@ -405,13 +419,14 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
       open.emplace(operation.thread, operation.target);
     if (operation.kind == Kind::close) open.erase({operation.thread, operation.path});
     const bool crash = operation.kind == Kind::crash;
-    if (!crash && operation.kind != Kind::remount && operation.kind != Kind::remount_read_only) continue;
+    if (!crash && operation.kind != Kind::remount && operation.kind != Kind::remount_read_only)
+      continue;
     if (threads_of(operations) > 1)
       return fmt::format("a list with a {} has one thread", crash ? "crash" : "remount");
     if (open.empty()) continue;
-    return fmt::format(
-        "operation {}: {} is open at a {}", i, open.begin()->second,
-        crash ? "crash, and nothing is open after it" : "remount, and nothing is unmounted that is in use");
+    return fmt::format("operation {}: {} is open at a {}", i, open.begin()->second,
+                       crash ? "crash, and nothing is open after it"
+                             : "remount, and nothing is unmounted that is in use");
   }
   return std::nullopt;
 }
@@ -440,7 +455,8 @@ std::vector<std::string> subjects_of(std::string_view text, const std::string& f
   return subjects;
 }
 
-Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name) {
+Result<std::vector<Operation>> parse_operations(std::string_view text,
+                                                const std::string& file_name) {
   std::vector<Operation> operations;
   for (const auto& [number, line] : lines_of(text)) {
     TRY(auto operation, parse_operation(line, fmt::format("{}:{}", file_name, number)));
@@ -459,7 +475,8 @@ bool is_write(Kind kind) {
 }
 
 bool is_direct(Kind kind) {
-  return kind == Kind::write_direct || kind == Kind::write_direct_dsync || kind == Kind::write_uring;
+  return kind == Kind::write_direct || kind == Kind::write_direct_dsync ||
+         kind == Kind::write_uring;
 }
 
 bool moves_blocks(Kind kind) {
@@ -472,7 +489,8 @@ bool shares_blocks(Kind kind) {
 
 std::size_t threads_of(std::span<const Operation> operations) {
   std::size_t threads = 1;
-  for (const Operation& each : operations) threads = std::max<std::size_t>(threads, each.thread + 1U);
+  for (const Operation& each : operations)
+    threads = std::max<std::size_t>(threads, each.thread + 1U);
   return threads;
 }
 

@@ -38,7 +38,8 @@
 //   remount-ro                                remounted read-only, then writable again; keeps everything, as remount does
 //   freeze                                    FIFREEZE, then FITHAW; keeps everything, too
 //   crash panic         crash power           what was written is on the disk, or only what was flushed is; recovery and mount.
-//                                             What was found is where the rest of the list begins. As remount
+//                                             What was found is where the rest of the list begins.
+//                                             As remount
 //   evict                                     clean pages, inodes and names leave the cache
 //   rest SECONDS                              nothing: what is older then has been written (promises.h)
 //   join                                      all threads meet
@@ -47,14 +48,17 @@
 //   begin               commit                what the thread does in between is a transaction
 //                                             (fs-adapters/transactions.h), where there are such
 //
-// Writes that are not direct, and ranges of allocate, punch and zero, begin and end at any byte. Of a block that two writes have made a dump tells
-// the first 32 bytes, and that is what is judged of it. Ranges that are moved or shared do at multiples of 4096, as
-// file systems' blocks do; where these are larger the kernel refuses, and the operation is skipped as one that the file system does not have.
+// Writes that are not direct, and ranges of allocate, punch and zero, begin and end at any byte. Of
+// a block that two writes have made a dump tells the first 32 bytes, and that is what is judged of
+// it. Ranges that are moved or shared do at multiples of 4096, as file systems' blocks do; where
+// these are larger the kernel refuses, and the operation is skipped as one that the file system
+// does not have.
 //
-// "%NAME" then stands for the open file wherever an operation would have opened one to work on it: write,
-// write-mapped, store, msync, sync-range, truncate, fallocate's words, fsync, fdatasync. It belongs to the thread that opened it; what
-// is open at the end is closed before anything is unmounted. A directory that is open takes fsync only, and keeps its inode in
-// memory whatever is evicted. So fsync of a file without a name can be said:
+// "%NAME" then stands for the open file wherever an operation would have opened one to work on it:
+// write, write-mapped, store, msync, sync-range, truncate, fallocate's words, fsync, fdatasync. It
+// belongs to the thread that opened it; what is open at the end is closed before anything is
+// unmounted. A directory that is open takes fsync only, and keeps its inode in memory whatever is
+// evicted. So fsync of a file without a name can be said:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
 //
@@ -62,22 +66,24 @@
 //
 //   tmpfile %f    write %f 0 4096 1 1    link %f a    fsync %f
 //
-// Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The operations of
-// one thread run in order, those of different threads side by side; a join waits until all before it are
-// done:
+// Threads. "@2 write ..." is an operation of thread 2; without a prefix it is thread 0's. The
+// operations of one thread run in order, those of different threads side by side; a join waits
+// until all before it are done:
 //
 //   mkdir d | join | create d/a      write d/a ..     fsync d/a (5)  | join | ...
 //                  | @1 create d/b   @1 write d/b ..  @1 fsync d/b (8)
 //
-// Two rules keep the oracle simple. Between two joins a file, and a name, belongs to the one thread that
-// touches it (reading the directories on a path is not a touch; ownership.h of the oracle checks). And
-// persistence points are reported in the order of the list: a thread whose point has succeeded continues only
-// when all points before it in the list have been reported, so that "persisted N" alone says where every
-// thread is. The calls themselves do overlap, and so do the commits behind them.
+// Two rules keep the oracle simple. Between two joins a file, and a name, belongs to the one thread
+// that touches it (reading the directories on a path is not a touch; ownership.h of the oracle
+// checks). And persistence points are reported in the order of the list: a thread whose point has
+// succeeded continues only when all points before it in the list have been reported, so that
+// "persisted N" alone says where every thread is. The calls themselves do overlap, and so do the
+// commits behind them.
 //
-// A workload is a list of operations made from a seed before anything runs. The agent executes it, the oracle
-// follows the same list on the host: neither needs to know what the other did. Paths are those of vfs.h,
-// without blanks; the root, which only fsyncdir and the attributes take, is written ".".
+// A workload is a list of operations made from a seed before anything runs. The agent executes it,
+// the oracle follows the same list on the host: neither needs to know what the other did. Paths are
+// those of vfs.h, without blanks; the root, which only fsyncdir and the attributes take, is written
+// ".".
 
 #include <cstdint>
 #include <optional>
@@ -158,22 +164,23 @@ struct Operation {
   };
   Kind kind = Kind::sync;
   std::string path;
-  /// link, rename: the new name; symlink: what it points to; open, tmpfile: "%NAME"; clone, dedupe: the other
-  /// file; mknod: "fifo"; crash: "panic" or "power"
+  /// link, rename: the new name; symlink: what it points to; open, tmpfile: "%NAME"; clone, dedupe:
+  /// the other file; mknod: "fifo"; crash: "panic" or "power"
   std::string target;
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< bytes
   std::uint64_t target_offset = 0;  ///< clone, dedupe: where in the target, bytes
-  std::uint64_t length = 0;         ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
-  std::uint32_t file = 0;           ///< writes: the file's number
-  std::uint32_t version = 0;        ///< writes: rises with every write of the workload
-  std::uint8_t thread = 0;          ///< below kThreadsMost; a join is thread 0's
-  std::uint32_t mode = 0;           ///< chmod
-  std::uint32_t flags = 0;          ///< flags: FS_*_FL of linux/fs.h
-  std::uint32_t project = 0;        ///< project
+  std::uint64_t length =
+      0;                   ///< bytes; of a write at most kLongestWriteBytes; truncate: the new size
+  std::uint32_t file = 0;  ///< writes: the file's number
+  std::uint32_t version = 0;          ///< writes: rises with every write of the workload
+  std::uint8_t thread = 0;            ///< below kThreadsMost; a join is thread 0's
+  std::uint32_t mode = 0;             ///< chmod
+  std::uint32_t flags = 0;            ///< flags: FS_*_FL of linux/fs.h
+  std::uint32_t project = 0;          ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
-  std::int64_t seconds = 0;           ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
+  std::int64_t seconds = 0;  ///< touch, access: since the epoch; rest: at most kLongestRestSeconds
   bool operator==(const Operation&) const = default;
 };
 inline constexpr std::size_t kOperationKinds = 60;
@@ -198,9 +205,10 @@ std::string format(const Operation& operation);
 /// Errors name the word that is wrong. `subject` is put in front ("workload.txt:12").
 Result<Operation> parse_operation(std::string_view line, const std::string& subject);
 
-/// A whole list: one operation a line, empty lines and those that begin with '#' left out. Errors name file
-/// and line.
-Result<std::vector<Operation>> parse_operations(std::string_view text, const std::string& file_name);
+/// A whole list: one operation a line, empty lines and those that begin with '#' left out. Errors
+/// name file and line.
+Result<std::vector<Operation>> parse_operations(std::string_view text,
+                                                const std::string& file_name);
 
 /// Of each operation of such a list: "FILE:LINE".
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
@@ -208,10 +216,12 @@ std::vector<std::string> subjects_of(std::string_view text, const std::string& f
 /// After success, something may be promised to survive a power cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Why a remount or crash of the list cannot be done: another thread may have a file open, or this one has.
+/// Why a remount or crash of the list cannot be done: another thread may have a file open, or this
+/// one has.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
-/// The mark "persisted N", which the agent writes when operation N was such a point and has succeeded.
+/// The mark "persisted N", which the agent writes when operation N was such a point and has
+/// succeeded.
 std::string persisted_mark(std::size_t operation);
 std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
@@ -233,8 +243,9 @@ std::size_t threads_of(std::span<const Operation> operations);
 /// "%NAME": an open file in place of a path.
 bool is_open_file(std::string_view path);
 
-/// Does it. A crash is refused with ENOTSUP: only who has the disk can cut its power (harness/explorer/guests/record_workload.h),
-/// elsewhere it is skipped as what the file system does not have. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
+/// Does it. A crash is refused with ENOTSUP: only who has the disk can cut its power
+/// (harness/explorer/guests/record_workload.h), elsewhere it is skipped as what the file system
+/// does not have. A write opens, writes and closes; only `open` keeps a file open, in `open_files`.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// What became of an operation that did not succeed.
@@ -244,8 +255,8 @@ enum class Outcome : std::uint8_t {
   partial,  ///< no room: a write may have been done in part, anything else was not done
 };
 
-/// `skipped_before`: an earlier operation was skipped or partial, so that names and attributes it would have
-/// made may be missing here, which skips this one too.
+/// `skipped_before`: an earlier operation was skipped or partial, so that names and attributes it
+/// would have made may be missing here, which skips this one too.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;

@@ -54,7 +54,8 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
         "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
         "sync-range %f 0 512", "fsync %f", "fsyncdir %f", "@3 fdatasync %f"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
-  EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x") << "any text may be a target";
+  EXPECT_EQ(parse_operation("symlink %x s", "list:7").value().target, "%x")
+      << "any text may be a target";
   for (const char* line : {"unlink %f",
                            "rename a %f",
                            "link a %f",
@@ -102,9 +103,9 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
 }
 
 TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
-  for (const char* line :
-       {"write a 100 512 1 1", "store a 79837 56425 1 2", "append a 7 1 1 3", "allocate a 40 40",
-        "allocate-keep a 1 1", "punch a 700 1", "zero a 0 511", "zero-keep a 513 4096", "flags a -"})
+  for (const char* line : {"write a 100 512 1 1", "store a 79837 56425 1 2", "append a 7 1 1 3",
+                           "allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1",
+                           "zero a 0 511", "zero-keep a 513 4096", "flags a -"})
     EXPECT_EQ(format(parse_operation(line, "list:7").value()), line);
   EXPECT_EQ(format(parse_operation("flags a dA", "list:7").value()), "flags a Ad");
 }
@@ -127,14 +128,16 @@ TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
 }
 
 TEST(Operation, AThreadIsAPrefix) {
-  const auto list = parse_operations("create a\n@0 fsync a\n@7 rename b c\njoin\n", "threads.txt").value();
+  const auto list =
+      parse_operations("create a\n@0 fsync a\n@7 rename b c\njoin\n", "threads.txt").value();
   EXPECT_EQ(list[1].thread, 0);
   EXPECT_EQ(format(list[1]), "fsync a");
   EXPECT_EQ(list[2].thread, 7);
   EXPECT_EQ(format(list[2]), "@7 rename b c");
   EXPECT_EQ(threads_of(list), 8U);
   EXPECT_EQ(threads_of({}), 1U);
-  for (const char* line : {"@8 sync", "@ sync", "@-1 sync", "@1x sync", "@1", "@1 join", "@1 @2 sync"}) {
+  for (const char* line :
+       {"@8 sync", "@ sync", "@-1 sync", "@1x sync", "@1", "@1 join", "@1 @2 sync"}) {
     const auto read = parse_operation(line, "list:7");
     ASSERT_FALSE(read) << line;
     EXPECT_NE(read.error().message().find("list:7"), std::string::npos);
@@ -143,7 +146,8 @@ TEST(Operation, AThreadIsAPrefix) {
 
 TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
   const auto outcome = [](const char* line, int error, bool before = false) {
-    return outcome_of(parse_operation(line, "test").value(), {.error = error, .skipped_before = before});
+    return outcome_of(parse_operation(line, "test").value(),
+                      {.error = error, .skipped_before = before});
   };
   EXPECT_EQ(outcome("punch a 0 512", EOPNOTSUPP), Outcome::skipped);
   EXPECT_EQ(outcome("clone a 0 4096 b 0", EOPNOTSUPP), Outcome::skipped);
@@ -203,7 +207,8 @@ TEST(SmallFiles, DoesEverythingItsNamePromises) {
   bool overwrites = false, replaces = false;
   for (const Operation& operation : small_files({.seed = 3})) {
     kinds.insert(operation.kind);
-    if (operation.kind == Operation::Kind::write) overwrites |= !written.insert(operation.path).second;
+    if (operation.kind == Operation::Kind::write)
+      overwrites |= !written.insert(operation.path).second;
     if (operation.kind == Operation::Kind::rename) replaces |= written.contains(operation.target);
   }
   EXPECT_EQ(kinds.size(), 8u);

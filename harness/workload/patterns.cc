@@ -1,5 +1,5 @@
-// Application patterns (patterns.h), each a class that writes its rounds into a draft. Page and frame sizes
-// are SQLite's defaults, a frame rounded up to whole stamps.
+// Application patterns (patterns.h), each a class that writes its rounds into a draft. Page and
+// frame sizes are SQLite's defaults, a frame rounded up to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,9 @@ class Script {
   explicit Script(std::uint64_t seed) : random_(seed) {}
 
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  std::uint64_t some_bytes(std::uint64_t most_blocks) { return (1 + below(most_blocks)) * kStampBytes; }
+  std::uint64_t some_bytes(std::uint64_t most_blocks) {
+    return (1 + below(most_blocks)) * kStampBytes;
+  }
 
   void create(const std::string& path) { draft.add({.kind = Kind::create, .path = path}); }
   void mkdir(const std::string& path) { draft.add({.kind = Kind::mkdir, .path = path}); }
@@ -63,7 +65,9 @@ class Script {
   void close(const std::string& open_file) { draft.add({.kind = Kind::close, .path = open_file}); }
   void fsync(const std::string& path) { draft.add({.kind = Kind::fsync, .path = path}); }
   void fdatasync(const std::string& path) { draft.add({.kind = Kind::fdatasync, .path = path}); }
-  void fsyncdir(const std::string& path) { draft.add({.kind = Kind::fsync_directory, .path = path}); }
+  void fsyncdir(const std::string& path) {
+    draft.add({.kind = Kind::fsync_directory, .path = path});
+  }
   void sync() { draft.add({.kind = Kind::sync}); }
 
   Draft draft;
@@ -206,10 +210,11 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
   script.fsync(log);
 }
 
-/// Files of a fixed length are written over in place, each write synced, as a database's. Each has been
-/// synced once since the last sync of all, with nothing that anybody would miss, before the first write that
-/// counts: F2FS's defects show elsewhere (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that this is a
-/// control.
+/// Files of a fixed length are written over in place, each write synced, as a database's. Each has
+/// been synced once since the last sync of all, with nothing that anybody would miss, before the
+/// first write that
+/// counts: F2FS's defects show elsewhere (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that
+/// this is a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
@@ -233,9 +238,10 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Files that are made and appended to, each change synced, and their directory with each new name. Every
-/// append needs a new block and nothing is ever renamed or removed: what the defects of ext4 without a
-/// journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this is a control.
+/// Files that are made and appended to, each change synced, and their directory with each new name.
+/// Every append needs a new block and nothing is ever renamed or removed: what the defects of ext4
+/// without a journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this
+/// is a control.
 void append_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
@@ -252,8 +258,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What xfstests' generic/764 asks: a file that was persistent loses its last name while it is open, and is
-/// synced once more. Every other one is written to in between, or shortened.
+/// What xfstests' generic/764 asks: a file that was persistent loses its last name while it is
+/// open, and is synced once more. Every other one is written to in between, or shortened.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";
@@ -269,8 +275,8 @@ void fsync_unlinked(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What xfstests' generic/779 asks: a symbolic link that fsync of its directory has made persistent gets
-/// another name, and its directory is synced once more.
+/// What xfstests' generic/779 asks: a symbolic link that fsync of its directory has made persistent
+/// gets another name, and its directory is synced once more.
 void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -282,8 +288,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What overlayfs does to its upper layer: a file gets another name, over another file half of the time, and
-/// the whiteout at its old one hides what the lower layer has there.
+/// What overlayfs does to its upper layer: a file gets another name, over another file half of the
+/// time, and the whiteout at its old one hides what the lower layer has there.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -324,10 +330,12 @@ void inode_changes(Script& script, std::uint32_t rounds) {
         script.draft.add({.kind = Kind::chmod, .path = changed, .mode = 0400 + number % 0400});
         break;
       case 1:
-        script.draft.add({.kind = Kind::chown, .path = changed, .user = number, .group = number / 2});
+        script.draft.add(
+            {.kind = Kind::chown, .path = changed, .user = number, .group = number / 2});
         break;
       case 2:
-        script.draft.add({.kind = Kind::touch, .path = file, .seconds = kFirstSeconds + 2 * number});
+        script.draft.add(
+            {.kind = Kind::touch, .path = file, .seconds = kFirstSeconds + 2 * number});
         break;
       case 3:
         script.allocate_keep(file, script.below(4) * kRoomBytes, kRoomBytes);
@@ -360,25 +368,34 @@ struct Scenario {
 constexpr std::array kScenarios{
     Scenario{{"replace-by-rename", "new file, fsync, rename over the old one, as editors do"},
              replace_synced},
-    Scenario{{"replace-by-rename-unsynced", "the same without fsync of the new file"}, replace_unsynced},
-    Scenario{{"append-log", "records at the end of a log with fdatasync, rotated by rename"}, append_log},
+    Scenario{{"replace-by-rename-unsynced", "the same without fsync of the new file"},
+             replace_unsynced},
+    Scenario{{"append-log", "records at the end of a log with fdatasync, rotated by rename"},
+             append_log},
     Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
-    Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"}, sqlite_rollback},
-    Scenario{{"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
-             sqlite_wal},
-    Scenario{{"overwrite-fsync", "files of a fixed length are written over in place, each write synced"},
-             overwrite_fsync},
-    Scenario{{"append-fsync", "files are made and appended to, each change synced, each name as well"},
-             append_fsync},
-    Scenario{{"fsync-unlinked", "a file loses its last name while it is open, and is synced (generic/764)"},
+    Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"},
+             sqlite_rollback},
+    Scenario{
+        {"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
+        sqlite_wal},
+    Scenario{
+        {"overwrite-fsync", "files of a fixed length are written over in place, each write synced"},
+        overwrite_fsync},
+    Scenario{
+        {"append-fsync", "files are made and appended to, each change synced, each name as well"},
+        append_fsync},
+    Scenario{{"fsync-unlinked",
+              "a file loses its last name while it is open, and is synced (generic/764)"},
              fsync_unlinked},
     Scenario{{"fsync-renamed-symlink",
               "a symbolic link gets another name, and its directory is synced (generic/779)"},
              fsync_renamed_symlink},
-    Scenario{{"whiteouts", "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
+    Scenario{{"whiteouts",
+              "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
              whiteouts},
-    Scenario{{"inode-changes", "chmod, chown, explicit times and fallocate, some of it made persistent"},
-             inode_changes}};
+    Scenario{
+        {"inode-changes", "chmod, chown, explicit times and fallocate, some of it made persistent"},
+        inode_changes}};
 
 }  // namespace
 
@@ -392,7 +409,8 @@ const std::vector<Pattern>& patterns() {
   return all;
 }
 
-std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options) {
+std::optional<std::vector<Operation>> pattern(std::string_view name,
+                                              const PatternOptions& options) {
   const auto scenario = std::find_if(kScenarios.begin(), kScenarios.end(),
                                      [&](const Scenario& s) { return s.pattern.name == name; });
   if (scenario == kScenarios.end()) return std::nullopt;

@@ -3,7 +3,8 @@
 //
 //   replace-by-rename           editors, package managers: new file, fsync, rename over the old one,
 //                               fsync of the directory every other time
-//   replace-by-rename-unsynced  the same without any fsync of the file; a log beside it makes the points
+//   replace-by-rename-unsynced the same without any fsync of the file; a log beside it makes the
+//   points
 //                               in time
 //   append-log                  records at the end of a log, fdatasync after each few; rotation by rename
 //   mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur, removed

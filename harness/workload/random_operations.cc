@@ -1,6 +1,6 @@
-// The seeded random generator (random_operations.h). A draw that cannot be executed is drawn again: the draft
-// knows. Numbers come from std::mt19937_64 and are reduced by hand, so that equal seeds give equal lists with
-// every library.
+// The seeded random generator (random_operations.h). A draw that cannot be executed is drawn again:
+// the draft knows. Numbers come from std::mt19937_64 and are reduced by hand, so that equal seeds
+// give equal lists with every library.
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL
 constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
 
 bool zeroes_or_allocates(Kind kind) {
-  return kind == Kind::allocate || kind == Kind::allocate_keep || kind == Kind::punch || kind == Kind::zero ||
-         kind == Kind::zero_keep;
+  return kind == Kind::allocate || kind == Kind::allocate_keep || kind == Kind::punch ||
+         kind == Kind::zero || kind == Kind::zero_keep;
 }
 
 class Dice {
@@ -53,7 +53,8 @@ class Dice {
       for (std::uint32_t draw = 0; draw < kDrawsMost; ++draw) {
         const Operation operation = draw_one();
         if (operation.kind == Kind::crash) draft_.add({.kind = Kind::sync});
-        if (draft_.size(operation.path) < kLargestBytes && is_own(operation) && draft_.try_add(operation))
+        if (draft_.size(operation.path) < kLargestBytes && is_own(operation) &&
+            draft_.try_add(operation))
           break;
       }
     }
@@ -73,7 +74,8 @@ class Dice {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// A symbolic link's, nobody else's. Its number gives its length: with a draw, lists would be others.
+  /// A symbolic link's, nobody else's. Its number gives its length: with a draw, lists would be
+  /// others.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);
@@ -84,7 +86,8 @@ class Dice {
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
   /// True for what lies in the thread's own set: a component of the path begins with its name.
   bool is_own(const std::string& path) const {
-    return !side_by_side() || path.starts_with(own_set()) || path.find("/" + own_set()) != std::string::npos;
+    return !side_by_side() || path.starts_with(own_set()) ||
+           path.find("/" + own_set()) != std::string::npos;
   }
   /// The root and the directories of the set-up, which stay where they are.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
@@ -133,7 +136,8 @@ class Dice {
   /// Any name, or one that exists.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
-    const std::string base = fmt::format("{}file{}", side_by_side() ? own_set() : "", below(options_.names));
+    const std::string base =
+        fmt::format("{}file{}", side_by_side() ? own_set() : "", below(options_.names));
     if (side_by_side() && below(4) == 0) {
       const std::vector<std::string> mine = own(FileType::directory);
       if (!mine.empty()) return mine[below(mine.size())] + "/" + base;
@@ -231,7 +235,8 @@ class Dice {
       case Kind::removexattr:
         operation.path = below(6) == 0 ? any_directory() : file();
         operation.attribute = fmt::format("user.a{}", below(2));
-        if (operation.kind == Kind::setxattr) operation.value = fmt::format("value{}", next_text_++);
+        if (operation.kind == Kind::setxattr)
+          operation.value = fmt::format("value{}", next_text_++);
         break;
       case Kind::fsync:
       case Kind::fdatasync:
@@ -289,8 +294,8 @@ RandomOptions with_later_words(RandomOptions options) {
     for (const Kind kind : kinds) options.weights.at(static_cast<std::size_t>(kind)) = weight;
   };
   options.any_byte = true;
-  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::access, Kind::flags, Kind::mknod, Kind::sync_range,
-         Kind::freeze, Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
+  weigh({Kind::chmod, Kind::chown, Kind::touch, Kind::access, Kind::flags, Kind::mknod,
+         Kind::sync_range, Kind::freeze, Kind::evict, Kind::write_direct_dsync, Kind::write_uring},
         1);
   weigh({Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe, Kind::store, Kind::msync}, 3);
   if (options.threads == 1) weigh({Kind::remount, Kind::remount_read_only}, 1);

@@ -1,12 +1,12 @@
 #pragma once
-// Everything the operation language can say but whiteouts and subvolumes, drawn from a seed with weights: the fuzzer among
-// the workloads.
+// Everything the operation language can say but whiteouts and subvolumes, drawn from a seed with
+// weights: the fuzzer among the workloads.
 //
-// With threads, the names fall into as many sets ("s1file2", and a directory "s1dir" each), and every thread
-// works on one set until the next join, after which the sets go round: files are handed from thread to
-// thread, but never used by two at once (operation.h). All sets meet in the same directories, so that the
-// file system's locks, directory blocks and commits are shared although the oracle can tell the threads
-// apart.
+// With threads, the names fall into as many sets ("s1file2", and a directory "s1dir" each), and
+// every thread works on one set until the next join, after which the sets go round: files are
+// handed from thread to thread, but never used by two at once (operation.h). All sets meet in the
+// same directories, so that the file system's locks, directory blocks and commits are shared
+// although the oracle can tell the threads apart.
 
 #include <array>
 #include <cstdint>
@@ -29,22 +29,26 @@ struct RandomOptions {
   /// else.
   std::uint32_t longest_target = 0;
   bool any_byte =
-      false;  ///< of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
+      /// of writes, and ranges that are allocated, punched or zeroed: not multiples of 512 only
+      false;
   bool whole_blocks = false;  ///< writes and truncations, too, are of multiples of 512
-  /// How often each kind is drawn, against the others; 0 leaves it out. In the order of Operation::Kind.
-  /// Whiteouts, which many file systems do not know, are left out: they have a pattern of their own. So are
-  /// the words that came later (with_later_words): equal seeds keep their lists.
+  /// How often each kind is drawn, against the others; 0 leaves it out. In the order of
+  /// Operation::Kind. Whiteouts, which many file systems do not know, are left out: they have a
+  /// pattern of their own. So are the words that came later (with_later_words): equal seeds keep
+  /// their lists.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// With those that came later as well: modes, owners, flags and times, direct writes that are kept, ranges of any byte, ranges moved, shared and mapped, fifos, remounts (of one
-/// thread only), freeze, evict.
+/// With those that came later as well: modes, owners, flags and times, direct writes that are kept,
+/// ranges of any byte, ranges moved, shared and mapped, fifos, remounts (of one thread only),
+/// freeze, evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// With power cuts inside of the list, each behind a sync: what is there after it is known, so that the list can go on.
+/// With power cuts inside of the list, each behind a sync: what is there after it is known, so that
+/// the list can go on.
 RandomOptions with_crashes(RandomOptions options);
 
 /// Equal options give equal lists.

@@ -1,8 +1,9 @@
 // The small-file workload (small_files.h).
 //
-// The generator keeps the names that exist at its point of the list, so every operation it writes down can
-// succeed on a correct file system that has room. Numbers come from std::mt19937_64, whose sequence the C++
-// standard fixes, and are reduced by hand, since the library's distributions differ between implementations.
+// The generator keeps the names that exist at its point of the list, so every operation it writes
+// down can succeed on a correct file system that has room. Numbers come from std::mt19937_64, whose
+// sequence the C++ standard fixes, and are reduced by hand, since the library's distributions
+// differ between implementations.
 #include "harness/workload/small_files.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,8 @@ class Office {
   explicit Office(const SmallFilesOptions& options) : options_(options), random_(options.seed) {}
 
   std::vector<Operation> work() {
-    for (std::uint32_t i = 0; i < options_.folders; ++i) add({.kind = Kind::mkdir, .path = folder(i)});
+    for (std::uint32_t i = 0; i < options_.folders; ++i)
+      add({.kind = Kind::mkdir, .path = folder(i)});
     add({.kind = Kind::sync});
     for (std::uint32_t round = 0; round < options_.rounds; ++round) change();
     return std::move(operations_);
@@ -79,7 +81,8 @@ class Office {
     persist(file);
   }
 
-  /// The pattern of editors and package managers: write a new file, fsync it, rename it over the old one.
+  /// The pattern of editors and package managers: write a new file, fsync it, rename it over the
+  /// old one.
   void replace() {
     LiveFile& old = files_[below(files_.size())];
     LiveFile fresh = make(old.folder);

@@ -1,7 +1,7 @@
 #pragma once
-// The small-file workload: an office in a hurry. Creates, overwrites, renames, replaces and removes small
-// files in a few folders; about half of the changes are followed by fsync of the file, of its folder, or by
-// sync.
+// The small-file workload: an office in a hurry. Creates, overwrites, renames, replaces and removes
+// small files in a few folders; about half of the changes are followed by fsync of the file, of its
+// folder, or by sync.
 
 #include <cstdint>
 #include <vector>

@@ -31,13 +31,15 @@ void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte
 }  // namespace
 
 void write_stamp(const Stamp& stamp, std::span<std::byte> block) {
-  write_block({kMagic, stamp.file | static_cast<std::uint64_t>(stamp.version) << 32, stamp.block}, block);
+  write_block({kMagic, stamp.file | static_cast<std::uint64_t>(stamp.version) << 32, stamp.block},
+              block);
 }
 
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data) {
   for (std::size_t done = 0; done < data.size(); done += kStampBytes) {
     const std::size_t length = std::min(kStampBytes, data.size() - done);
-    write_block({kMagicBeforeMkfs, 0, first_sector + done / kStampBytes}, data.subspan(done, length));
+    write_block({kMagicBeforeMkfs, 0, first_sector + done / kStampBytes},
+                data.subspan(done, length));
   }
 }
 
@@ -60,7 +62,8 @@ void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offse
 }
 
 BlockContent read_stamp(std::span<const std::byte> block) {
-  if (std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; })) return Zeroes{};
+  if (std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; }))
+    return Zeroes{};
   if (block.size() < kStampHeaderBytes || block.size() > kStampBytes) return Foreign{};
   std::array<std::uint64_t, 3> header;
   std::memcpy(header.data(), block.data(), sizeof header);
@@ -69,7 +72,8 @@ BlockContent read_stamp(std::span<const std::byte> block) {
   write_block(header, wanted);
   if (!std::equal(block.begin(), block.end(), wanted.begin())) return Foreign{};
   if (header[0] == kMagicBeforeMkfs) return BeforeMkfs{header[2]};
-  return Stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32), header[2]};
+  return Stamp{static_cast<std::uint32_t>(header[1]), static_cast<std::uint32_t>(header[1] >> 32),
+               header[2]};
 }
 
 }  // namespace headcrash::workload

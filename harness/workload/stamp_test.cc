@@ -23,7 +23,8 @@ TEST(Stamp, ARangeThatBeginsInsideOfABlockHasTheRestOfIts) {
     for (const std::size_t length : {1U, 300U, 600U}) {
       std::vector<std::byte> part(length);
       write_stamps(7, 2, 4096 + begin, part);
-      EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin)))
+      EXPECT_TRUE(
+          std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(begin)))
           << length << " bytes from " << begin;
     }
   }

@@ -38,13 +38,15 @@ TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {
   const StrictTable file = StrictTable::parse("[device]\nprofil = 'x'", "demo.toml").value();
   const Result<void> only = file.table("device").value()->only({"profile", "size"});
   ASSERT_FALSE(only);
-  EXPECT_EQ(only.error().message(),
-            "demo.toml: device.profil: unknown key; did you mean \"profile\"? known: profile, size");
+  EXPECT_EQ(
+      only.error().message(),
+      "demo.toml: device.profil: unknown key; did you mean \"profile\"? known: profile, size");
 }
 
 TEST(StrictTable, WrongTypesNameTheKey) {
   const StrictTable file =
-      StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5\nn = [1, nan]\nm = -5", "f").value();
+      StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5\nn = [1, nan]\nm = -5", "f")
+          .value();
   std::string text;
   std::vector<std::string> texts;
   std::vector<double> numbers;
@@ -76,12 +78,15 @@ TEST(StrictTable, SyntaxErrorsNameTheLine) {
 
 TEST(StrictTable, OneLaidOverAnotherKeepsWhatItDoesNotSay) {
   const StrictTable base =
-      StrictTable::parse("a = 1\nb = 'two'\n[t]\nc = 3\nd = \"\"\"\nx\ny\n\"\"\"\n[[l]]\ne = 1\n[[l]]\ne = 2",
-                         "base")
+      StrictTable::parse(
+          "a = 1\nb = 'two'\n[t]\nc = 3\nd = \"\"\"\nx\ny\n\"\"\"\n[[l]]\ne = 1\n[[l]]\ne = 2",
+          "base")
           .value();
   const StrictTable upper =
-      StrictTable::parse("base = 'x'\na = 9\n[t]\nc = 4\n[[l]]\ne = 5\n[s]\nf = 6", "upper").value();
-  const StrictTable both = StrictTable::parse(upper.over(base).without("base").text(), "both").value();
+      StrictTable::parse("base = 'x'\na = 9\n[t]\nc = 4\n[[l]]\ne = 5\n[s]\nf = 6", "upper")
+          .value();
+  const StrictTable both =
+      StrictTable::parse(upper.over(base).without("base").text(), "both").value();
   EXPECT_EQ(both.keys(), (std::vector<std::string>{"a", "b", "l", "s", "t"}));
   std::int64_t a = 0, c = 0;
   std::string b, d;
@@ -124,8 +129,10 @@ TEST(TextFile, IsWrittenOrSaysWhyNot) {
 }
 
 TEST(TextFile, IsBoundedAndSaysWhatItCannotRead) {
-  EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"), std::string::npos);
-  EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"), std::string::npos);
+  EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"),
+            std::string::npos);
+  EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"),
+            std::string::npos);
   EXPECT_FALSE(read_text_file("/"));
 }
 

@@ -1,5 +1,5 @@
-// CRC-32C (crc32c.h). ISA-L keeps the register as it is; the checksum's definition inverts it before and
-// after.
+// CRC-32C (crc32c.h). ISA-L keeps the register as it is; the checksum's definition inverts it
+// before and after.
 #include "plugin/base/crc32c.h"
 
 #include <isa-l/crc.h>

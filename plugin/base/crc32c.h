@@ -1,6 +1,7 @@
 #pragma once
-// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as in iSCSI and ext4, by ISA-L, which folds with the
-// processor's carry-less multiplication: checking a payload costs a small part of copying it.
+// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as in iSCSI and ext4, by ISA-L, which
+// folds with the processor's carry-less multiplication: checking a payload costs a small part of
+// copying it.
 
 #include <cstddef>
 #include <cstdint>

@@ -17,9 +17,11 @@ inline Error error_of(std::string subject, std::string_view text) {
           std::string(text.substr(at + kBetween.size()))};
 }
 
-/// An error that is part of a larger subject: its own subject begins the problem, its remedy stays one.
+/// An error that is part of a larger subject: its own subject begins the problem, its remedy stays
+/// one.
 inline Error within(std::string subject, const Error& error) {
-  return {std::move(subject), error.subject.empty() ? error.problem : error.subject + ": " + error.problem,
+  return {std::move(subject),
+          error.subject.empty() ? error.problem : error.subject + ": " + error.problem,
           error.remedy};
 }
 

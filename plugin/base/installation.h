@@ -1,7 +1,7 @@
 #pragma once
-// Where the files lie that the command needs beside itself. An installed command uses what was installed with
-// it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash); everything in a build folder uses that folder, and the
-// script of the source tree.
+// Where the files lie that the command needs beside itself. An installed command uses what was
+// installed with it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash); everything in a build folder
+// uses that folder, and the script of the source tree.
 
 #include <filesystem>
 
@@ -14,7 +14,8 @@ struct Installation {
   std::filesystem::path build_guest;  ///< the script that packs the guest's image
 };
 
-/// Of the running program. The files need not be there: a part that is missing is never taken from elsewhere.
+/// Of the running program. The files need not be there: a part that is missing is never taken from
+/// elsewhere.
 Installation installation();
 
 /// Of the program in this folder.

@@ -1,6 +1,6 @@
 #pragma once
-// What must hold in every run, release builds included: a broken invariant stops the program instead of
-// spoiling a result that somebody will believe.
+// What must hold in every run, release builds included: a broken invariant stops the program
+// instead of spoiling a result that somebody will believe.
 
 #include <cstdio>
 #include <cstdlib>

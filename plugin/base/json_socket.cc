@@ -15,7 +15,8 @@
 namespace headcrash::base {
 namespace {
 
-/// True when ready; false at the deadline. At least one look is taken, so that a zero timeout polls.
+/// True when ready; false at the deadline. At least one look is taken, so that a zero timeout
+/// polls.
 bool wait_for(int socket, short what, Deadline deadline) {
   for (;;) {
     const auto left =
@@ -39,7 +40,8 @@ Result<JsonSocket> JsonSocket::connect(const std::filesystem::path& socket) {
   Descriptor end(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!end.is_open() ||
       ::connect(end.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return fail(path, "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
+    return fail(path,
+                "cannot connect: " + std::error_code(errno, std::generic_category()).message(),
                 "start its server first");
   return JsonSocket(std::move(end));
 }
@@ -53,11 +55,13 @@ Result<std::pair<JsonSocket, Descriptor>> JsonSocket::make_pair() {
 }
 
 tl::expected<void, Silence> JsonSocket::send(const nlohmann::json& message, Deadline deadline) {
-  const std::string line = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string line =
+      message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {
     if (!wait_for(socket_.get(), POLLOUT, deadline)) return tl::unexpected(Silence::timeout);
-    const ssize_t put = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put =
+        ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (put < 0) return tl::unexpected(Silence::closed);
     rest.remove_prefix(static_cast<std::size_t>(put));

@@ -1,6 +1,6 @@
 #pragma once
-// JSON objects, one a line, over a connected socket: the agent's protocol and QMP alike. Every wait has a
-// limit and every line a longest length.
+// JSON objects, one a line, over a connected socket: the agent's protocol and QMP alike. Every wait
+// has a limit and every line a longest length.
 
 #include <chrono>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Buckets (latency_histogram.h). A value below 2^7 is its own bucket; above, the seven leading bits choose
-// it.
+// Buckets (latency_histogram.h). A value below 2^7 is its own bucket; above, the seven leading bits
+// choose it.
 #include "plugin/base/latency_histogram.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ std::int64_t LatencyHistogram::quantile_ns(double share) const {
   std::uint64_t seen = 0;
   for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
     seen += counts_[bucket];
-    if (seen >= rank && seen > 0) return static_cast<std::int64_t>(std::min(upper_bound(bucket), max_ns_));
+    if (seen >= rank && seen > 0)
+      return static_cast<std::int64_t>(std::min(upper_bound(bucket), max_ns_));
   }
   return 0;
 }

@@ -1,7 +1,8 @@
 #pragma once
-// Log-linear histograms of times: 64 equal buckets in every octave, so that a bucket is at most 1/64 of its
-// value wide (1.6 %) from nanoseconds to centuries, in a fixed 30 KiB without allocation on the way of a
-// request. The plugin keeps one for what its devices do, the guest's agent one for each user of a workload.
+// Log-linear histograms of times: 64 equal buckets in every octave, so that a bucket is at most
+// 1/64 of its value wide (1.6 %) from nanoseconds to centuries, in a fixed 30 KiB without
+// allocation on the way of a request. The plugin keeps one for what its devices do, the guest's
+// agent one for each user of a workload.
 
 #include <array>
 #include <cstddef>
@@ -29,7 +30,8 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
   LatencySummary summary() const;
-  /// The smallest bucket's upper bound at or below which `share` of them are, from 0 to 1. 0 without any.
+  /// The smallest bucket's upper bound at or below which `share` of them are, from 0 to 1. 0
+  /// without any.
   std::int64_t quantile_ns(double share) const;
 
  private:

@@ -23,8 +23,8 @@ TEST(LatencyHistogram, EveryBucketHoldsItsValueWithinThreePercent) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
-      histogram.record(
-          std::numeric_limits<std::int64_t>::max());  // so that p50 is a bucket's bound, not the maximum
+      histogram.record(std::numeric_limits<
+                       std::int64_t>::max());  // so that p50 is a bucket's bound, not the maximum
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);
       EXPECT_LE(static_cast<double>(p50 - value), 0.03 * static_cast<double>(value)) << value;
@@ -78,7 +78,8 @@ TEST(LatencyHistogram, TwoAreAddedAndHoldTheExtremes) {
   EXPECT_EQ(one.summary().buckets, all.summary().buckets);
   EXPECT_EQ(one.summary().max_ns, 3'700'000);
   EXPECT_NEAR(one.summary().mean_ns, 50'000.5 * 37, 1);
-  for (const double share : {0.01, 0.5, 0.99, 1.0}) EXPECT_EQ(one.quantile_ns(share), all.quantile_ns(share));
+  for (const double share : {0.01, 0.5, 0.99, 1.0})
+    EXPECT_EQ(one.quantile_ns(share), all.quantile_ns(share));
   LatencyHistogram extremes;
   for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, INT64_MAX}) extremes.record(ns);
   EXPECT_EQ(extremes.summary().max_ns, INT64_MAX);

@@ -1,9 +1,9 @@
 #pragma once
 // Cuts a byte stream into lines of bounded length.
 //
-// Both ends of every JSON-lines conversation use this: the agent, the harness, the QMP client. A line longer
-// than the bound is swallowed up to its newline and reported as too long, so that a broken peer can neither
-// fill the memory nor put the stream out of step.
+// Both ends of every JSON-lines conversation use this: the agent, the harness, the QMP client. A
+// line longer than the bound is swallowed up to its newline and reported as too long, so that a
+// broken peer can neither fill the memory nor put the stream out of step.
 
 #include <cstddef>
 #include <optional>
@@ -21,7 +21,8 @@ class LineFramer {
     bool too_long = false;
   };
 
-  explicit LineFramer(std::size_t longest_bytes = kLongestLineBytes) : longest_bytes_(longest_bytes) {}
+  explicit LineFramer(std::size_t longest_bytes = kLongestLineBytes)
+      : longest_bytes_(longest_bytes) {}
 
   /// Takes what the stream brought; call next() until it has nothing more before feeding again.
   void feed(std::string_view bytes) { buffer_.append(bytes); }

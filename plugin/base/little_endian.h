@@ -1,7 +1,8 @@
 #pragma once
-// Numbers of the disk, little-endian, at any offset: through memcpy, so that nothing is read unaligned and
-// no struct is laid over bytes that a stranger wrote. The caller has seen that they lie inside. Always inline: of a function
-// in several files a linker keeps one, and under the sanitizers that may be the one without optimisation.
+// Numbers of the disk, little-endian, at any offset: through memcpy, so that nothing is read
+// unaligned and no struct is laid over bytes that a stranger wrote. The caller has seen that they
+// lie inside. Always inline: of a function in several files a linker keeps one, and under the
+// sanitizers that may be the one without optimisation.
 
 #include <bit>
 #include <cstddef>
@@ -24,7 +25,8 @@ template <typename Number>
 }
 
 template <typename Number>
-[[gnu::always_inline]] inline void store(std::span<std::byte> bytes, std::size_t offset, Number value) {
+[[gnu::always_inline]] inline void store(std::span<std::byte> bytes, std::size_t offset,
+                                         Number value) {
   invariant(offset + sizeof value <= bytes.size(), "a number is written inside its block");
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }

@@ -16,8 +16,8 @@ bool is_path(std::string_view name_or_path) {
 
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path) {
   const std::size_t plus = name_or_path.rfind('+');
-  const bool is_variant =
-      plus != std::string_view::npos && name_or_path.find_first_of("./", plus) == std::string_view::npos;
+  const bool is_variant = plus != std::string_view::npos &&
+                          name_or_path.find_first_of("./", plus) == std::string_view::npos;
   if (!is_variant) return {std::string(name_or_path), ""};
   return {std::string(name_or_path.substr(0, plus)), std::string(name_or_path.substr(plus + 1))};
 }
@@ -32,7 +32,8 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in) {
   std::vector<std::string> names;
-  for (const BuiltInFile& file : built_in) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  for (const BuiltInFile& file : built_in)
+    names.emplace_back(file.name.substr(0, file.name.rfind('.')));
   std::sort(names.begin(), names.end());
   return names;
 }

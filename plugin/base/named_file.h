@@ -1,6 +1,6 @@
 #pragma once
-// Configuration by name or by path: a name is built in, anything with a '/' or ending in .toml is a user's
-// file.
+// Configuration by name or by path: a name is built in, anything with a '/' or ending in .toml is a
+// user's file.
 
 #include <filesystem>
 #include <span>
@@ -26,15 +26,16 @@ struct NamedFile {
   std::string text;
 };
 
-/// `kind` stands in the message: "campaign". Errors: an unknown name (with a suggestion), an unreadable file.
+/// `kind` stands in the message: "campaign". Errors: an unknown name (with a suggestion), an
+/// unreadable file.
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
 /// It has a '/' or ends in .toml; else it is a name.
 bool is_path(std::string_view name_or_path);
 
-/// "NAME+VARIANT" in two; the second is empty where there is none. A '+' in a folder or before an ending is
-/// part of a path.
+/// "NAME+VARIANT" in two; the second is empty where there is none. A '+' in a folder or before an
+/// ending is part of a path.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
 /// What a file in `folder` means by a name or path: a path is beside it.

@@ -11,7 +11,8 @@
 namespace headcrash::base {
 namespace {
 
-/// Optimal string alignment: insertions, deletions, substitutions, and neighbours swapped, each counting 1.
+/// Optimal string alignment: insertions, deletions, substitutions, and neighbours swapped, each
+/// counting 1.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -19,7 +20,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     before_last = std::exchange(last, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), row[j - 1] + 1, last[j] + 1});
+      row[j] =
+          std::min({last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), row[j - 1] + 1, last[j] + 1});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
@@ -34,7 +36,9 @@ std::string nearest(std::string_view word, std::span<const std::string> known) {
   std::string best;
   std::size_t best_distance = 0;
   if (word.size() >= kShortestPrefix) {
-    const auto begins = [word](const std::string& candidate) { return candidate.starts_with(word); };
+    const auto begins = [word](const std::string& candidate) {
+      return candidate.starts_with(word);
+    };
     const auto first = std::find_if(known.begin(), known.end(), begins);
     if (first != known.end() && std::none_of(first + 1, known.end(), begins)) return *first;
   }

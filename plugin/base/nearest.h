@@ -7,8 +7,8 @@
 
 namespace headcrash::base {
 
-/// The only one of `known` that begins with `word` (of three letters or more); else the nearest by edit distance, if at
-/// most a third of its letters differ; empty otherwise.
+/// The only one of `known` that begins with `word` (of three letters or more); else the nearest by
+/// edit distance, if at most a third of its letters differ; empty otherwise.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 /// A remedy for an unknown word: `did you mean "x"? known: a, b, x`.

@@ -22,8 +22,8 @@
 namespace headcrash::base {
 namespace {
 
-// What the child needs between fork and exec, made before: the parent may have threads, so the child only
-// makes system calls.
+// What the child needs between fork and exec, made before: the parent may have threads, so the
+// child only makes system calls.
 struct Preparation {
   std::vector<char*> argv;
   std::vector<int> moved;  // copies above every number that dup2 will overwrite
@@ -42,8 +42,8 @@ bool confine(const Confinement& confinement) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
-  // Soft only: xfs_repair gives up when it may not lift it for itself. The files that it is given are sealed
-  // against growth or bounded by their readers.
+  // Soft only: xfs_repair gives up when it may not lift it for itself. The files that it is given
+  // are sealed against growth or bounded by their readers.
   const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
       !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||
@@ -75,7 +75,8 @@ bool confine(const Confinement& confinement) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   if (confined && prepared.confinement != nullptr) {
-    ::execvpe(prepared.argv[0], prepared.argv.data(), const_cast<char* const*>(kBareEnvironment.data()));
+    ::execvpe(prepared.argv[0], prepared.argv.data(),
+              const_cast<char* const*>(kBareEnvironment.data()));
   } else if (confined) {
     ::execvp(prepared.argv[0], prepared.argv.data());
   }
@@ -101,7 +102,8 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
 
   Preparation prepared;
-  for (const std::string& word : spec.argv) prepared.argv.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : spec.argv)
+    prepared.argv.push_back(const_cast<char*>(word.c_str()));
   prepared.argv.push_back(nullptr);
   std::vector<Descriptor> copies;
   const auto copy = [&](int fd) {
@@ -123,7 +125,8 @@ Result<Process> Process::start(const ProcessSpec& spec) {
   failure_write.reset();
   int error = 0;
   if (::read(failure_read.get(), &error, sizeof error) == sizeof error) {
-    return fail(program, "cannot be run: " + reason(error), error == ENOENT ? "run scripts/setup" : "");
+    return fail(program, "cannot be run: " + reason(error),
+                error == ENOENT ? "run scripts/setup" : "");
   }
   return process;
 }

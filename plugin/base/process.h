@@ -1,10 +1,11 @@
 #pragma once
 // A child process that cannot outlive its owner.
 //
-// The destructor kills it and waits for it, so that no zombie stays; and the kernel kills it when the harness
-// itself is killed (PR_SET_PDEATHSIG). The latter is bound to the thread that started the process: that
-// thread must live as long as the process is needed. It has a process group of its own: what a terminal sends
-// on Ctrl-C reaches the harness only, which ends what it has begun in order.
+// The destructor kills it and waits for it, so that no zombie stays; and the kernel kills it when
+// the harness itself is killed (PR_SET_PDEATHSIG). The latter is bound to the thread that started
+// the process: that thread must live as long as the process is needed. It has a process group of
+// its own: what a terminal sends on Ctrl-C reaches the harness only, which ends what it has begun
+// in order.
 
 #include <sys/types.h>
 
@@ -26,7 +27,8 @@ inline constexpr int kFirstInherited = 3;
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  std::uint64_t file_bytes = 1ULL << 32;  ///< of one file that it writes, unless it lifts this itself
+  std::uint64_t file_bytes =
+      1ULL << 32;  ///< of one file that it writes, unless it lifts this itself
 };
 
 struct ProcessSpec {

@@ -107,12 +107,13 @@ TEST(Process, InheritsExactlyWhatWasGiven) {
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));
-  // Not close-on-exec, and still not for the child; beyond the numbers that the shell uses for its own pipe.
+  // Not close-on-exec, and still not for the child; beyond the numbers that the shell uses for its
+  // own pipe.
   const Descriptor kept(::fcntl(low.get(), F_DUPFD, 30));
-  auto process =
-      Process::start({.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},
-                      .output = out.get(),
-                      .inherit = {out.get(), out.get()}});
+  auto process = Process::start(
+      {.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},
+       .output = out.get(),
+       .inherit = {out.get(), out.get()}});
   ASSERT_TRUE(process);
   EXPECT_EQ(process->wait(20s), 0);
   std::ifstream file(path);

@@ -22,7 +22,8 @@ Descriptor claim(int processor) {
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) socket.reset();
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
+    socket.reset();
   return socket;
 }
 

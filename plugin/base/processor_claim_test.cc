@@ -32,7 +32,8 @@ TEST(ProcessorClaim, EachHasAnotherProcessor) {
   if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
   claims.clear();
   bool again = false;  // tests beside this one may have taken it meanwhile
-  for (int i = 0; i < 2000 && !again; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+  for (int i = 0; i < 2000 && !again;
+       ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
     again = ProcessorClaim::take().processor().has_value();
   EXPECT_TRUE(again);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers of the model: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
-// Generators", OOPSLA 2014). Equal seeds give equal numbers on every host.
+// Random numbers of the model: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+// Number Generators", OOPSLA 2014). Equal seeds give equal numbers on every host.
 
 #include <cstdint>
 

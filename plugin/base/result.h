@@ -1,6 +1,7 @@
 #pragma once
-// Expected failures are values, everywhere in headcrash. An Error names the thing it is about (a file, a
-// socket, a key) and what the user can do, so that the command line can print one line and exit with 2.
+// Expected failures are values, everywhere in headcrash. An Error names the thing it is about (a
+// file, a socket, a key) and what the user can do, so that the command line can print one line and
+// exit with 2.
 
 #include <string>
 #include <tl/expected.hpp>
@@ -9,7 +10,8 @@
 namespace headcrash {
 
 struct Error {
-  std::string subject;  ///< what it is about: "drive.toml: seek.average-ms", "/tmp/hc.sock"; may be empty
+  std::string
+      subject;  ///< what it is about: "drive.toml: seek.average-ms", "/tmp/hc.sock"; may be empty
   std::string problem;  ///< what is wrong, without a full stop
   std::string remedy;   ///< what the user can do; may be empty
 
@@ -24,11 +26,13 @@ template <typename T>
 using Result = tl::expected<T, Error>;
 
 /// `return fail("drive.toml: rpm", "must be positive", "give the spindle speed in rev/min");`
-inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string remedy = {}) {
+inline tl::unexpected<Error> fail(std::string subject, std::string problem,
+                                  std::string remedy = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(remedy)});
 }
 
-/// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is to be done.
+/// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is
+/// to be done.
 template <typename T>
 tl::unexpected<Error> pass_on(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
@@ -36,7 +40,8 @@ tl::unexpected<Error> pass_on(const Result<T>& result) {
 
 }  // namespace headcrash
 
-// Returns the error of a Result (or of any other tl::expected) from the calling function, or continues:
+// Returns the error of a Result (or of any other tl::expected) from the calling function, or
+// continues:
 //
 //   TRY(store.flush());                        // discards the value, if there is one
 //   TRY(const auto size, parse_size(text));    // declares `size` as the value

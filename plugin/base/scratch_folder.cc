@@ -32,12 +32,15 @@ Result<ScratchFolder> ScratchFolder::make() {
     const fs::path temporary = fs::temp_directory_path(error);
     std::string pattern = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).string();
     if (error || ::mkdtemp(pattern.data()) == nullptr) {
-      return fail(pattern, "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
+      return fail(pattern,
+                  "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
                   "set TMPDIR to a folder that can be written");
     }
-    // Another process may have swept it before it was locked; where flock(2) is not supported, the PID remains.
+    // Another process may have swept it before it was locked; where flock(2) is not supported, the
+    // PID remains.
     Descriptor lock = open_folder(pattern);
-    if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern)) continue;
+    if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern))
+      continue;
     return ScratchFolder(pattern, std::move(lock));
   }
 }
@@ -49,11 +52,13 @@ ScratchFolder::~ScratchFolder() {
 
 void sweep_scratch_folders() {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::temp_directory_path(error), error)) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::temp_directory_path(error), error)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with(kPrefix)) continue;
     pid_t owner = 0;
-    const auto parsed = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), owner);
+    const auto parsed =
+        std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), owner);
     if (parsed.ec != std::errc{} || owner <= 0) continue;
     if (::kill(owner, 0) == 0 || errno != ESRCH) continue;
     const Descriptor folder = open_folder(entry.path());

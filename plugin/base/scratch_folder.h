@@ -1,9 +1,10 @@
 #pragma once
 // A folder in the system's temporary folder for sockets and logs, gone at the end of its scope.
 //
-// Its name begins with headcrash-PID-, and its owner holds a lock on it: what a killed process leaves is swept
-// away by the next one. The PID alone does not tell, since other PID namespaces (containers) may use the same
-// folder. The lock does, and the PID covers programs of before the lock.
+// Its name begins with headcrash-PID-, and its owner holds a lock on it: what a killed process
+// leaves is swept away by the next one. The PID alone does not tell, since other PID namespaces
+// (containers) may use the same folder. The lock does, and the PID covers programs of before the
+// lock.
 
 #include <filesystem>
 #include <utility>

@@ -22,7 +22,8 @@ TEST(ScratchFolder, TheDeadAreSweptAndTheLivingSpared) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);
   ::waitpid(dead, nullptr, 0);
-  const auto left = std::filesystem::temp_directory_path() / ("headcrash-" + std::to_string(dead) + "-left");
+  const auto left =
+      std::filesystem::temp_directory_path() / ("headcrash-" + std::to_string(dead) + "-left");
   std::filesystem::create_directories(left / "inside");
   const ScratchFolder mine = ScratchFolder::make().value();
   sweep_scratch_folders();
@@ -36,8 +37,8 @@ TEST(ScratchFolder, OneOfAnotherPidNamespaceIsSpared) {
   if (dead == 0) ::_exit(0);
   ::waitpid(dead, nullptr, 0);
   std::optional<ScratchFolder> made(ScratchFolder::make().value());
-  const auto foreign =
-      made->path().parent_path() / ("headcrash-" + std::to_string(dead) + "-" + std::string("foreign"));
+  const auto foreign = made->path().parent_path() /
+                       ("headcrash-" + std::to_string(dead) + "-" + std::string("foreign"));
   std::filesystem::rename(made->path(), foreign);
   sweep_scratch_folders();
   EXPECT_TRUE(std::filesystem::exists(foreign)) << "its owner holds the lock";

@@ -1,6 +1,6 @@
 #pragma once
-// Sizes as people write them, the forms of nbdkit: "4096", "512K", "300M", "1G", "2T" (also P and E; powers of
-// 1024), and "8s" in sectors of 512 bytes.
+// Sizes as people write them, the forms of nbdkit: "4096", "512K", "300M", "1G", "2T" (also P and
+// E; powers of 1024), and "8s" in sectors of 512 bytes.
 
 #include <cstdint>
 #include <string>

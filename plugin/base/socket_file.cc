@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A connection that is refused was refused by the kernel: no process has the socket open. One that does not
-/// succeed at once (EAGAIN: as many wait as may) is a server's.
+/// A connection that is refused was refused by the kernel: no process has the socket open. One that
+/// does not succeed at once (EAGAIN: as many wait as may) is a server's.
 Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -36,7 +36,8 @@ Result<bool> somebody_listens(const fs::path& path) {
 Result<void> make_way_for_socket(const fs::path& path) {
   constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.native().size() > kLongest)
-    return fail(path.string(), "is longer than the " + std::to_string(kLongest) + " bytes of a socket's name",
+    return fail(path.string(),
+                "is longer than the " + std::to_string(kLongest) + " bytes of a socket's name",
                 "use a shorter path");
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return {};
@@ -44,7 +45,8 @@ Result<void> make_way_for_socket(const fs::path& path) {
     return fail(path.string(), "exists and is not a socket", "choose another path");
   TRY(const auto alive, somebody_listens(path));
   if (alive)
-    return fail(path.string(), "another server listens on it", "end that server, or choose another path");
+    return fail(path.string(), "another server listens on it",
+                "end that server, or choose another path");
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),
                 "belongs to a server that has ended, and cannot be removed: " + errno_text(errno),

@@ -9,8 +9,8 @@
 
 namespace headcrash::base {
 
-/// Removes a socket on which nobody listens any more (its server was killed). Errors: a server listens on it,
-/// or it is something else than a socket. Does not wait for that server.
+/// Removes a socket on which nobody listens any more (its server was killed). Errors: a server
+/// listens on it, or it is something else than a socket. Does not wait for that server.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
 
 /// SOCKET.NAME, for a server that has several.

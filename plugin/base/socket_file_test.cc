@@ -1,5 +1,5 @@
-// Dead sockets are replaced, live ones and other files are refused, and nobody waits for a server that does
-// not answer.
+// Dead sockets are replaced, live ones and other files are refused, and nobody waits for a server
+// that does not answer.
 #include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ class SocketFileTest : public testing::Test {
   Descriptor listener(int backlog) const {
     Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();
-    EXPECT_EQ(::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::bind(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
     EXPECT_EQ(::listen(descriptor.get(), backlog), 0);
     return descriptor;
   }
@@ -63,9 +64,11 @@ TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
   const auto server = listener(0);
   std::vector<Descriptor> waiting;
   for (int i = 0; i < 4; ++i) {
-    const auto& one = waiting.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const auto& one =
+        waiting.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const sockaddr_un address = name();
-    static_cast<void>(::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    static_cast<void>(
+        ::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
   }
   const auto before = std::chrono::steady_clock::now();
   EXPECT_NE(refusal().find("another server listens on it"), std::string::npos) << refusal();

@@ -9,7 +9,8 @@ class Stopwatch {
  public:
   /// Since it was made, or since the last lap().
   double ms() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
   }
   /// As ms(), and restarts.
   double lap() {

@@ -9,7 +9,8 @@ namespace headcrash::base {
 
 using nlohmann::json;
 
-Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed, const char* remedy) {
+Result<void> only_keys(const json& object, std::initializer_list<const char*> allowed,
+                       const char* remedy) {
   for (const auto& [key, value] : object.items())
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
       return fail(key.substr(0, 64), "is not a key of this request", remedy);
@@ -23,7 +24,8 @@ Result<std::string> text_of(const json& object, const char* key, const char* rem
   return found->get<std::string>();
 }
 
-Result<std::optional<std::string>> optional_text(const json& object, const char* key, const char* remedy) {
+Result<std::optional<std::string>> optional_text(const json& object, const char* key,
+                                                 const char* remedy) {
   if (!object.contains(key)) return std::nullopt;
   TRY(auto text, text_of(object, key, remedy));
   return std::optional(std::move(text));

@@ -1,5 +1,6 @@
 #pragma once
-// Requests in JSON, read as strictly as configuration files: what is not expected is refused by name.
+// Requests in JSON, read as strictly as configuration files: what is not expected is refused by
+// name.
 
 #include <cstdint>
 #include <initializer_list>

@@ -28,7 +28,8 @@ struct StrictTable::State {
 };
 
 StrictTable::StrictTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
-StrictTable::StrictTable(const StrictTable& other) : state_(std::make_unique<State>(*other.state_)) {}
+StrictTable::StrictTable(const StrictTable& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
 StrictTable& StrictTable::operator=(const StrictTable& other) {
   if (this != &other) state_ = std::make_unique<State>(*other.state_);
   return *this;
@@ -41,8 +42,8 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
   try {
     return StrictTable(std::make_unique<State>(State{file_name, "", toml::parse(text)}));
   } catch (const toml::parse_error& error) {
-    return fail(fmt::format("{}:{}", file_name, error.source().begin.line), std::string(error.description()),
-                "correct the TOML");
+    return fail(fmt::format("{}:{}", file_name, error.source().begin.line),
+                std::string(error.description()), "correct the TOML");
   }
 }
 
@@ -76,7 +77,8 @@ void lay_over(const toml::table& upper, toml::table& lower) {
 }  // namespace
 
 StrictTable StrictTable::over(const StrictTable& base) const {
-  StrictTable both(std::make_unique<State>(State{state_->file, state_->prefix, base.state_->table}));
+  StrictTable both(
+      std::make_unique<State>(State{state_->file, state_->prefix, base.state_->table}));
   lay_over(state_->table, both.state_->table);
   return both;
 }
@@ -100,7 +102,8 @@ StrictTable StrictTable::with_inner(const std::string& table, const std::string&
                                     const Value& value) const {
   StrictTable more = *this;
   more.state_->table.insert(table, toml::table{});
-  if (toml::table* inner = more.state_->table[table].as_table()) inner->insert_or_assign(key, value);
+  if (toml::table* inner = more.state_->table[table].as_table())
+    inner->insert_or_assign(key, value);
   return more;
 }
 
@@ -109,7 +112,8 @@ StrictTable StrictTable::with(const std::string& table, const std::string& key,
   return with_inner(table, key, value);
 }
 
-StrictTable StrictTable::with(const std::string& table, const std::string& key, double value) const {
+StrictTable StrictTable::with(const std::string& table, const std::string& key,
+                              double value) const {
   return with_inner(table, key, value);
 }
 
@@ -146,7 +150,8 @@ Result<void> StrictTable::take(const std::string& key, bool& into) const {
   const toml::node* node = state_->table.get(key);
   if (node == nullptr) return {};
   const auto value = node->value_exact<bool>();
-  if (!value) return fail(subject(key), "must be true or false", fmt::format("write {} = true", key));
+  if (!value)
+    return fail(subject(key), "must be true or false", fmt::format("write {} = true", key));
   into = *value;
   return {};
 }
@@ -161,7 +166,8 @@ Result<void> StrictTable::take(const std::string& key, double& into) const {
   return {};
 }
 
-Result<void> StrictTable::take(const std::string& key, double& into, double least, double most) const {
+Result<void> StrictTable::take(const std::string& key, double& into, double least,
+                               double most) const {
   double value = least;
   const auto taken = take(key, value);
   if (taken && value >= least && value <= most) {
@@ -191,7 +197,8 @@ Result<void> StrictTable::take(const std::string& key, std::vector<double>& into
   std::vector<double> values;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const toml::node& item = (*list)[i];
-    if (item.is_number() && std::isfinite(*item.value<double>())) values.push_back(*item.value<double>());
+    if (item.is_number() && std::isfinite(*item.value<double>()))
+      values.push_back(*item.value<double>());
   }
   if (list == nullptr || values.empty() || values.size() != list->size()) {
     return fail(subject(key), "must be a list of numbers that is not empty",
@@ -201,12 +208,14 @@ Result<void> StrictTable::take(const std::string& key, std::vector<double>& into
   return {};
 }
 
-Result<void> StrictTable::take(const std::string& key, std::int64_t& into, const Bounds& bounds) const {
+Result<void> StrictTable::take(const std::string& key, std::int64_t& into,
+                               const Bounds& bounds) const {
   const toml::node* node = state_->table.get(key);
   if (node == nullptr) return {};
   const auto value = node->value_exact<std::int64_t>();
   if (!value || *value < bounds.least || *value > bounds.most) {
-    return fail(subject(key), fmt::format("must be a whole number from {} to {}", bounds.least, bounds.most));
+    return fail(subject(key),
+                fmt::format("must be a whole number from {} to {}", bounds.least, bounds.most));
   }
   into = *value;
   return {};
@@ -221,9 +230,10 @@ Result<void> StrictTable::take(const std::string& key, std::vector<std::int64_t>
   for (std::size_t i = 0; good && i < values.size(); ++i)
     good = list.take(element_key(key, i), values[i], bounds).has_value();
   if (!good) {
-    return fail(subject(key),
-                fmt::format("must be a list of whole numbers from {} to {}", bounds.least, bounds.most),
-                fmt::format("write for example {} = [12, 40]; [] for none", key));
+    return fail(
+        subject(key),
+        fmt::format("must be a list of whole numbers from {} to {}", bounds.least, bounds.most),
+        fmt::format("write for example {} = [12, 40]; [] for none", key));
   }
   into = std::move(values);
   return {};
@@ -237,7 +247,8 @@ Result<void> StrictTable::take_size(const std::string& key, std::uint64_t& bytes
     return {};
   }
   if (!node->is_string())
-    return fail(subject(key), "is not a size", fmt::format("write {} = \"320M\", or a number of bytes", key));
+    return fail(subject(key), "is not a size",
+                fmt::format("write {} = \"320M\", or a number of bytes", key));
   TRY(const auto size, parse_size(node->value_or(std::string{}), subject(key)));
   bytes = size;
   return {};
@@ -249,8 +260,8 @@ Result<std::optional<StrictTable>> StrictTable::table(const std::string& key) co
   const toml::table* inner = node->as_table();
   if (inner == nullptr)
     return fail(subject(key), "must be a table", fmt::format("write [{}{}]", state_->prefix, key));
-  return std::optional<StrictTable>(
-      StrictTable(std::make_unique<State>(State{state_->file, state_->prefix + key + ".", *inner})));
+  return std::optional<StrictTable>(StrictTable(
+      std::make_unique<State>(State{state_->file, state_->prefix + key + ".", *inner})));
 }
 
 Result<std::vector<StrictTable>> StrictTable::tables(const std::string& key) const {

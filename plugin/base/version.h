@@ -5,8 +5,8 @@
 
 namespace headcrash::base {
 
-/// "0.1.0 (commit 0123456789ab)", "-dirty" behind a commit of which the tree differed; "0.1.0" when it was
-/// built without a repository.
+/// "0.1.0 (commit 0123456789ab)", "-dirty" behind a commit of which the tree differed; "0.1.0" when
+/// it was built without a repository.
 std::string version();
 
 }  // namespace headcrash::base

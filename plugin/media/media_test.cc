@@ -95,7 +95,8 @@ TEST(MemoryStore, PagesOfZeroesAreNotKept) {
     ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
   EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only what is not zero";
   EXPECT_GE(resident_bytes() - before, kData - kMiB);
-  // Overwritten with zeroes they are given back, in pieces smaller than a page they are at least zero.
+  // Overwritten with zeroes they are given back, in pieces smaller than a page they are at least
+  // zero.
   for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
   EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);
@@ -120,7 +121,8 @@ TEST(MemoryStore, ZeroesAreWrittenLikeEverythingElse) {
                     std::byte{0});
     if (random() % 4 == 0) std::fill(bytes.begin(), bytes.end(), std::byte{0});
     ASSERT_TRUE((*store)->write(lba, bytes));
-    std::copy(bytes.begin(), bytes.end(), expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+    std::copy(bytes.begin(), bytes.end(),
+              expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
     std::vector<std::byte> all(expected.size());
     ASSERT_TRUE((*store)->read(0, all));
     ASSERT_EQ(all, expected) << "step " << i;
@@ -157,7 +159,8 @@ TEST(StoreFolder, ImagesAreSparse) {
   EXPECT_LT(status.st_blocks, 1024);
 }
 
-void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& devices, const char* word) {
+void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& devices,
+                    const char* word) {
   auto store = StoreFolder::open(folder, devices);
   ASSERT_FALSE(store) << word;
   EXPECT_NE(store.error().message().find(word), std::string::npos) << store.error().message();

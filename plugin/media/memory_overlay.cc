@@ -84,7 +84,8 @@ void MemoryOverlay::put(std::uint64_t lba, std::span<const std::byte> sector) {
     } else {
       place = next_++;
       if ((place - kFirstKept) % kChunkSectors == 0)
-        chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkSectors * kSectorBytes));
+        chunks_.push_back(
+            std::make_unique_for_overwrite<std::byte[]>(kChunkSectors * kSectorBytes));
     }
   }
   std::memcpy(kept(place), sector.data(), kSectorBytes);

@@ -8,8 +8,9 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;       // the last page is not a whole one
-constexpr std::uint64_t kManySectors = 5003;  // several groups of places and several chunks of sectors
+constexpr std::uint64_t kSectors = 203;  // the last page is not a whole one
+constexpr std::uint64_t kManySectors =
+    5003;  // several groups of places and several chunks of sectors
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(store.sectors() * model::kSectorBytes);
@@ -26,12 +27,14 @@ TEST_P(Overlays, AreCopiesAndTheBaseStays) {
   auto plain = *MemoryStore::create(sectors);
   std::vector<std::byte> bytes(40 * model::kSectorBytes);
   const auto draw = [&](std::uint64_t count) {
-    for (std::size_t i = 0; i < count * model::kSectorBytes; ++i) bytes[i] = static_cast<std::byte>(random());
+    for (std::size_t i = 0; i < count * model::kSectorBytes; ++i)
+      bytes[i] = static_cast<std::byte>(random());
     return std::span<const std::byte>(bytes).first(count * model::kSectorBytes);
   };
   for (std::uint64_t lba = 0; lba + 10 <= sectors; lba += 30) {
     ASSERT_TRUE(base->write(lba, draw(10)));
-    ASSERT_TRUE(plain->write(lba, std::span<const std::byte>(bytes).first(10 * model::kSectorBytes)));
+    ASSERT_TRUE(
+        plain->write(lba, std::span<const std::byte>(bytes).first(10 * model::kSectorBytes)));
   }
   const auto before = content_of(*base);
   const auto overlay = std::make_unique<MemoryOverlay>(base);

@@ -1,5 +1,6 @@
-// A medium in memory (memory_store.h). A bit says of each page whether it holds anything: of one that does not the mapping
-// may hold what was there before, and is not looked at. So zeroes are neither read nor written, and cost no page fault.
+// A medium in memory (memory_store.h). A bit says of each page whether it holds anything: of one
+// that does not the mapping may hold what was there before, and is not looked at. So zeroes are
+// neither read nor written, and cost no page fault.
 #include "plugin/media/memory_store.h"
 
 #include <fmt/core.h>
@@ -20,8 +21,9 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;          ///< no page of the kernel's is smaller
-constexpr std::size_t kGivenBackBytes = 1 << 18;  ///< zeroed at once, so that the kernel gets the memory back
+constexpr std::size_t kPageBytes = 4096;  ///< no page of the kernel's is smaller
+constexpr std::size_t kGivenBackBytes =
+    1 << 18;  ///< zeroed at once, so that the kernel gets the memory back
 constexpr std::size_t kWordBits = 64;
 
 /// Of `count` bytes from `at`, those in its page.
@@ -30,14 +32,16 @@ std::size_t in_page(std::uint64_t at, std::size_t count) {
 }
 
 void* map(std::uint64_t bytes) {
-  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+              -1, 0);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) {
   const std::string subject = fmt::format("memory for {} sectors", sectors);
-  if (sectors == 0) return fail(subject, "a medium needs at least one sector", "choose a larger size");
+  if (sectors == 0)
+    return fail(subject, "a medium needs at least one sector", "choose a larger size");
   if (sectors > std::numeric_limits<std::int64_t>::max() / kSectorBytes)
     return fail(subject, "is more than a process can address", "choose a smaller size");
   const std::uint64_t bytes = sectors * kSectorBytes, pages = (bytes + kPageBytes - 1) / kPageBytes;
@@ -49,8 +53,8 @@ Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) 
     return fail(subject, "the host refuses this much address space",
                 "choose a smaller size or keep the bytes in files with store=DIR");
   }
-  return std::unique_ptr<MemoryStore>(
-      new MemoryStore(static_cast<std::byte*>(medium), static_cast<std::uint64_t*>(written), sectors));
+  return std::unique_ptr<MemoryStore>(new MemoryStore(
+      static_cast<std::byte*>(medium), static_cast<std::uint64_t*>(written), sectors));
 }
 
 MemoryStore::MemoryStore(std::byte* bytes, std::uint64_t* written, std::uint64_t sectors)

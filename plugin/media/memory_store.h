@@ -1,8 +1,8 @@
 #pragma once
-// A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a page at the
-// first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a read is one memcpy.
-// Pages of zeroes are not kept: an image that is put here costs what it holds other than zeroes, and what nobody has
-// written is not looked at.
+// A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a
+// page at the first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a
+// read is one memcpy. Pages of zeroes are not kept: an image that is put here costs what it holds
+// other than zeroes, and what nobody has written is not looked at.
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace headcrash::media {
 
-/// Contents end with the store. read() and write() fail for a range outside of the medium only. Reads may
-/// overlap each other, but no write.
+/// Contents end with the store. read() and write() fail for a range outside of the medium only.
+/// Reads may overlap each other, but no write.
 class MemoryStore : public model::SectorStore {
  public:
   /// Fails when the host refuses so much address space.
@@ -38,7 +38,8 @@ class MemoryStore : public model::SectorStore {
   void zero(std::uint64_t begin, std::uint64_t end);  ///< of bytes
 
   std::byte* bytes_;
-  std::uint64_t* written_;  ///< a bit for each 4 KiB: something other than zeroes was written there last
+  std::uint64_t*
+      written_;  ///< a bit for each 4 KiB: something other than zeroes was written there last
   std::uint64_t sectors_, pages_;
 };
 

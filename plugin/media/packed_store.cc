@@ -1,5 +1,5 @@
-// Where a sector is among those that are kept (packed_store.h): those before its group are counted, the rest are the bits
-// of a few masks.
+// Where a sector is among those that are kept (packed_store.h): those before its group are counted,
+// the rest are the bits of a few masks.
 #include "plugin/media/packed_store.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ void PackedStore::pack(const model::SectorStore& medium, const Next& next) {
       invariant(read.has_value(), "memory can be read");
       if (base_) changed_[page] = true;
       for (std::uint64_t i = 0; i < count; ++i)
-        if (const auto sector = std::span<const std::byte>(bytes).subspan(i * kSectorBytes, kSectorBytes);
+        if (const auto sector =
+                std::span<const std::byte>(bytes).subspan(i * kSectorBytes, kSectorBytes);
             !base::all_zero(sector))
           body(page, i, sector);
       lba = first + count == sectors_ ? first + count : next(first + count);
@@ -128,7 +129,8 @@ Result<void> PackedStore::write_zeroes(std::uint64_t, std::uint64_t) {
 }
 
 std::uint64_t PackedStore::bytes() const {
-  return masks_.size() + kept_of_groups_.size() * sizeof(std::uint32_t) + kept_.size() + changed_.size() / 8;
+  return masks_.size() + kept_of_groups_.size() * sizeof(std::uint32_t) + kept_.size() +
+         changed_.size() / 8;
 }
 
 }  // namespace headcrash::media

@@ -1,6 +1,7 @@
 #pragma once
-// What a medium holds, in as little memory as that takes: of an image that many machines begin with. Metadata fills few
-// sectors of its pages, so that a large file system's image is a fifth of what it is in a MemoryStore.
+// What a medium holds, in as little memory as that takes: of an image that many machines begin
+// with. Metadata fills few sectors of its pages, so that a large file system's image is a fifth of
+// what it is in a MemoryStore.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,9 @@
 
 namespace headcrash::media {
 
-/// Sectors that hold something other than zeroes, and where they are: 1 byte and a quarter for each 4 KiB of the medium,
-/// and the sectors. Nobody writes it: write() and write_zeroes() fail. read() fails for a range outside of the medium only,
-/// and may be called from several threads.
+/// Sectors that hold something other than zeroes, and where they are: 1 byte and a quarter for each
+/// 4 KiB of the medium, and the sectors. Nobody writes it: write() and write_zeroes() fail. read()
+/// fails for a range outside of the medium only, and may be called from several threads.
 class PackedStore : public model::SectorStore {
  public:
   /// A copy.
@@ -27,8 +28,8 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// The first sector from `lba` on whose page is here, not in a base, and does not hold zeroes only, unless a base has the
-  /// page, too; sectors(): none.
+  /// The first sector from `lba` on whose page is here, not in a base, and does not hold zeroes
+  /// only, unless a base has the page, too; sectors(): none.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Null: a copy of all of the medium.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }

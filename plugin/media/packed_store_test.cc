@@ -27,12 +27,13 @@ std::unique_ptr<MemoryStore> some_medium() {
 }
 
 /// All of it, and so many ranges at random.
-void expect_same(const PackedStore& packed, const model::SectorStore& medium, std::mt19937_64& random,
-                 int ranges) {
+void expect_same(const PackedStore& packed, const model::SectorStore& medium,
+                 std::mt19937_64& random, int ranges) {
   for (int i = 0; i < ranges; ++i) {
     const std::uint64_t count = i == 0 ? kPackedSectors : 1 + random() % 40,
                         lba = random() % (kPackedSectors - count + 1);
-    std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}), found(expected.size());
+    std::vector<std::byte> expected(count * model::kSectorBytes, std::byte{1}),
+        found(expected.size());
     ASSERT_TRUE(medium.read(lba, expected));
     ASSERT_TRUE(packed.read(lba, found));
     ASSERT_EQ(found, expected) << lba << " " << count;
@@ -57,22 +58,24 @@ TEST(PackedStore, OfAnOverlayHoldsWhatTheOverlayHeld) {
     std::vector<bool> touched(kPackedSectors);
     for (int i = 0; i < 12; ++i) {
       const std::uint64_t count = 1 + random() % 30, lba = random() % (kPackedSectors - count + 1);
-      const std::vector<std::byte> bytes(count * model::kSectorBytes, static_cast<std::byte>(1 + i));
+      const std::vector<std::byte> bytes(count * model::kSectorBytes,
+                                         static_cast<std::byte>(1 + i));
       ASSERT_TRUE(i % 3 == 0 ? overlay->write_zeroes(lba, count) : overlay->write(lba, bytes));
-      for (std::uint64_t each = lba / 8 * 8; each < std::min((lba + count + 7) / 8 * 8, kPackedSectors);
-           ++each)
+      for (std::uint64_t each = lba / 8 * 8;
+           each < std::min((lba + count + 7) / 8 * 8, kPackedSectors); ++each)
         touched[each] = true;
     }
     const std::shared_ptr<const PackedStore> grown = PackedStore::of(*overlay);
     EXPECT_EQ(grown->base(), packed);
     for (std::uint64_t lba = 0; lba < kPackedSectors; lba += 5) {
-      const auto next = std::find(touched.begin() + static_cast<std::ptrdiff_t>(lba), touched.end(), true);
+      const auto next =
+          std::find(touched.begin() + static_cast<std::ptrdiff_t>(lba), touched.end(), true);
       ASSERT_EQ(grown->next_packed(lba), static_cast<std::uint64_t>(next - touched.begin())) << lba;
     }
     expect_same(*grown, *overlay, random, 500);
-    EXPECT_LE(grown->bytes(),
-              empty + kPackedSectors / 8 / 8 + 1 +
-                  static_cast<std::uint64_t>(std::ranges::count(touched, true)) * model::kSectorBytes);
+    EXPECT_LE(grown->bytes(), empty + kPackedSectors / 8 / 8 + 1 +
+                                  static_cast<std::uint64_t>(std::ranges::count(touched, true)) *
+                                      model::kSectorBytes);
     packed = grown;
   }
 }

@@ -1,7 +1,8 @@
 #pragma once
-// What is on a disk before mkfs, when the disk is to be a used one: every sector names itself, so that bytes
-// which a file system forgot to write are distinguished from zeroes and from other files' blocks. Computed,
-// never stored. harness/workload/stamp.h recognises them (write_before_mkfs makes the same).
+// What is on a disk before mkfs, when the disk is to be a used one: every sector names itself, so
+// that bytes which a file system forgot to write are distinguished from zeroes and from other
+// files' blocks. Computed, never stored. harness/workload/stamp.h recognises them
+// (write_before_mkfs makes the same).
 //
 //   0        8        16        24                            512
 //   +--------+--------+---------+------------------------------+

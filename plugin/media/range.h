@@ -9,12 +9,12 @@
 
 namespace headcrash::media {
 
-inline Result<void> check_range(const std::string& subject, std::uint64_t sectors, std::uint64_t lba,
-                                std::uint64_t bytes) {
+inline Result<void> check_range(const std::string& subject, std::uint64_t sectors,
+                                std::uint64_t lba, std::uint64_t bytes) {
   const std::uint64_t count = bytes / model::kSectorBytes;
   if (bytes % model::kSectorBytes == 0 && lba <= sectors && count <= sectors - lba) return {};
-  return fail(subject,
-              fmt::format("{} bytes at sector {} do not fit a medium of {} sectors", bytes, lba, sectors));
+  return fail(subject, fmt::format("{} bytes at sector {} do not fit a medium of {} sectors", bytes,
+                                   lba, sectors));
 }
 
 }  // namespace headcrash::media

@@ -40,21 +40,23 @@ Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open(const std::filesy
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
   const auto bytes = static_cast<off_t>(sectors * kSectorBytes);
   if (!S_ISREG(status.st_mode)) return fail(path, "is not a regular file", "choose another store");
-  if (status.st_size == 0 && ftruncate(fd, bytes) != 0) return host_error(path, "setting the length", errno);
+  if (status.st_size == 0 && ftruncate(fd, bytes) != 0)
+    return host_error(path, "setting the length", errno);
   if (status.st_size != 0 && status.st_size != bytes)
     return fail(path, fmt::format("has {} bytes, but the drive has {}", status.st_size, bytes),
                 "give the size that the store was made with, or another store");
   return store;
 }
 
-Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open_existing(const std::filesystem::path& path,
-                                                                        Access access) {
+Result<std::unique_ptr<SparseFileStore>> SparseFileStore::open_existing(
+    const std::filesystem::path& path, Access access) {
   const bool writes = access == Access::read_write;
   const int fd = ::open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
-    return fail(
-        path, fmt::format("cannot be opened for {}: {}", writes ? "writing" : "reading", host_reason(errno)),
-        "check its permissions");
+    return fail(path,
+                fmt::format("cannot be opened for {}: {}", writes ? "writing" : "reading",
+                            host_reason(errno)),
+                "check its permissions");
   std::unique_ptr<SparseFileStore> store(new SparseFileStore(path.string(), fd, 0));
   struct stat status = {};
   if (fstat(fd, &status) != 0) return host_error(path, "fstat", errno);
@@ -75,7 +77,8 @@ Result<void> SparseFileStore::read(std::uint64_t lba, std::span<std::byte> into)
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return host_error(path_, "reading", errno);
     if (n == 0)
-      return fail(path_, "has become shorter while in use", "do not touch a store that is being served");
+      return fail(path_, "has become shorter while in use",
+                  "do not touch a store that is being served");
     into = into.subspan(static_cast<std::size_t>(n));
     offset += n;
   }

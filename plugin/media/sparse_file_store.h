@@ -6,9 +6,9 @@
 //   DIR/hd0.img      the medium of hd0, raw and sparse: `qemu-img info DIR/hd0.img` works, so does mounting a
 //   copy
 //
-// store.json is written last and by rename: a folder with it is complete. A folder is in use while some
-// process holds flock(2) on the folder itself, so a killed server leaves no lock behind. Bytes go through the
-// page cache: they survive the death of the server, not a power failure of the host.
+// store.json is written last and by rename: a folder with it is complete. A folder is in use while
+// some process holds flock(2) on the folder itself, so a killed server leaves no lock behind. Bytes
+// go through the page cache: they survive the death of the server, not a power failure of the host.
 
 #include <filesystem>
 #include <memory>
@@ -25,8 +25,8 @@ struct StoredDevice {
   std::uint64_t sectors = 0;
 };
 
-/// One raw image file. write_zeroes punches holes where the file system can. Errors carry the host's reason
-/// (no space, I/O error). Calls may overlap: they are pread(2) and pwrite(2).
+/// One raw image file. write_zeroes punches holes where the file system can. Errors carry the
+/// host's reason (no space, I/O error). Calls may overlap: they are pread(2) and pwrite(2).
 class SparseFileStore : public model::SectorStore {
  public:
   /// Makes the file with `sectors` when it does not exist, else refuses any other length.
@@ -57,8 +57,9 @@ class SparseFileStore : public model::SectorStore {
 /// The folder: locked from open() until it is destroyed.
 class StoreFolder {
  public:
-  /// Makes the folder (not its parents) when there is none. Refuses a folder that belongs to other devices,
-  /// profiles or sizes, one that another process uses, and one with other files in it but no store.json.
+  /// Makes the folder (not its parents) when there is none. Refuses a folder that belongs to other
+  /// devices, profiles or sizes, one that another process uses, and one with other files in it but
+  /// no store.json.
   static Result<std::unique_ptr<StoreFolder>> open(const std::filesystem::path& folder,
                                                    const std::vector<StoredDevice>& devices);
   ~StoreFolder();

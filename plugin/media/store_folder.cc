@@ -28,41 +28,45 @@ constexpr std::uintmax_t kDescriptionBytesMax = 1 << 20;
 bool good_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.size() <= 64 &&
          std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                  c == '_' || c == '.';
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
          });
 }
 
 json describe(const std::vector<StoredDevice>& devices) {
   json list = json::array();
   for (const StoredDevice& device : devices)
-    list.push_back({{"name", device.name}, {"profile", device.profile}, {"sectors", device.sectors}});
+    list.push_back(
+        {{"name", device.name}, {"profile", device.profile}, {"sectors", device.sectors}});
   return {{"format", kFormat}, {"version", kVersion}, {"devices", list}};
 }
 
 /// Compares what a store says of itself with what is asked of it.
 Result<void> check_description(const fs::path& path, const json& found,
                                const std::vector<StoredDevice>& devices) {
-  constexpr const char* kOther = "choose another folder, or delete this one if its bytes are not needed";
+  constexpr const char* kOther =
+      "choose another folder, or delete this one if its bytes are not needed";
   const json format = found.is_object() ? found.value("format", json()) : json();
   if (format != kFormat) return fail(path, "does not describe a headcrash store", kOther);
   if (found.value("version", json()) != kVersion)
-    return fail(
-        path.string() + ": version",
-        fmt::format("is {}, but this program knows {}", found.value("version", json()).dump(), kVersion),
-        "use the program that made the store, or another store");
+    return fail(path.string() + ": version",
+                fmt::format("is {}, but this program knows {}",
+                            found.value("version", json()).dump(), kVersion),
+                "use the program that made the store, or another store");
   const json list = found.value("devices", json());
   if (!list.is_array() || list.size() != devices.size())
-    return fail(path.string() + ": devices",
-                fmt::format("the store was made for other devices than the {} asked for", devices.size()),
-                kOther);
+    return fail(
+        path.string() + ": devices",
+        fmt::format("the store was made for other devices than the {} asked for", devices.size()),
+        kOther);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const json expected = describe(devices)["devices"][i];
     for (const auto& [key, value] : expected.items()) {
       const json stored = list[i].is_object() ? list[i].value(key, json()) : json();
       if (stored != value)
         return fail(fmt::format("{}: devices[{}].{}", path.string(), i, key),
-                    fmt::format("the store has {}, asked for is {}", stored.dump(), value.dump()), kOther);
+                    fmt::format("the store has {}, asked for is {}", stored.dump(), value.dump()),
+                    kOther);
     }
   }
   return {};
@@ -90,18 +94,20 @@ Result<void> write_description(const fs::path& path, const json& description) {
   }
   std::error_code error;
   fs::rename(fresh, path, error);
-  if (error) return fail(path, "cannot be written: " + error.message(), "check permissions and free space");
+  if (error)
+    return fail(path, "cannot be written: " + error.message(), "check permissions and free space");
   return {};
 }
 
 /// A folder without store.json may hold what an interrupted first start left, and nothing else.
 Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDevice>& devices) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    const bool ours =
-        name == "store.json.new" ||
-        std::any_of(devices.begin(), devices.end(), [&](const auto& d) { return name == d.name + ".img"; });
+    const bool ours = name == "store.json.new" ||
+                      std::any_of(devices.begin(), devices.end(),
+                                  [&](const auto& d) { return name == d.name + ".img"; });
     if (!ours)
       return fail(folder, fmt::format("holds \"{}\" but no store.json, so it is not a store", name),
                   "give a folder that is empty or does not exist yet");
@@ -112,7 +118,8 @@ Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDe
 
 Result<int> lock_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
-    return fail(folder, "cannot be made: " + host_reason(errno), "make its parent folder, or choose another");
+    return fail(folder, "cannot be made: " + host_reason(errno),
+                "make its parent folder, or choose another");
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return fail(folder, "cannot be opened: " + host_reason(errno), "give a folder");
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -120,7 +127,8 @@ Result<int> lock_folder(const fs::path& folder) {
     close(fd);
     if (error == EWOULDBLOCK)
       return fail(folder, "is in use by another server", "stop that one, or choose another folder");
-    return fail(folder, "cannot be locked: " + host_reason(error), "choose a folder on a local file system");
+    return fail(folder, "cannot be locked: " + host_reason(error),
+                "choose a folder on a local file system");
   }
   return fd;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// Which parts of a device have been written since it was new: a bit for each granule, set before a write is
-// submitted and never cleared. What was never written reads as zeroes, whatever happened meanwhile; that
-// makes a hole an honest answer, where the state of a cache, a torn write or a rebuilt member would make it a
-// guess. Without locks: bits only come.
+// Which parts of a device have been written since it was new: a bit for each granule, set before a
+// write is submitted and never cleared. What was never written reads as zeroes, whatever happened
+// meanwhile; that makes a hole an honest answer, where the state of a cache, a torn write or a
+// rebuilt member would make it a guess. Without locks: bits only come.
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,8 @@ class WrittenMap {
 
   explicit WrittenMap(std::uint64_t sectors)
       : sectors_(sectors),
-        granule_(std::max(kGranuleSectorsMin, std::bit_ceil((sectors + kGranulesMax - 1) / kGranulesMax))),
+        granule_(std::max(kGranuleSectorsMin,
+                          std::bit_ceil((sectors + kGranulesMax - 1) / kGranulesMax))),
         words_((sectors / granule_ + 64) / 64) {}
 
   void mark(std::uint64_t lba, std::uint64_t count) {
@@ -28,14 +29,16 @@ class WrittenMap {
     for (std::uint64_t g = lba / granule_; g <= last; ++g) {
       auto& word = words_[g / 64];
       const std::uint64_t bit = std::uint64_t{1} << (g % 64);
-      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      if ((word.load(std::memory_order_relaxed) & bit) == 0)
+        word.fetch_or(bit, std::memory_order_relaxed);
     }
   }
 
   struct Run {
     std::uint64_t sectors = 0;
     bool written = true;
-    bool or_zeroes = true;  ///< what is not written reads as zeroes, and not as what was there before
+    bool or_zeroes =
+        true;  ///< what is not written reads as zeroes, and not as what was there before
   };
   /// What lies from `lba` on, for at most `limit` sectors (at least 1; both inside).
   Run run(std::uint64_t lba, std::uint64_t limit) const {

@@ -46,7 +46,8 @@ ArrayBox read_array(ProfileTable& top, ReadErrors& errors) {
   };
   ProfileTable layout = open("layout");
   p.level = layout.one_of("level", kLevels);
-  p.members = layout.integer32("members", kMembersMin[static_cast<std::size_t>(p.level)], kMembersMax);
+  p.members =
+      layout.integer32("members", kMembersMin[static_cast<std::size_t>(p.level)], kMembersMax);
   p.stripe_unit_sectors = layout.kib_as_sectors("stripe-unit-kib", 1, kGibInKib);
   p.synchronised_spindles = layout.boolean("synchronised-spindles");
   layout.finish();
@@ -64,42 +65,47 @@ ArrayBox read_array(ProfileTable& top, ReadErrors& errors) {
   p.region_sectors = safety.kib_as_sectors("region-kib", 0, kGibInKib);
   if (safety.has("region-idle-ms")) p.region_idle_ns = safety.milliseconds("region-idle-ms");
   p.accept_dirty_degraded = safety.boolean("accept-dirty-degraded");
-  p.rebuild_bytes_per_second =
-      static_cast<std::uint64_t>(std::llround(safety.number("rebuild-mb-per-s", 0, 1e6) * kBytesPerMb));
+  p.rebuild_bytes_per_second = static_cast<std::uint64_t>(
+      std::llround(safety.number("rebuild-mb-per-s", 0, 1e6) * kBytesPerMb));
   safety.finish();
 
   if (errors.first) return box;
   if (p.prewrite_sectors > 0 && !has_parity(p.level)) {
-    errors.add(safety.full("prewrite-kib"), "only an array with parity has a prewrite log", "set it to 0");
+    errors.add(safety.full("prewrite-kib"), "only an array with parity has a prewrite log",
+               "set it to 0");
   } else if (p.recovery == ArrayRecovery::prewrite && p.prewrite_sectors == 0) {
     errors.add(safety.full("prewrite-kib"), "recovery from the prewrite log needs a log",
                "give the log's size on each member");
   } else if (p.recovery == ArrayRecovery::dirty_regions && p.region_sectors == 0) {
-    errors.add(safety.full("region-kib"), "recovery of dirty regions needs to know how large they are",
+    errors.add(safety.full("region-kib"),
+               "recovery of dirty regions needs to know how large they are",
                "give the data that one bit covers");
   } else if (p.region_idle_ns < model::kMillisecondNs) {
-    errors.add(safety.full("region-idle-ms"), "is too short for the age of a bit", "give 1 or more");
+    errors.add(safety.full("region-idle-ms"), "is too short for the age of a bit",
+               "give 1 or more");
   }
   return box;
 }
 
-void check_array(const ArrayProfile& profile, std::uint64_t member_sectors, std::uint32_t physical_sectors,
-                 ReadErrors& errors) {
+void check_array(const ArrayProfile& profile, std::uint64_t member_sectors,
+                 std::uint32_t physical_sectors, ReadErrors& errors) {
   if (profile.level != RaidLevel::raid1 && profile.stripe_unit_sectors % physical_sectors != 0) {
     errors.add("layout.stripe-unit-kib",
                fmt::format("is not a multiple of the members' physical sectors of {} bytes",
                            physical_sectors * model::kSectorBytes),
                "make it one");
   } else if (physical_sectors > model::kSuperblockSectors) {
-    errors.add("layout.member",
-               fmt::format("has physical sectors of {} bytes, more than a superblock",
-                           physical_sectors * model::kSectorBytes),
-               fmt::format("name one with at most {}", model::kSuperblockSectors * model::kSectorBytes));
+    errors.add(
+        "layout.member",
+        fmt::format("has physical sectors of {} bytes, more than a superblock",
+                    physical_sectors * model::kSectorBytes),
+        fmt::format("name one with at most {}", model::kSuperblockSectors * model::kSectorBytes));
   } else if (model::Array::data_sectors(profile, member_sectors) == 0) {
-    errors.add("layout.stripe-unit-kib",
-               fmt::format("members of {} sectors have no room for one stripe beside the prewrite log",
-                           member_sectors),
-               "make stripe unit or log smaller");
+    errors.add(
+        "layout.stripe-unit-kib",
+        fmt::format("members of {} sectors have no room for one stripe beside the prewrite log",
+                    member_sectors),
+        "make stripe unit or log smaller");
   }
 }
 

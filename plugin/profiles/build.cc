@@ -1,5 +1,5 @@
-// Planning and building (build.h). Both walk a stack in the same order, depth first, a device before what
-// lies below it: the plan's index is the device's id.
+// Planning and building (build.h). Both walk a stack in the same order, depth first, a device
+// before what lies below it: the plan's index is the device's id.
 //
 //   size:   host -> array (whole stripes, divided among members) -> member -> ... -> drive
 //   device: drive -> ... -> member -> array -> machine
@@ -59,11 +59,13 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Of its drives, if nobody says: as they are delivered, but off below NVRAM, which stands in for it.
+/// Of its drives, if nobody says: as they are delivered, but off below NVRAM, which stands in for
+/// it.
 bool default_write_cache(const Stack& stack) {
   const Stack& leaf = lowest(stack);
   const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
-  const bool delivered_on = disk != nullptr ? disk->write_cache.on_by_default : has_write_cache(leaf);
+  const bool delivered_on =
+      disk != nullptr ? disk->write_cache.on_by_default : has_write_cache(leaf);
   return delivered_on && !is_cached(stack);
 }
 
@@ -73,18 +75,21 @@ std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
   const Stack& below = *stack.below.front();
   const auto* array = std::get_if<ArrayProfile>(&stack.profile);
   if (array == nullptr) return exposed_sectors(below, sectors);
-  const std::uint64_t member = exposed_sectors(below, model::Array::member_sectors(*array, sectors));
+  const std::uint64_t member =
+      exposed_sectors(below, model::Array::member_sectors(*array, sectors));
   return model::Array::data_sectors(*array, member);
 }
 
 Result<std::uint64_t> sectors_of(const MachineDevice& device) {
   const std::uint64_t all = capacity_sectors(*device.stack);
   if (!device.size_bytes) return all;
-  const std::uint64_t unit = std::uint64_t{physical_sector_sectors(*device.stack)} * model::kSectorBytes;
+  const std::uint64_t unit =
+      std::uint64_t{physical_sector_sectors(*device.stack)} * model::kSectorBytes;
   const std::string subject = fmt::format("device {}: size", device.name);
   if (*device.size_bytes == 0 || *device.size_bytes % unit != 0) {
     return fail(subject,
-                fmt::format("{} bytes are not a multiple of the sector size of {}", *device.size_bytes, unit),
+                fmt::format("{} bytes are not a multiple of the sector size of {}",
+                            *device.size_bytes, unit),
                 fmt::format("give a multiple of {}", unit));
   }
   const std::uint64_t sectors = *device.size_bytes / model::kSectorBytes;
@@ -105,17 +110,19 @@ Result<void> check_write_cache(const MachineDevice& device) {
                 "leave it out, or set volatile-cache = true in the array's profile");
   }
   if (!has_write_cache(lowest(*device.stack))) {
-    return fail(subject, fmt::format("{} has no write cache", lowest(*device.stack).name), "leave it out");
+    return fail(subject, fmt::format("{} has no write cache", lowest(*device.stack).name),
+                "leave it out");
   }
   return {};
 }
 
 /// A cache's range must still lie on the device below when that is not used whole.
-Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors, const std::string& name) {
+Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
+                         const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
   return fail(fmt::format("device {}: size", name),
-              fmt::format("leaves {} sectors below the cache {}, too few for the range it covers", sectors,
-                          cache.name),
+              fmt::format("leaves {} sectors below the cache {}, too few for the range it covers",
+                          sectors, cache.name),
               "make it larger");
 }
 
@@ -126,7 +133,8 @@ class Planner {
   Result<void> add(const Stack& stack, const std::string& name, std::uint64_t sectors,
                    std::optional<DeviceId> parent) {
     if (plan_.all.size() == kDevicesMax) {
-      return fail(fmt::format("device {}", name), fmt::format("is one of more than {} devices", kDevicesMax),
+      return fail(fmt::format("device {}", name),
+                  fmt::format("is one of more than {} devices", kDevicesMax),
                   "make the machine smaller");
     }
     const auto id = static_cast<DeviceId>(plan_.all.size());
@@ -164,7 +172,8 @@ class Builder {
 
  private:
   /// Builds the device whose id is `next_`, and those below it.
-  Result<std::unique_ptr<model::Device>> make(const Stack& stack, bool write_cache, std::uint32_t phase_ppm) {
+  Result<std::unique_ptr<model::Device>> make(const Stack& stack, bool write_cache,
+                                              std::uint32_t phase_ppm) {
     const auto id = static_cast<DeviceId>(next_++);
     Result<std::unique_ptr<model::Device>> made;
     if (const auto* disk = std::get_if<DiskProfile>(&stack.profile)) {
@@ -177,7 +186,8 @@ class Builder {
       made = make_cache(std::get<NvramProfile>(stack.profile), stack, id, write_cache, phase_ppm);
     }
     if (!made) return made;
-    invariant((*made)->characteristics().sectors == plan_.all[id].sectors, "a device is as large as planned");
+    invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
+              "a device is as large as planned");
     built_.all[id].device = made->get();
     TRY(break_it(id));
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);
@@ -186,7 +196,8 @@ class Builder {
 
   /// Before the device above it starts.
   Result<void> break_it(DeviceId id) {
-    if (options_.mark_unreadable && plan_.all[id].leaf) options_.mark_unreadable(id, *built_.all[id].faults);
+    if (options_.mark_unreadable && plan_.all[id].leaf)
+      options_.mark_unreadable(id, *built_.all[id].faults);
     for (const model::FaultSpec& fault : options_.faults) {
       if (fault.device != plan_.all[id].name) continue;
       TRY(built_.add_fault(plan_, fault));
@@ -196,17 +207,22 @@ class Builder {
 
   model::Simulation& simulation() { return built_.machine->simulation(); }
   model::Observer& observer() { return built_.machine->observer(); }
-  std::uint64_t seed(DeviceId id, Purpose purpose) const { return mixed(options_.seed, id, purpose); }
-  model::SectorStore* store(DeviceId id) const { return options_.store ? options_.store(id) : nullptr; }
+  std::uint64_t seed(DeviceId id, Purpose purpose) const {
+    return mixed(options_.seed, id, purpose);
+  }
+  model::SectorStore* store(DeviceId id) const {
+    return options_.store ? options_.store(id) : nullptr;
+  }
 
   model::DeviceFaults* faults(DeviceId id) {
     auto& slot = built_.all[id].faults;
-    slot = std::make_unique<model::DeviceFaults>(simulation(), observer(), id, seed(id, kFaultSeed));
+    slot =
+        std::make_unique<model::DeviceFaults>(simulation(), observer(), id, seed(id, kFaultSeed));
     return slot.get();
   }
 
-  std::unique_ptr<model::Device> make_disk(const DiskProfile& profile, DeviceId id, bool write_cache,
-                                           std::uint32_t phase_ppm) {
+  std::unique_ptr<model::Device> make_disk(const DiskProfile& profile, DeviceId id,
+                                           bool write_cache, std::uint32_t phase_ppm) {
     model::DiskOptions o{profile, simulation(), observer()};
     o.store = store(id);
     o.device = id;
@@ -219,7 +235,8 @@ class Builder {
     return std::make_unique<model::Disk>(o);
   }
 
-  std::unique_ptr<model::Device> make_flash(const FlashProfile& profile, DeviceId id, bool write_cache) {
+  std::unique_ptr<model::Device> make_flash(const FlashProfile& profile, DeviceId id,
+                                            bool write_cache) {
     model::FlashOptions o{profile, simulation(), observer()};
     o.store = store(id);
     o.device = id;
@@ -232,14 +249,16 @@ class Builder {
   }
 
   Result<std::unique_ptr<model::Device>> make_array(const ArrayProfile& profile, const Stack& stack,
-                                                    DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
+                                                    DeviceId id, bool write_cache,
+                                                    std::uint32_t phase_ppm) {
     ArrayProfile own = profile;
     own.volatile_cache = profile.volatile_cache && write_cache;
     model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
       const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
                                                            kPhasesPpm);  // next_: the member's id
-      auto made = make(*member, own.volatile_cache, profile.synchronised_spindles ? phase_ppm : member_phase);
+      auto made = make(*member, own.volatile_cache,
+                       profile.synchronised_spindles ? phase_ppm : member_phase);
       if (!made) return made;
       o.members.push_back(*std::move(made));
     }
@@ -253,7 +272,8 @@ class Builder {
   }
 
   Result<std::unique_ptr<model::Device>> make_cache(const NvramProfile& profile, const Stack& stack,
-                                                    DeviceId id, bool write_cache, std::uint32_t phase_ppm) {
+                                                    DeviceId id, bool write_cache,
+                                                    std::uint32_t phase_ppm) {
     auto below = make(*stack.below.front(), write_cache, phase_ppm);
     if (!below) return below;
     model::NvramOptions o{profile, simulation(), observer(), *std::move(below)};
@@ -289,7 +309,8 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
   std::set<std::string> names;
   for (const MachineDevice& device : plan.devices) {
     if (!names.insert(device.name).second) {
-      return fail(fmt::format("device {}", device.name), "two devices have this name", "rename one");
+      return fail(fmt::format("device {}", device.name), "two devices have this name",
+                  "rename one");
     }
     TRY(const auto sectors, sectors_of(device));
     TRY(check_write_cache(device));
@@ -308,7 +329,8 @@ Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
               base::suggest(fault.device, names));
 }
 
-Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer, const BuildOptions& options) {
+Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
+                           const BuildOptions& options) {
   for (const model::FaultSpec& fault : options.faults) TRY(device_of(plan, fault));
   BuiltMachine built;
   built.all.resize(plan.all.size());
@@ -337,7 +359,8 @@ Result<void> BuiltMachine::add_fault(const Plan& plan, const model::FaultSpec& f
   };
   if (outside(fault.lba, fault.sectors) ||
       (fault.kind == FaultKind::misdirected_write && fault.to_lba >= planned.sectors)) {
-    return fail(subject, fmt::format("reaches beyond the {} sectors of {}", planned.sectors, fault.device),
+    return fail(subject,
+                fmt::format("reaches beyond the {} sectors of {}", planned.sectors, fault.device),
                 "correct the range");
   }
   return all[id].faults->add(fault);

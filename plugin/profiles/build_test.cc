@@ -1,5 +1,5 @@
-// From stacks to machines: ids, names and sizes of the plan; what is built is what was planned; faults find
-// their device.
+// From stacks to machines: ids, names and sizes of the plan; what is built is what was planned;
+// faults find their device.
 #include "plugin/profiles/build.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,8 @@ TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
     ASSERT_EQ(built->all.size(), planned->all.size());
     for (std::size_t i = 0; i < built->all.size(); ++i) {
       ASSERT_NE(built->all[i].device, nullptr) << name << " " << i;
-      EXPECT_EQ(built->all[i].device->characteristics().sectors, planned->all[i].sectors) << name << " " << i;
+      EXPECT_EQ(built->all[i].device->characteristics().sectors, planned->all[i].sectors)
+          << name << " " << i;
     }
     Host host;
     for (const model::Op op : {model::Op::write, model::Op::read}) {
@@ -228,7 +229,8 @@ TEST(Build, FaultsFindTheirDeviceByName) {
   EXPECT_NE(add("dead:hd0.5").error().message().find("no device 'hd0.5'"), std::string::npos);
   EXPECT_NE(add("dead:hd0").error().message().find("cannot have this fault"), std::string::npos);
   EXPECT_NE(add("battery-low:hd0.1").error().message().find("cannot have"), std::string::npos);
-  EXPECT_NE(add("latent-error:hd0.1,lba=99999999").error().message().find("beyond"), std::string::npos);
+  EXPECT_NE(add("latent-error:hd0.1,lba=99999999").error().message().find("beyond"),
+            std::string::npos);
 }
 
 TEST(Build, BatteryFaultsBelongToCaches) {

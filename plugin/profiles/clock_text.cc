@@ -18,14 +18,17 @@ Result<Clock> parse_clock(std::string_view text, const std::string& subject) {
   constexpr const char* kRemedy = "use real, real:K (K times slower than real time) or off";
   if (text == "off") return Clock{Clock::Kind::off, 1};
   if (text == "real") return Clock{Clock::Kind::real, 1};
-  if (!text.starts_with("real:")) return fail(subject, fmt::format("\"{}\" is not a clock", text), kRemedy);
+  if (!text.starts_with("real:"))
+    return fail(subject, fmt::format("\"{}\" is not a clock", text), kRemedy);
   const std::string_view number = text.substr(5);
   Clock clock;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), clock.slowdown);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), clock.slowdown);
   if (error != std::errc() || end != number.data() + number.size() || std::isnan(clock.slowdown))
     return fail(subject, fmt::format("\"{}\" is not a number", number), kRemedy);
   if (clock.slowdown < kSlowdownMin || clock.slowdown > kSlowdownMax)
-    return fail(subject, fmt::format("K = {} is out of range", number), "use K from 0.001 to 1000000");
+    return fail(subject, fmt::format("K = {} is out of range", number),
+                "use K from 0.001 to 1000000");
   return clock;
 }
 

@@ -1,13 +1,13 @@
-// The disk model against DiskSim's per-request answers for the HP C2247A (synthetic traces, one mechanism
-// each).
+// The disk model against DiskSim's per-request answers for the HP C2247A (synthetic traces, one
+// mechanism each).
 //
-// Each request is submitted at the arrival time that the answers state, so that an error in one response does
-// not shift the next; `queued` goes through a host C-LOOK queue with one request at the disk. What is
-// compared is the response time of every single request.
+// Each request is submitted at the arrival time that the answers state, so that an error in one
+// response does not shift the next; `queued` goes through a host C-LOOK queue with one request at
+// the disk. What is compared is the response time of every single request.
 //
-// One profile for all of them, hp-c2247a-disksim: the period is the nominal one and DiskSim's creep a
-// constant of the profile. The bars: random reads and writes within 0.01 ms for 99 %, everything else within
-// 0.1 ms for 95 %.
+// One profile for all of them, hp-c2247a-disksim: the period is the nominal one and DiskSim's creep
+// a constant of the profile. The bars: random reads and writes within 0.01 ms for 99 %, everything
+// else within 0.1 ms for 95 %.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,8 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
   return answers;
 }
 
-/// Replays arrivals; with C-LOOK at most one request is at the disk and the next is the nearest upwards.
+/// Replays arrivals; with C-LOOK at most one request is at the disk and the next is the nearest
+/// upwards.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
@@ -68,7 +69,8 @@ class Replay final : public model::Initiator, public model::EventTarget {
         breakdowns_(answers.size()) {}
 
   const std::vector<TimeNs>& run() {
-    for (std::size_t i = 0; i < answers_.size(); ++i) simulation_.schedule(answers_[i].arrive_ns, *this, i);
+    for (std::size_t i = 0; i < answers_.size(); ++i)
+      simulation_.schedule(answers_[i].arrive_ns, *this, i);
     while (simulation_.run_next()) {
     }
     return responses_;
@@ -125,8 +127,8 @@ class DisksimAnswers : public testing::TestWithParam<Trace> {};
 
 TEST_P(DisksimAnswers, AreMetRequestByRequest) {
   const Trace& trace = GetParam();
-  const auto file =
-      std::filesystem::path(HEADCRASH_DISKSIM_ANSWERS) / fmt::format("hp_c2247a.{}.csv", trace.name);
+  const auto file = std::filesystem::path(HEADCRASH_DISKSIM_ANSWERS) /
+                    fmt::format("hp_c2247a.{}.csv", trace.name);
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no answers at " << file;
   auto profile = load_profile("hp-c2247a-disksim");
   ASSERT_TRUE(profile) << profile.error().message();
@@ -144,24 +146,27 @@ TEST_P(DisksimAnswers, AreMetRequestByRequest) {
     for (std::size_t k = 0; k < kSteps.size(); ++k) finer[k] += off <= kSteps[k] ? 1 : 0;
   }
   const auto all = static_cast<double>(answers.size());
-  fmt::print("{:16} within 1 us {:6.2f} %  10 us {:6.2f} %  0.1 ms {:6.2f} %  1 ms {:6.2f} %\n", trace.name,
-             100.0 * finer[0] / all, 100.0 * finer[1] / all, 100.0 * finer[2] / all, 100.0 * finer[3] / all);
+  fmt::print("{:16} within 1 us {:6.2f} %  10 us {:6.2f} %  0.1 ms {:6.2f} %  1 ms {:6.2f} %\n",
+             trace.name, 100.0 * finer[0] / all, 100.0 * finer[1] / all, 100.0 * finer[2] / all,
+             100.0 * finer[3] / all);
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets some wait
-// one revolution more, and reads right behind a write to neighbouring sectors, where it keeps or gives up its
-// read segment; by which rules, its answers do not tell.
-INSTANTIATE_TEST_SUITE_P(
-    HpC2247a, DisksimAnswers,
-    testing::Values(Trace{"randread4k", 0.01, 0.99, false}, Trace{"randwrite4k", 0.01, 0.99, false},
-                    Trace{"seqread4k", 0.01, 0.99, false}, Trace{"seqwrite64k", 0.01, 0.99, false},
-                    Trace{"mixed_closed", 0.1, 0.985, false}, Trace{"queued45.clook", 0.01, 0.99, true}),
-    [](const auto& param) {
-      std::string name = param.param.name;
-      for (char& c : name) c = c == '.' ? '_' : c;
-      return name;
-    });
+// The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets
+// some wait one revolution more, and reads right behind a write to neighbouring sectors, where it
+// keeps or gives up its read segment; by which rules, its answers do not tell.
+INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
+                         testing::Values(Trace{"randread4k", 0.01, 0.99, false},
+                                         Trace{"randwrite4k", 0.01, 0.99, false},
+                                         Trace{"seqread4k", 0.01, 0.99, false},
+                                         Trace{"seqwrite64k", 0.01, 0.99, false},
+                                         Trace{"mixed_closed", 0.1, 0.985, false},
+                                         Trace{"queued45.clook", 0.01, 0.99, true}),
+                         [](const auto& param) {
+                           std::string name = param.param.name;
+                           for (char& c : name) c = c == '.' ? '_' : c;
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace headcrash::profiles

@@ -1,5 +1,5 @@
-// Reading a drive's profile (the keys are explained in hp-c2447.toml) and checking that such a drive can
-// exist.
+// Reading a drive's profile (the keys are explained in hp-c2447.toml) and checking that such a
+// drive can exist.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,23 +23,27 @@ using model::QueuePolicy;
 using model::ReadAheadEnd;
 using model::Sparing;
 
-constexpr std::array<Choice<Sparing>, 4> kSparings = {{{"zone", Sparing::zone},
-                                                       {"track", Sparing::track},
-                                                       {"cylinder", Sparing::cylinder},
-                                                       {"cylinder-range", Sparing::cylinder_range}}};
+constexpr std::array<Choice<Sparing>, 4> kSparings = {
+    {{"zone", Sparing::zone},
+     {"track", Sparing::track},
+     {"cylinder", Sparing::cylinder},
+     {"cylinder-range", Sparing::cylinder_range}}};
 constexpr std::array<Choice<HeadOrder>, 2> kHeadOrders = {
     {{"rising", HeadOrder::rising}, {"serpentine", HeadOrder::serpentine}}};
 constexpr std::array<Choice<ReadAheadEnd>, 2> kReadAheadEnds = {
     {{"segment-full", ReadAheadEnd::segment_full}, {"track-end", ReadAheadEnd::track_end}}};
-constexpr std::array<Choice<QueuePolicy>, 5> kQueuePolicies = {{{"fcfs", QueuePolicy::fcfs},
-                                                                {"sstf", QueuePolicy::sstf},
-                                                                {"c-look", QueuePolicy::c_look},
-                                                                {"sptf", QueuePolicy::sptf},
-                                                                {"aged-sptf", QueuePolicy::aged_sptf}}};
+constexpr std::array<Choice<QueuePolicy>, 5> kQueuePolicies = {
+    {{"fcfs", QueuePolicy::fcfs},
+     {"sstf", QueuePolicy::sstf},
+     {"c-look", QueuePolicy::c_look},
+     {"sptf", QueuePolicy::sptf},
+     {"aged-sptf", QueuePolicy::aged_sptf}}};
 
 class DriveReader {
  public:
-  explicit DriveReader(const base::StrictTable& root) : root_(root) { errors_.place = root.subject(""); }
+  explicit DriveReader(const base::StrictTable& root) : root_(root) {
+    errors_.place = root.subject("");
+  }
 
   Result<Drive> read() {
     ProfileTable top(root_, errors_);
@@ -86,13 +90,15 @@ class DriveReader {
   void read_rotation(ProfileTable& top) {
     ProfileTable t = open(top, "rotation");
     nominal_rpm_ = static_cast<double>(t.integer("nominal-rpm", 60, 100'000));
-    p_.revolution_ps = static_cast<std::int64_t>(t.integer("period-ps", 100'000'000, 1'000'000'000'000));
+    p_.revolution_ps =
+        static_cast<std::int64_t>(t.integer("period-ps", 100'000'000, 1'000'000'000'000));
     if (t.has("sector-lag-ps"))
       p_.sector_lag_ps = static_cast<std::int64_t>(t.integer("sector-lag-ps", 0, 1'000'000));
     t.finish();
     const double period_rpm = 60e12 / static_cast<double>(p_.revolution_ps);
     if (std::abs(period_rpm / nominal_rpm_ - 1) > 0.02) {
-      errors_.add("rotation.period-ps", fmt::format("is {:.0f} rpm, far from nominal-rpm", period_rpm),
+      errors_.add("rotation.period-ps",
+                  fmt::format("is {:.0f} rpm, far from nominal-rpm", period_rpm),
                   "one revolution lasts 60e12 / rpm picoseconds");
     }
   }
@@ -127,7 +133,8 @@ class DriveReader {
     o.write_command = t.by_previous("write-command-ms");
     o.write_near_command =
         t.has("write-near-command-ms") ? t.by_previous("write-near-command-ms") : o.write_command;
-    if (t.has("read-tail-sectors")) o.read_tail_sectors = t.integer32("read-tail-sectors", 0, 100'000);
+    if (t.has("read-tail-sectors"))
+      o.read_tail_sectors = t.integer32("read-tail-sectors", 0, 100'000);
     if (t.has("read-positioning-min-ms"))
       o.read_positioning_min_ns = t.milliseconds("read-positioning-min-ms");
     o.write_positioning_min_ns = t.milliseconds("write-positioning-min-ms");
@@ -146,14 +153,18 @@ class DriveReader {
   void read_buffers(ProfileTable& top) {
     ProfileTable read = open(top, "read-buffer");
     p_.read_buffer.segment_sectors = read.integer32("segment-sectors", 0, kSectorsMax);
-    p_.read_buffer.read_ahead_sectors_max = read.integer32("read-ahead-sectors-max", 0, kSectorsMax);
+    p_.read_buffer.read_ahead_sectors_max =
+        read.integer32("read-ahead-sectors-max", 0, kSectorsMax);
     p_.read_buffer.segments = read.integer32("segments", 1, 1024);
     p_.read_buffer.write_segments = read.integer32("write-segments", 0, 1024);
     if (read.has("read-ahead-end"))
       p_.read_buffer.read_ahead_end = read.one_of<ReadAheadEnd>("read-ahead-end", kReadAheadEnds);
-    if (read.has("keeps-requested")) p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
-    if (read.has("writes-take-over")) p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
-    if (read.has("after-sequential")) p_.read_buffer.after_sequential = read.boolean("after-sequential");
+    if (read.has("keeps-requested"))
+      p_.read_buffer.keeps_requested = read.boolean("keeps-requested");
+    if (read.has("writes-take-over"))
+      p_.read_buffer.writes_take_over = read.boolean("writes-take-over");
+    if (read.has("after-sequential"))
+      p_.read_buffer.after_sequential = read.boolean("after-sequential");
     if (read.has("whole-track")) p_.read_buffer.whole_track = read.boolean("whole-track");
     if (read.has("joins-at-head")) p_.read_buffer.joins_at_head = read.boolean("joins-at-head");
     if (read.has("resumes-on-hit")) p_.read_buffer.resumes_on_hit = read.boolean("resumes-on-hit");
@@ -212,7 +223,8 @@ class DriveReader {
     if (p_.sparing == Sparing::track) stretch_tracks = 1;
     if (p_.sparing == Sparing::cylinder) stretch_tracks = p_.heads;
     if (p_.sparing == Sparing::cylinder_range)
-      stretch_tracks = std::min<std::uint64_t>(tracks, std::uint64_t{p_.heads} * p_.sparing_cylinders);
+      stretch_tracks =
+          std::min<std::uint64_t>(tracks, std::uint64_t{p_.heads} * p_.sparing_cylinders);
     return stretch_tracks * zone.track_sectors;
   }
 
@@ -222,7 +234,8 @@ class DriveReader {
     const auto& slips = by_track ? zone.slipped_tracks : zone.slipped_sectors;
     const char* key = by_track ? "slipped-tracks" : "slipped-sectors";
     const std::uint64_t unit = by_track ? zone.track_sectors : 1;
-    const std::uint64_t spares = std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
+    const std::uint64_t spares =
+        std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
     std::uint64_t worst = 0, same = 0;
     for (std::size_t k = 0; k < slips.size(); ++k) {
       const bool with_last = k > 0 && slips[k] * unit / stretch == slips[k - 1] * unit / stretch;
@@ -241,7 +254,8 @@ class DriveReader {
   void check_zone(std::size_t i) {
     const ZoneProfile& zone = p_.zones[i];
     const std::string name = fmt::format("zone[{}].", i);
-    const std::uint32_t end = i + 1 < p_.zones.size() ? p_.zones[i + 1].first_cylinder : p_.cylinders;
+    const std::uint32_t end =
+        i + 1 < p_.zones.size() ? p_.zones[i + 1].first_cylinder : p_.cylinders;
     if ((i == 0 && zone.first_cylinder != 0) || end <= zone.first_cylinder) {
       errors_.add(name + "first-cylinder",
                   "zones must begin at cylinder 0, rise, and lie below geometry.cylinders",
@@ -259,17 +273,20 @@ class DriveReader {
     const std::uint64_t stretch = stretch_sectors(zone, tracks);
     const std::uint64_t stretches = (all + stretch - 1) / stretch;
     const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
-    const std::uint64_t spares = std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
+    const std::uint64_t spares =
+        std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
     if (all >= std::uint64_t{1} << 32) {
-      errors_.add(name + "track-sectors", "makes a zone of more than 2^32 sectors", "divide the zone");
+      errors_.add(name + "track-sectors", "makes a zone of more than 2^32 sectors",
+                  "divide the zone");
     } else if (last_stretch <= spares || all - stretches * spares <= zone.front_unused_sectors) {
-      errors_.add(name + "spare-tracks", fmt::format("leaves no data in a zone of {} tracks", tracks),
+      errors_.add(name + "spare-tracks",
+                  fmt::format("leaves no data in a zone of {} tracks", tracks),
                   "give fewer spares or unused sectors");
     } else if (zone.track_skew_sectors >= zone.track_sectors ||
                zone.cylinder_skew_sectors >= zone.track_sectors ||
                zone.start_offset_sectors >= zone.track_sectors) {
-      errors_.add(name + "track-skew-sectors", "skews and the start offset must be below track-sectors",
-                  "correct it");
+      errors_.add(name + "track-skew-sectors",
+                  "skews and the start offset must be below track-sectors", "correct it");
     } else {
       check_slips(zone, name, tracks);
     }
@@ -278,14 +295,16 @@ class DriveReader {
   void check_seek() {
     const model::SeekProfile& seek = p_.seek;
     if (seek.short_ns.size() >= p_.cylinders) {
-      errors_.add("seek.short-ms", "has more distances than there are", "give at most cylinders - 1");
+      errors_.add("seek.short-ms", "has more distances than there are",
+                  "give at most cylinders - 1");
     }
     const auto& at = seek.distances;
     if (at.size() != seek.times_ns.size()) {
       errors_.add("seek.times-ms", "must have one time for each of the distances",
                   "complete the shorter list");
-    } else if (!at.empty() && (at.front() != 1 || std::adjacent_find(at.begin(), at.end(),
-                                                                     std::greater_equal<>()) != at.end())) {
+    } else if (!at.empty() &&
+               (at.front() != 1 ||
+                std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())) {
       errors_.add("seek.distances", "must rise and begin with 1", "put them in order");
     }
   }
@@ -294,9 +313,11 @@ class DriveReader {
     for (std::size_t i = 0; i < p_.zones.size(); ++i) check_zone(i);
     check_seek();
     const model::WriteCacheProfile& cache = p_.write_cache;
-    if (cache.capacity_sectors > 0 && (cache.high_water_sectors == 0 || cache.destage_sectors_max == 0 ||
-                                       cache.high_water_sectors > cache.capacity_sectors)) {
-      errors_.add("write-cache.high-water-sectors", "the marks must be above 0 and at most capacity-sectors",
+    if (cache.capacity_sectors > 0 &&
+        (cache.high_water_sectors == 0 || cache.destage_sectors_max == 0 ||
+         cache.high_water_sectors > cache.capacity_sectors)) {
+      errors_.add("write-cache.high-water-sectors",
+                  "the marks must be above 0 and at most capacity-sectors",
                   "correct it, or set capacity-sectors = 0 for a drive without a write cache");
     }
     if (errors_.first) return;

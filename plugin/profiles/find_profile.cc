@@ -27,17 +27,17 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
     }
   }
   if (!base::is_path(name)) {
-    return fail(
-        fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
-        fmt::format("{}; or give the path of a .toml file", base::suggest(name, built_in_profiles())));
+    return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
+                fmt::format("{}; or give the path of a .toml file",
+                            base::suggest(name, built_in_profiles())));
   }
   const fs::path path = folder / fs::path(name);
   Result<std::string> text = base::read_text_file(path.string());
   if (!text) return pass_on(text);
   std::error_code unknown;
   const fs::path whole = fs::weakly_canonical(path, unknown);
-  return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(), *std::move(text),
-                      variant};
+  return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(),
+                      *std::move(text), variant};
 }
 
 }  // namespace headcrash::profiles

@@ -15,12 +15,15 @@ constexpr std::size_t kFaultsMax = 10'000;
 constexpr std::size_t kNameLengthMax = 32;
 
 bool is_device_name(const std::string& name) {
-  return !name.empty() && name.size() <= kNameLengthMax && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
-  });
+  return !name.empty() && name.size() <= kNameLengthMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '-' || c == '_';
+         });
 }
 
-Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors, const std::filesystem::path& folder) {
+Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
+                                  const std::filesystem::path& folder) {
   MachineDevice device;
   device.name = t.text("name");
   const std::string profile = t.text("profile");
@@ -44,8 +47,10 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors, const std
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject) {
   if (const auto tear = model::parse_tear(word)) return *tear;
   const std::vector<std::string> known{model::kTearNames.begin(), model::kTearNames.end()};
-  return fail(subject, fmt::format("\"{}\" is not something a cut can leave", word.substr(0, kNameLengthMax)),
-              base::suggest(word, known));
+  return fail(
+      subject,
+      fmt::format("\"{}\" is not something a cut can leave", word.substr(0, kNameLengthMax)),
+      base::suggest(word, known));
 }
 
 Result<MachineFile> load_machine_file(const std::string& path) {
@@ -57,7 +62,8 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   std::vector<std::string> faults;
   if (top.has("fault")) faults = top.texts("fault");
   top.finish();
-  if (tables.size() > kMachineDevicesMax) errors.add("device", "too many devices", "give at most 64");
+  if (tables.size() > kMachineDevicesMax)
+    errors.add("device", "too many devices", "give at most 64");
   if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "give at most 10000");
   if (errors.first) return tl::unexpected<Error>(*errors.first);
 
@@ -72,8 +78,8 @@ Result<MachineFile> load_machine_file(const std::string& path) {
     const Result<model::FaultSpec> fault = model::parse_fault(faults[i]);
     if (!fault) {
       const Error& e = fault.error();
-      return fail(fmt::format("{}: fault[{}]", path, i), fmt::format("{}: {}", e.subject, e.problem),
-                  e.remedy);
+      return fail(fmt::format("{}: fault[{}]", path, i),
+                  fmt::format("{}: {}", e.subject, e.problem), e.remedy);
     }
     machine.faults.push_back(*fault);
   }

@@ -1,5 +1,5 @@
-// Battery-backed caches as TOML (the keys are explained in netra-raid5-presto.toml), and whether such a one
-// can exist.
+// Battery-backed caches as TOML (the keys are explained in netra-raid5-presto.toml), and whether
+// such a one can exist.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
 /// range = "all", "prewrite" or [first sector, sectors]
-void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p, ReadErrors& errors) {
+void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p,
+                ReadErrors& errors) {
   if (!memory.require("range")) return;
   std::string word;
   std::vector<std::int64_t> pair;
@@ -94,7 +95,8 @@ CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErr
 }
 
 void check_nvram(const NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors) {
-  if (profile.range_lba >= below_sectors || profile.range_sectors > below_sectors - profile.range_lba) {
+  if (profile.range_lba >= below_sectors ||
+      profile.range_sectors > below_sectors - profile.range_lba) {
     errors.add("memory.range", fmt::format("reaches beyond the {} sectors below it", below_sectors),
                "correct it");
   }

@@ -1,10 +1,11 @@
-// Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table 4-1, for
-// a Wren IV and for data striped over four and eight of them. He computed size / (size + 29.5 ms *
-// bandwidth), which for arrays means spindles that turn together.
+// Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table
+// 4-1, for a Wren IV and for data striped over four and eight of them. He computed size / (size +
+// 29.5 ms * bandwidth), which for arrays means spindles that turn together.
 //
-// Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited", 1990:
-// sorting a thousand random requests by seek and rotation raises the efficiency from around 7 % to 25 % of
-// the disk's bandwidth. Theirs was a Fujitsu Eagle; the Wren IV is the dissertation's own drive.
+// Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited",
+// 1990: sorting a thousand random requests by seek and rotation raises the efficiency from around 7
+// % to 25 % of the disk's bandwidth. Theirs was a Fujitsu Eagle; the Wren IV is the dissertation's
+// own drive.
 #include "plugin/profiles/paper_bandwidth.h"
 
 #include <fmt/core.h>
@@ -28,8 +29,8 @@ constexpr std::uint32_t kBlockSectors = 8;
 // ---- segments
 
 /// Striped in the smallest units that let the smallest segment reach all of eight drives.
-std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive, std::uint32_t drives,
-                                     bool synchronised) {
+std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
+                                     std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;
   model::ArrayProfile array;
   array.name = fmt::format("{}-x{}", drive->name, drives);
@@ -71,7 +72,8 @@ class RandomWrites final : public model::Initiator {
     for (std::uint32_t i = 0; i < queued_; ++i) next();
     while (completed_ < kQueuedRequests && simulation_.run_next()) {
     }
-    const double seconds = static_cast<double>(simulation_.now()) / static_cast<double>(model::kSecondNs);
+    const double seconds =
+        static_cast<double>(simulation_.now()) / static_cast<double>(model::kSecondNs);
     return static_cast<double>(completed_ * kBlockSectors * model::kSectorBytes) / seconds /
            sustained_bytes_per_second;
   }
@@ -124,10 +126,11 @@ Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
 
 Result<std::vector<QueueRow>> measure_queues() {
   std::vector<QueueRow> rows;
-  for (const auto& [name, bytes_per_second] :
-       {std::pair{"fujitsu-eagle", kEagleBytesPerSecond}, std::pair{"wren-iv", kWrenBytesPerSecond}}) {
+  for (const auto& [name, bytes_per_second] : {std::pair{"fujitsu-eagle", kEagleBytesPerSecond},
+                                               std::pair{"wren-iv", kWrenBytesPerSecond}}) {
     TRY(const auto profile, load_profile(name));
-    const auto share = [&, rate = bytes_per_second](model::QueuePolicy policy, std::uint32_t queued) {
+    const auto share = [&, rate = bytes_per_second](model::QueuePolicy policy,
+                                                    std::uint32_t queued) {
       return RandomWrites(profile, policy, queued).share(rate);
     };
     QueueRow row;

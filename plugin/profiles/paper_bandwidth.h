@@ -1,6 +1,6 @@
 #pragma once
-// What two papers say about bandwidth, measured on the emulated drives they used: transfers of whole segments
-// on one drive and on arrays, and what sorting a long queue gains.
+// What two papers say about bandwidth, measured on the emulated drives they used: transfers of
+// whole segments on one drive and on arrays, and what sorting a long queue gains.
 
 #include <array>
 #include <cstdint>
@@ -11,9 +11,11 @@
 
 namespace headcrash::profiles {
 
-inline constexpr std::array<std::uint32_t, 9> kSegmentKib = {32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+inline constexpr std::array<std::uint32_t, 9> kSegmentKib = {32,   64,   128,  256, 512,
+                                                             1024, 2048, 4096, 8192};
 
-/// Shares of the drives' maximum bandwidth that random transfers of whole segments reach, by kSegmentKib.
+/// Shares of the drives' maximum bandwidth that random transfers of whole segments reach, by
+/// kSegmentKib.
 struct SegmentRow {
   using Shares = std::array<double, kSegmentKib.size()>;
   std::uint32_t drives = 0;

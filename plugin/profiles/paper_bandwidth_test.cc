@@ -12,11 +12,13 @@ TEST(SegmentBandwidth, IsThatOfTheDissertation) {
   ASSERT_EQ(rows->size(), 3U);
   for (const SegmentRow& row : *rows) {
     for (std::size_t i = 0; i < kSegmentKib.size(); ++i) {
-      EXPECT_NEAR(row.synchronised[i], row.printed[i], 0.03) << row.drives << " drives, " << kSegmentKib[i];
+      EXPECT_NEAR(row.synchronised[i], row.printed[i], 0.03)
+          << row.drives << " drives, " << kSegmentKib[i];
       if (row.drives == 1) {
         EXPECT_EQ(row.unsynchronised[i], row.synchronised[i]);
       } else {
-        EXPECT_LT(row.unsynchronised[i], row.synchronised[i]) << "the last of several spindles is awaited";
+        EXPECT_LT(row.unsynchronised[i], row.synchronised[i])
+            << "the last of several spindles is awaited";
       }
     }
   }

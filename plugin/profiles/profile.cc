@@ -27,11 +27,14 @@ void describe(const model::DiskProfile& p, ProfileSummary& s) {
 
 void describe(const model::FlashProfile& p, ProfileSummary& s) {
   const double page_bytes = static_cast<double>(p.page_sectors) * model::kSectorBytes;
-  const auto rate = [](double bytes, double ns) { return ns > 0 ? bytes * kNsPerSecond / ns : 1e18; };
+  const auto rate = [](double bytes, double ns) {
+    return ns > 0 ? bytes * kNsPerSecond / ns : 1e18;
+  };
   const double host = rate(model::kSectorBytes, static_cast<double>(p.host_sector_ns));
-  const double channels = p.channels * rate(model::kSectorBytes, static_cast<double>(p.channel_sector_ns));
-  const double chips =
-      static_cast<double>(p.channels) * p.luns_per_channel * rate(page_bytes, static_cast<double>(p.read_ns));
+  const double channels =
+      p.channels * rate(model::kSectorBytes, static_cast<double>(p.channel_sector_ns));
+  const double chips = static_cast<double>(p.channels) * p.luns_per_channel *
+                       rate(page_bytes, static_cast<double>(p.read_ns));
   s.outer_bytes_per_second = std::min({host, channels, chips});
 }
 
@@ -73,7 +76,8 @@ ProfileSummary summary_of(const Stack& stack) {
 
 Result<model::DiskProfile> disk_of(const Stack& stack, const std::string& subject) {
   if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) return *disk;
-  return fail(subject, fmt::format("is of kind {}, and a single disk is wanted", summary_of(stack).kind),
+  return fail(subject,
+              fmt::format("is of kind {}, and a single disk is wanted", summary_of(stack).kind),
               "choose a disk: headcrash list profiles");
 }
 
@@ -101,9 +105,10 @@ std::vector<ProfileSummary> list_profiles() {
   for (const std::string& name : built_in_profiles()) {
     add(name);
     const auto found = find_profile(name);
-    const auto root =
-        found.and_then([](const FoundProfile& f) { return base::StrictTable::parse(f.text, f.file); });
-    const auto variants = root.and_then([](const base::StrictTable& top) { return variants_of(top); });
+    const auto root = found.and_then(
+        [](const FoundProfile& f) { return base::StrictTable::parse(f.text, f.file); });
+    const auto variants =
+        root.and_then([](const base::StrictTable& top) { return variants_of(top); });
     for (const std::string& variant : variants.value_or(std::vector<std::string>()))
       add(fmt::format("{}+{}", name, variant));
   }

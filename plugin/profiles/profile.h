@@ -1,6 +1,7 @@
 #pragma once
-// Profiles: what people want to know about one, and single drives as model::DiskProfile. Anything composed of
-// drives is in stack.h. Built-in profiles are compiled into the program; others are files.
+// Profiles: what people want to know about one, and single drives as model::DiskProfile. Anything
+// composed of drives is in stack.h. Built-in profiles are compiled into the program; others are
+// files.
 
 #include <cstdint>
 #include <string>
@@ -21,15 +22,16 @@ struct ProfileSummary {
   std::uint64_t capacity_sectors = 0;
   double rpm = 0;              ///< nominal; disk
   double average_seek_ms = 0;  ///< between two random cylinders, for reading; disk
-  /// Of reading, without switches and overheads. Disk: past the head in the first zone; array: that of all
-  /// members that hold data; flash: the slowest of host interface, channels and chips.
+  /// Of reading, without switches and overheads. Disk: past the head in the first zone; array: that
+  /// of all members that hold data; flash: the slowest of host interface, channels and chips.
   double outer_bytes_per_second = 0;
   double inner_bytes_per_second = 0;  ///< in the last zone
   std::vector<Origin> origins;
 };
 
-/// `name_or_path`: the name of a built-in profile, or a path (anything with a '/' or ending in ".toml"); with
-/// "+VARIANT" behind it one of the variants that its file describes. Of another kind than disk: an error.
+/// `name_or_path`: the name of a built-in profile, or a path (anything with a '/' or ending in
+/// ".toml"); with "+VARIANT" behind it one of the variants that its file describes. Of another kind
+/// than disk: an error.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 

@@ -1,5 +1,5 @@
-// Fuzzes profiles: whatever stands in one, it is refused with a reason, or a drive can be made of it that
-// serves requests on its whole surface in finite time.
+// Fuzzes profiles: whatever stands in one, it is refused with a reason, or a drive can be made of
+// it that serves requests on its whole surface in finite time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,13 +69,14 @@ TEST(Fuzz, Profile) {
   });
 }
 
-/// Whatever stands in a stack, it is refused with a reason, or it can be planned, built and asked for its
-/// first and last sectors.
+/// Whatever stands in a stack, it is refused with a reason, or it can be planned, built and asked
+/// for its first and last sectors.
 TEST(Fuzz, Stack) {
   fuzz::Options options;
   options.name = "stack";
   for (const EmbeddedFile& file : embedded_files()) {
-    if (file.text.find("\nkind = \"") != std::string_view::npos) options.corpus.emplace_back(file.text);
+    if (file.text.find("\nkind = \"") != std::string_view::npos)
+      options.corpus.emplace_back(file.text);
   }
   options.dictionary = {"[memory]\n",
                         "[over.member]\n",
@@ -112,7 +113,8 @@ TEST(Fuzz, Stack) {
       request.sectors = 1;
       built->machine->submit(0, request, nobody);
     }
-    for (int events = 0; events < 10'000 && nobody.answers < 2 && built->machine->simulation().run_next();
+    for (int events = 0;
+         events < 10'000 && nobody.answers < 2 && built->machine->simulation().run_next();
          ++events) {
     }
     EXPECT_EQ(nobody.answers, 2U);

@@ -43,9 +43,11 @@ struct CacheBox {
   model::NvramProfile profile;
   std::vector<Origin> origins;
 };
-/// Everything but the device below. `above`: the array that the cache is a member of; null when it is none.
+/// Everything but the device below. `above`: the array that the cache is a member of; null when it
+/// is none.
 CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
-void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors);
+void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors,
+                 ReadErrors& errors);
 
 /// Where a profile's text was found.
 struct FoundProfile {
@@ -56,14 +58,15 @@ struct FoundProfile {
   std::string variant;  ///< empty: the profile itself
 };
 /// `name_or_path` as in load_profile(); a path is relative to `folder`.
-Result<FoundProfile> find_profile(std::string_view name_or_path, const std::filesystem::path& folder = {});
+Result<FoundProfile> find_profile(std::string_view name_or_path,
+                                  const std::filesystem::path& folder = {});
 
 std::vector<std::string> built_in_profiles();
 
 /// The names of the variants of the profile whose top is `root`.
 Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
-/// What such a variant consists of: its own tables over those of the profile; empty: the profile itself.
-/// Errors: there is no such variant, or it changes nothing.
+/// What such a variant consists of: its own tables over those of the profile; empty: the profile
+/// itself. Errors: there is no such variant, or it changes nothing.
 Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

@@ -16,8 +16,8 @@ using base::StrictTable;
 
 constexpr double kTimeMax = 1e6;  ///< in the unit of the key
 constexpr std::uint32_t kSectorsPerKib = 2;
-constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper", "estimate",
-                                                          "calibration"};
+constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper",
+                                                          "estimate", "calibration"};
 
 model::TimeNs nanoseconds(double value, model::TimeNs unit) {
   return std::llround(value * static_cast<double>(unit));
@@ -92,7 +92,8 @@ std::uint64_t ProfileTable::integer(const std::string& key, std::uint64_t min, s
   return static_cast<std::uint64_t>(take(key, bounds.least, bounds));
 }
 
-std::uint32_t ProfileTable::integer32(const std::string& key, std::uint32_t min, std::uint32_t max) {
+std::uint32_t ProfileTable::integer32(const std::string& key, std::uint32_t min,
+                                      std::uint32_t max) {
   return static_cast<std::uint32_t>(integer(key, min, max));
 }
 
@@ -135,7 +136,8 @@ std::vector<model::TimeNs> ProfileTable::milliseconds_list(const std::string& ke
   std::vector<model::TimeNs> list;
   for (const double value : take(key, std::vector<double>())) {
     if (value < 0 || value > kTimeMax) {
-      errors_->add(full(key), fmt::format("must be milliseconds from 0 to {}", kTimeMax), "correct it");
+      errors_->add(full(key), fmt::format("must be milliseconds from 0 to {}", kTimeMax),
+                   "correct it");
       return {};
     }
     list.push_back(nanoseconds(value, model::kMillisecondNs));
@@ -187,7 +189,8 @@ std::optional<Origin> ProfileTable::origin() {
   const std::string kind = words.substr(0, colon);
   if (std::find(kOriginKinds.begin(), kOriginKinds.end(), kind) == kOriginKinds.end() ||
       colon == std::string::npos) {
-    errors_->add(full("origin"), "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
+    errors_->add(full("origin"),
+                 "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
                  "say where the numbers come from");
     return std::nullopt;
   }

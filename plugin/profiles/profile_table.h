@@ -1,7 +1,8 @@
 #pragma once
-// One table of a profile: a strict table (plugin/base/strict_table.h) that leaves nothing out. Every key is
-// required unless has() was asked first, units are those of hardware, and only the first error is kept, since
-// later ones are often its consequences; what a call returns after an error is a valid value without meaning.
+// One table of a profile: a strict table (plugin/base/strict_table.h) that leaves nothing out.
+// Every key is required unless has() was asked first, units are those of hardware, and only the
+// first error is kept, since later ones are often its consequences; what a call returns after an
+// error is a valid value without meaning.
 
 #include <array>
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace headcrash::profiles {
 
 /// The first error of all tables that share it.
 struct ReadErrors {
-  std::string place;  ///< "file: ", and the table's path where the profile is written inside another one
+  std::string
+      place;  ///< "file: ", and the table's path where the profile is written inside another one
   std::optional<Error> first;
   /// `key` is relative to the profile's own top.
   void add(std::string_view key, std::string problem, std::string remedy);
@@ -37,7 +39,8 @@ struct Choice {
 class ProfileTable {
  public:
   /// The top of a profile.
-  ProfileTable(const base::StrictTable& root, ReadErrors& errors) : ProfileTable(root, "", errors) {}
+  ProfileTable(const base::StrictTable& root, ReadErrors& errors)
+      : ProfileTable(root, "", errors) {}
   /// The table `name` below it; that it is missing is an error.
   ProfileTable open(const std::string& name);
   /// The elements of a list of tables; that it is missing is an error.
@@ -56,7 +59,8 @@ class ProfileTable {
   std::vector<model::TimeNs> milliseconds_list(const std::string& key);
   /// One number of milliseconds, or a list of two: after a read, after a write.
   model::ByPrevious by_previous(const std::string& key);
-  std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib, std::uint32_t max_kib);
+  std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib,
+                               std::uint32_t max_kib);
   std::uint64_t size(const std::string& key);  ///< bytes
   model::Tear tear(const std::string& key);
   template <typename Value, std::size_t n>
@@ -91,7 +95,8 @@ class ProfileTable {
       : table_(std::move(table)), path_(std::move(path)), errors_(&errors) {}
   template <typename Value, typename... Bounds>
   Value take(const std::string& key, Value otherwise, const Bounds&... bounds);
-  void not_one_of(const std::string& key, const std::string& word, const std::vector<std::string>& words);
+  void not_one_of(const std::string& key, const std::string& word,
+                  const std::vector<std::string>& words);
 
   base::StrictTable table_;
   std::string path_;

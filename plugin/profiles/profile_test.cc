@@ -1,4 +1,5 @@
-// Profiles: the built-in one, and an error that names file, key and remedy for each way to get one wrong.
+// Profiles: the built-in one, and an error that names file, key and remedy for each way to get one
+// wrong.
 #include "plugin/profiles/profile.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ std::string text_of(const std::string& profile) {
   return {};
 }
 
-std::string changed(const std::string& from, const std::string& to, const char* profile = "hp-c2447") {
+std::string changed(const std::string& from, const std::string& to,
+                    const char* profile = "hp-c2447") {
   std::string text = text_of(profile);
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
@@ -55,12 +57,16 @@ TEST(Profile, SaysWhatACutLeavesUnderTheHead) {
 
 TEST(Profile, TheListTellsWhatPeopleAskFor) {
   const auto list = list_profiles();
-  const auto is_variant = [](const ProfileSummary& s) { return s.name.find('+') != std::string::npos; };
-  const auto variants = static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_variant));
+  const auto is_variant = [](const ProfileSummary& s) {
+    return s.name.find('+') != std::string::npos;
+  };
+  const auto variants =
+      static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_variant));
   ASSERT_EQ(list.size() - variants, embedded_files().size()) << "a built-in profile does not parse";
   EXPECT_EQ(variants, 6U);
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [](const ProfileSummary& summary) { return summary.name == "hp-c2447"; });
+  const auto found = std::find_if(list.begin(), list.end(), [](const ProfileSummary& summary) {
+    return summary.name == "hp-c2447";
+  });
   ASSERT_NE(found, list.end());
   const ProfileSummary& c2447 = *found;
   EXPECT_EQ(c2447.rpm, 5400);
@@ -97,11 +103,14 @@ TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
 
 TEST(Profile, NamesAVariantThatIsNotThereAndAMistakeInOne) {
   const Error other = load_profile("atlas-10k+measured-hosts").error();
-  EXPECT_NE((other.problem + other.remedy).find("did you mean \"measured-host\""), std::string::npos)
+  EXPECT_NE((other.problem + other.remedy).find("did you mean \"measured-host\""),
+            std::string::npos)
       << other.message();
-  EXPECT_NE(load_profile("hp-c2447+measured-host").error().remedy.find("has none"), std::string::npos);
+  EXPECT_NE(load_profile("hp-c2447+measured-host").error().remedy.find("has none"),
+            std::string::npos);
   const auto wrong = parse_profile(
-      changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"), "d.toml");
+      changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"),
+      "d.toml");
   ASSERT_FALSE(wrong) << "a mistake in a variant is one of the file, whoever asks";
   EXPECT_NE(wrong.error().message().find("buss"), std::string::npos) << wrong.error().message();
 }
@@ -138,7 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"= 2_054_864", "= 2_054_865", "geometry.capacity-sectors", "zones hold"},
         Wrong{"heads = 13", "heads = ", "drive.toml:", ""},
         Wrong{"\n[rotation]", "\n[rotations]", "rotations", "did you mean \"rotation\""},
-        Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps", "rpm"},
+        Wrong{"period-ps = 11_111_111_111", "period-ps = 8_333_333_333", "rotation.period-ps",
+              "rpm"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = -0.89", "seek.head-switch-ms",
               "number from 0 to 1000000"},
         Wrong{"head-switch-ms = 0.89", "head-switch-ms = nan", "seek.head-switch-ms",
@@ -150,15 +160,20 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks", "rise"},
         Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
         Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},
-        Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors", "below"},
-        Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water", "marks"},
-        Wrong{"read-hit-command-ms = 0.95343", "read-hit-command-ms = [0.9]", "command.read-hit-command-ms",
-              "list of two"},
+        Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors",
+              "below"},
+        Wrong{"high-water-sectors = 192", "high-water-sectors = 300", "write-cache.high-water",
+              "marks"},
+        Wrong{"read-hit-command-ms = 0.95343", "read-hit-command-ms = [0.9]",
+              "command.read-hit-command-ms", "list of two"},
         Wrong{"segments = 1", "segments = 0", "read-buffer.segments", "whole number"},
-        Wrong{"distances = [1, 2,", "distances = [2, 1,", "seek.distances", "rise", "barracuda-4lp"},
+        Wrong{"distances = [1, 2,", "distances = [2, 1,", "seek.distances", "rise",
+              "barracuda-4lp"},
         Wrong{"times-ms = [1.943, ", "times-ms = [", "seek.times-ms", "shorter", "barracuda-4lp"},
-        Wrong{"cylinders = 1128", "cylinders = 1130", "zone[0].cylinders", "next zone", "barracuda-4lp"},
-        Wrong{"\"cylinder-range\"", "\"cylinder-rang\"", "geometry.sparing", "did you mean", "barracuda-4lp"},
+        Wrong{"cylinders = 1128", "cylinders = 1130", "zone[0].cylinders", "next zone",
+              "barracuda-4lp"},
+        Wrong{"\"cylinder-range\"", "\"cylinder-rang\"", "geometry.sparing", "did you mean",
+              "barracuda-4lp"},
         Wrong{"spare-sectors = 88", "spare-sectors = 0", "zone[0].slipped-sectors", "spares",
               "barracuda-4lp"},
         Wrong{"tail-unused-sectors = 107_582", "tail-unused-sectors = 99_999_999",
@@ -168,8 +183,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"depth = 32", "depth = 32\nlength = 3", "queue.length", "unknown", "sata-7200"}));
 
 TEST(Profiles, FlashHasTheSizesOfRealDrives) {
-  for (const auto& [name, sectors] :
-       {std::pair{"nvme-970pro", 1'000'215'216U}, {"nvme-plp", 1'000'215'216U}, {"sata-ssd", 976'773'168U}}) {
+  for (const auto& [name, sectors] : {std::pair{"nvme-970pro", 1'000'215'216U},
+                                      {"nvme-plp", 1'000'215'216U},
+                                      {"sata-ssd", 976'773'168U}}) {
     const auto stack = load_stack(name);
     ASSERT_TRUE(stack) << stack.error().message();
     EXPECT_EQ(capacity_sectors(**stack), sectors) << name;

@@ -28,7 +28,8 @@ void shut_down(BuiltMachine& built) {
   if (machine.power() == model::PowerState::off) return;
   machine.disarm();
   if (!flush_volatile_caches(machine)) return;
-  for (std::size_t index = 0; index < machine.device_count(); ++index) machine.device(index).shut_down();
+  for (std::size_t index = 0; index < machine.device_count(); ++index)
+    machine.device(index).shut_down();
 }
 
 }  // namespace headcrash::profiles

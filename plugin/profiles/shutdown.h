@@ -1,6 +1,7 @@
 #pragma once
-// An orderly shutdown of a machine's hardware: what volatile caches hold reaches the medium, battery-backed
-// caches are written back, arrays are marked clean. The machine can continue afterwards.
+// An orderly shutdown of a machine's hardware: what volatile caches hold reaches the medium,
+// battery-backed caches are written back, arrays are marked clean. The machine can continue
+// afterwards.
 
 #include "plugin/profiles/build.h"
 

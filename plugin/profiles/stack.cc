@@ -4,8 +4,8 @@
 //     over ->  [over]                kind = "array"       a profile may also be written in place, as a table
 //                member -> "sun-4.2g"  kind = "disk"      or named: built-in, or a path relative to the file
 //
-// What bounds it: a file that (through others) contains itself is refused and the circle shown; the depth and
-// the number of files are limited. Members that are named once are read once and shared.
+// What bounds it: a file that (through others) contains itself is refused and the circle shown; the
+// depth and the number of files are limited. Members that are named once are read once and shared.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -34,13 +34,15 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 class StackLoader {
  public:
   /// `above`: the array whose member this is, through caches.
-  Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder, const ArrayProfile* above) {
+  Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
+                        const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));
-    if (const auto ring = std::find(chain_.begin(), chain_.end(), found.identity); ring != chain_.end()) {
-      return fail(
-          found.file,
-          fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "), found.identity),
-          "take one of them out of the circle");
+    if (const auto ring = std::find(chain_.begin(), chain_.end(), found.identity);
+        ring != chain_.end()) {
+      return fail(found.file,
+                  fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "),
+                              found.identity),
+                  "take one of them out of the circle");
     }
     if (++files_ > kFilesMax)
       return fail(found.file, "too many profiles below one", "make the machine smaller");
@@ -66,8 +68,8 @@ class StackLoader {
   }
 
  private:
-  Result<StackPtr> read_variant(const StrictTable& root, const std::string& variant, const fs::path& folder,
-                                const ArrayProfile* above) {
+  Result<StackPtr> read_variant(const StrictTable& root, const std::string& variant,
+                                const fs::path& folder, const ArrayProfile* above) {
     TRY(const auto changed, in_variant(root, variant));
     const Result<StackPtr> stack = read(changed, folder, above);
     if (!stack) return stack;
@@ -79,10 +81,12 @@ class StackLoader {
     return named;
   }
 
-  Result<StackPtr> read(const StrictTable& root, const fs::path& folder, const ArrayProfile* above) {
+  Result<StackPtr> read(const StrictTable& root, const fs::path& folder,
+                        const ArrayProfile* above) {
     if (depth_ == kDepthMax) {
       return fail(root.subject("kind"),
-                  fmt::format("more than {} profiles lie on top of each other", kDepthMax), "leave some out");
+                  fmt::format("more than {} profiles lie on top of each other", kDepthMax),
+                  "leave some out");
     }
     ++depth_;
     Result<StackPtr> stack = read_kind(root, folder, above);
@@ -90,7 +94,8 @@ class StackLoader {
     return stack;
   }
 
-  Result<StackPtr> read_kind(const StrictTable& root, const fs::path& folder, const ArrayProfile* above) {
+  Result<StackPtr> read_kind(const StrictTable& root, const fs::path& folder,
+                             const ArrayProfile* above) {
     ReadErrors errors;
     errors.place = root.subject("");
     ProfileTable top(root, errors);
@@ -157,10 +162,10 @@ class StackLoader {
     }
     const StrictTable list = top.elements("member");
     if (list.keys().size() != array.members) {
-      return fail(
-          top.subject("member"),
-          fmt::format("names {} profiles, but layout.members is {}", list.keys().size(), array.members),
-          "give one profile for all members, or one for each");
+      return fail(top.subject("member"),
+                  fmt::format("names {} profiles, but layout.members is {}", list.keys().size(),
+                              array.members),
+                  "give one profile for all members, or one for each");
     }
     for (std::size_t i = 0; i < array.members; ++i) {
       TRY(const auto member, read_below(list, fmt::format("member[{}]", i), folder, &array));
@@ -169,8 +174,8 @@ class StackLoader {
     return members;
   }
 
-  Result<StackPtr> read_nvram_over(ProfileTable& top, const fs::path& folder, const ArrayProfile* above,
-                                   ReadErrors& errors) {
+  Result<StackPtr> read_nvram_over(ProfileTable& top, const fs::path& folder,
+                                   const ArrayProfile* above, ReadErrors& errors) {
     auto stack = std::make_shared<Stack>();
     const std::string name = top.text("name"), title = top.text("title");
     CacheBox box = read_nvram(top, above, errors);
@@ -187,8 +192,8 @@ class StackLoader {
     return stack;
   }
 
-  Result<StackPtr> read_below(const StrictTable& top, const std::string& key, const fs::path& folder,
-                              const ArrayProfile* above) {
+  Result<StackPtr> read_below(const StrictTable& top, const std::string& key,
+                              const fs::path& folder, const ArrayProfile* above) {
     if (const auto table = top.table(key); table && *table) return read(**table, folder, above);
     std::string name;
     if (!top.take(key, name) || name.empty()) {
@@ -218,8 +223,10 @@ const Stack& lowest(const Stack& stack) {
 }
 
 std::uint64_t capacity_sectors(const Stack& stack) {
-  if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) return disk->capacity_sectors;
-  if (const auto* flash = std::get_if<model::FlashProfile>(&stack.profile)) return flash->capacity_sectors;
+  if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile))
+    return disk->capacity_sectors;
+  if (const auto* flash = std::get_if<model::FlashProfile>(&stack.profile))
+    return flash->capacity_sectors;
   const std::uint64_t below = capacity_sectors(*stack.below.front());
   const auto* array = std::get_if<model::ArrayProfile>(&stack.profile);
   return array == nullptr ? below : model::Array::data_sectors(*array, below);
@@ -227,11 +234,13 @@ std::uint64_t capacity_sectors(const Stack& stack) {
 
 std::uint32_t physical_sector_sectors(const Stack& stack) {
   const Stack& leaf = lowest(stack);
-  if (const auto* disk = std::get_if<model::DiskProfile>(&leaf.profile)) return disk->physical_sector_sectors;
+  if (const auto* disk = std::get_if<model::DiskProfile>(&leaf.profile))
+    return disk->physical_sector_sectors;
   return std::get<model::FlashProfile>(leaf.profile).physical_sector_sectors;
 }
 
-Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path, const fs::path& folder) {
+Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
+                                                const fs::path& folder) {
   return StackLoader().load(name_or_path, folder, nullptr);
 }
 

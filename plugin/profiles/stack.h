@@ -1,7 +1,8 @@
 #pragma once
-// Stacks: profiles composed, as TOML. `kind` says what a file describes: "disk" (the default), "flash",
-// "array" or "nvram"; arrays and caches name the profile below them, built-in or a path relative to the file.
-// A machine file lists several named devices, each with a profile, and faults.
+// Stacks: profiles composed, as TOML. `kind` says what a file describes: "disk" (the default),
+// "flash", "array" or "nvram"; arrays and caches name the profile below them, built-in or a path
+// relative to the file. A machine file lists several named devices, each with a profile, and
+// faults.
 
 #include <filesystem>
 #include <memory>
@@ -22,8 +23,10 @@ namespace headcrash::profiles {
 
 struct Stack {
   std::string name, title;
-  std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile> profile;
-  std::vector<std::shared_ptr<const Stack>> below;  ///< array: one for each member; nvram: one; else none
+  std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
+      profile;
+  std::vector<std::shared_ptr<const Stack>>
+      below;  ///< array: one for each member; nvram: one; else none
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disk
 };
@@ -35,8 +38,8 @@ std::uint32_t physical_sector_sectors(const Stack& stack);
 /// The drive or flash device that one comes to by going down, in an array to the first member.
 const Stack& lowest(const Stack& stack);
 
-/// A built-in name or a path, which is relative to `folder`, with or without "+VARIANT". Errors name file and key; also when profiles
-/// refer to each other in a circle.
+/// A built-in name or a path, which is relative to `folder`, with or without "+VARIANT". Errors
+/// name file and key; also when profiles refer to each other in a circle.
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
@@ -52,16 +55,16 @@ struct MachineDevice {
   std::optional<model::Tear> tear = {};     ///< of its drives; none: as the profile says
 };
 
-/// A word of plugin/model/core/tear.h, for parameters and keys that are not read by ProfileTable. Errors name
-/// `subject` and the nearest word.
+/// A word of plugin/model/core/tear.h, for parameters and keys that are not read by ProfileTable.
+/// Errors name `subject` and the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {
   std::vector<MachineDevice> devices;
   std::vector<model::FaultSpec> faults;
 };
-/// At least one device. Profiles are built-in names or paths relative to the file; faults are not yet checked
-/// against the devices.
+/// At least one device. Profiles are built-in names or paths relative to the file; faults are not
+/// yet checked against the devices.
 ///
 ///   fault = ["dead:log,after-ms=5000"]      # optional; as in plugin/model/faults/faults.h
 ///   [[device]]

@@ -1,4 +1,5 @@
-// Whole stacks through random histories of requests and power cuts (plugin/model/testing/history_check.h).
+// Whole stacks through random histories of requests and power cuts
+// (plugin/model/testing/history_check.h).
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/history_check.h"
@@ -50,8 +51,9 @@ TEST_P(StackHistory, KeepsTheRules) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stacks, StackHistory,
-                         testing::Values("hp-c2447", "sata-ssd", "nvme-plp", "raid0-2", "raid1-2", "raid4-5",
-                                         "raid5-5", "raid6-6", "netra-raid5", "netra-raid5-presto"));
+                         testing::Values("hp-c2447", "sata-ssd", "nvme-plp", "raid0-2", "raid1-2",
+                                         "raid4-5", "raid5-5", "raid6-6", "netra-raid5",
+                                         "netra-raid5-presto"));
 
 }  // namespace
 }  // namespace headcrash::profiles

@@ -1,4 +1,5 @@
-// Stacks as TOML: what is built in, how profiles name each other, and an error for each way to get one wrong.
+// Stacks as TOML: what is built in, how profiles name each other, and an error for each way to get
+// one wrong.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -60,11 +61,13 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
 
   const auto plain = load_stack("netra-raid5");
   ASSERT_TRUE(plain);
-  EXPECT_EQ(std::get<model::ArrayProfile>((*plain)->profile).prewrite_sectors, array.prewrite_sectors);
+  EXPECT_EQ(std::get<model::ArrayProfile>((*plain)->profile).prewrite_sectors,
+            array.prewrite_sectors);
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// Peacock 1998, figure 2: above, below, both, none, over the same disks; and a share of it for a log.
+/// Peacock 1998, figure 2: above, below, both, none, over the same disks; and a share of it for a
+/// log.
 TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {
@@ -92,8 +95,8 @@ TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
   EXPECT_EQ(above(*stack("netra-raid0-presto")), kAll);
   EXPECT_EQ(above(*stack("netra-raid0-presto-beside-log")) + above(*log), kAll);
   EXPECT_EQ(above(*stack("netra-raid5-presto-beside-log")) + above(*log), above(*both));
-  for (const char* raid5 : {"netra-raid5-presto", "netra-raid5-presto-upper", "netra-raid5-presto-lower",
-                            "netra-raid5-presto-beside-log"})
+  for (const char* raid5 : {"netra-raid5-presto", "netra-raid5-presto-upper",
+                            "netra-raid5-presto-lower", "netra-raid5-presto-beside-log"})
     EXPECT_EQ(capacity_sectors(*stack(raid5)), capacity_sectors(*stack("netra-raid5"))) << raid5;
   for (const char* raid0 : {"netra-raid0-presto", "netra-raid0-presto-beside-log"})
     EXPECT_EQ(capacity_sectors(*stack(raid0)), capacity_sectors(*stack("netra-raid0"))) << raid0;
@@ -101,11 +104,12 @@ TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
 
 TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
   const TemporaryFolder folder;
-  folder.put("drives/mine.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
+  folder.put("drives/mine.toml",
+             replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
   folder.put("boxes/half.toml",
              replaced(built_in_text("raid1-2.toml"), "\"hp-c2447\"", "\"../drives/mine.toml\""));
-  const std::string top =
-      folder.put("top.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "\"boxes/half.toml\""));
+  const std::string top = folder.put(
+      "top.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "\"boxes/half.toml\""));
   const auto stack = load_stack(top);
   ASSERT_TRUE(stack) << stack.error().message();
   EXPECT_EQ(lowest(**stack).name, "mine");
@@ -117,12 +121,12 @@ TEST(Stack, MembersMayBeListed) {
   const std::string drive = built_in_text("hp-c2447.toml");
   folder.put("other.toml", replaced(drive, "\"hp-c2447\"", "\"other\""));
   const std::string box = built_in_text("raid0-2.toml");
-  const auto two =
-      load_stack(folder.put("two.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"./other.toml\"]")));
+  const auto two = load_stack(
+      folder.put("two.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"./other.toml\"]")));
   ASSERT_TRUE(two) << two.error().message();
   EXPECT_EQ((*two)->below[1]->name, "other");
-  const auto three = load_stack(
-      folder.put("three.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"hp-c2447\", \"hp-c2447\"]")));
+  const auto three = load_stack(folder.put(
+      "three.toml", replaced(box, "\"hp-c2447\"", "[\"hp-c2447\", \"hp-c2447\", \"hp-c2447\"]")));
   ASSERT_FALSE(three);
   EXPECT_NE(three.error().message().find("member: names 3 profiles"), std::string::npos)
       << three.error().message();
@@ -130,13 +134,17 @@ TEST(Stack, MembersMayBeListed) {
 
 TEST(Stack, MembersOfDifferentSizesAreRefused) {
   const TemporaryFolder folder;
-  std::string small = replaced(built_in_text("hp-c2447.toml"), "spare-tracks = 325", "spare-tracks = 326");
+  std::string small =
+      replaced(built_in_text("hp-c2447.toml"), "spare-tracks = 325", "spare-tracks = 326");
   folder.put("small.toml", replaced(small, "2_054_864", "2_054_768"));
-  const auto stack = load_stack(folder.put(
-      "box.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"", "[\"hp-c2447\", \"small.toml\"]")));
+  const auto stack =
+      load_stack(folder.put("box.toml", replaced(built_in_text("raid0-2.toml"), "\"hp-c2447\"",
+                                                 "[\"hp-c2447\", \"small.toml\"]")));
   ASSERT_FALSE(stack);
-  EXPECT_NE(stack.error().problem.find("different sizes"), std::string::npos) << stack.error().message();
-  EXPECT_NE(stack.error().subject.find("box.toml: member"), std::string::npos) << stack.error().message();
+  EXPECT_NE(stack.error().problem.find("different sizes"), std::string::npos)
+      << stack.error().message();
+  EXPECT_NE(stack.error().subject.find("box.toml: member"), std::string::npos)
+      << stack.error().message();
 }
 
 TEST(Stack, CirclesAreShownAndRefused) {
@@ -156,22 +164,26 @@ TEST(Stack, DepthAndNumberOfFilesAreBounded) {
   const std::string box = built_in_text("raid0-2.toml");
   std::string top = "hp-c2447";
   for (int i = 0; i < 9; ++i) {
-    top = folder.put(fmt::format("{}.toml", i), replaced(box, "\"hp-c2447\"", fmt::format("\"{}\"", top)));
+    top = folder.put(fmt::format("{}.toml", i),
+                     replaced(box, "\"hp-c2447\"", fmt::format("\"{}\"", top)));
   }
   const auto deep = load_stack(top);
   ASSERT_FALSE(deep);
-  EXPECT_NE(deep.error().problem.find("on top of each other"), std::string::npos) << deep.error().message();
+  EXPECT_NE(deep.error().problem.find("on top of each other"), std::string::npos)
+      << deep.error().message();
 
   std::string wide = "hp-c2447";
   for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files to read
     std::string list;
     for (int k = 0; k < 16; ++k) list += fmt::format("\"{}\", ", wide);
-    wide = folder.put(fmt::format("wide{}.toml", i), replaced(replaced(box, "\"hp-c2447\"", "[" + list + "]"),
-                                                              "members = 2", "members = 16"));
+    wide = folder.put(
+        fmt::format("wide{}.toml", i),
+        replaced(replaced(box, "\"hp-c2447\"", "[" + list + "]"), "members = 2", "members = 16"));
   }
   const auto many = load_stack(wide);
   ASSERT_FALSE(many);
-  EXPECT_NE(many.error().problem.find("too many profiles"), std::string::npos) << many.error().message();
+  EXPECT_NE(many.error().problem.find("too many profiles"), std::string::npos)
+      << many.error().message();
 }
 
 TEST(Stack, AnArrayIsNoDisk) {
@@ -219,7 +231,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kRaid, "member =", "membre =", "membre", "did you mean"},
         WrongStack{kRaid, "member =", "size = 3\nmember =", "size", "unknown"},
         WrongStack{kRaid, "\"hp-c2447\"", "\"hp-c2448\"", "member", "hp-c2447"},
-        WrongStack{kRaid, "\"hp-c2447\"", "\"gone/drive.toml\"", "member", "drive.toml cannot be read"},
+        WrongStack{kRaid, "\"hp-c2447\"", "\"gone/drive.toml\"", "member",
+                   "drive.toml cannot be read"},
         WrongStack{kRaid, "\"hp-c2447\"", "7", "member", "must name a profile"},
         WrongStack{kRaid, "\"hp-c2447\"", "{name = \"x\"}", "member", "missing"},
         WrongStack{kRaid, "\"raid5\"", "\"raid9\"", "layout.level", "raid5"},
@@ -227,34 +240,41 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kRaid, "members = 5", "members = 65", "layout.members", "to 64"},
         WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 0", "layout.stripe-unit-kib",
                    "whole number"},
-        WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 1048576", "layout.stripe-unit-kib",
-                   "no room"},
+        WrongStack{kRaid, "stripe-unit-kib = 64", "stripe-unit-kib = 1048576",
+                   "layout.stripe-unit-kib", "no room"},
         WrongStack{kRaid, "= false", "= 0", "layout.synchronised-spindles", "true or false"},
-        WrongStack{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms", "number"},
-        WrongStack{kRaid, "parity-sector-us = 1", "parity-sector-us = inf", "controller.parity-sector-us",
+        WrongStack{kRaid, "command-ms = 0.02", "command-ms = -1", "controller.command-ms",
                    "number"},
+        WrongStack{kRaid, "parity-sector-us = 1", "parity-sector-us = inf",
+                   "controller.parity-sector-us", "number"},
         WrongStack{kRaid, "[controller]\norigin", "[controller]\norigen", "controller.origen",
                    "did you mean \"origin\""},
-        WrongStack{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin", "measured:"},
+        WrongStack{kRaid, "\"estimate: an example\"", "\"an example\"", "safety.origin",
+                   "measured:"},
         WrongStack{kRaid, "\"none\"", "\"prewrite\"", "safety.prewrite-kib", "log"},
         WrongStack{kRaid, "\"none\"", "\"dirty-regions\"", "safety.region-kib", "bit"},
         WrongStack{kRaid, "accept-dirty-degraded", "region-idle-ms = 0\naccept-dirty-degraded",
                    "safety.region-idle-ms", "too short"},
-        WrongStack{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib", "parity"},
-        WrongStack{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1", "safety.rebuild-mb-per-s",
-                   "number"},
+        WrongStack{"raid0-2.toml", "prewrite-kib = 0", "prewrite-kib = 8", "safety.prewrite-kib",
+                   "parity"},
+        WrongStack{kRaid, "rebuild-mb-per-s = 0", "rebuild-mb-per-s = -1",
+                   "safety.rebuild-mb-per-s", "number"},
         WrongStack{kRaid, "level = ", "level = = ", "box.toml:", ""},
-        WrongStack{kPresto, "range = \"all\"", "range = \"prewrite\"", "memory.range", "prewrite log"},
+        WrongStack{kPresto, "range = \"all\"", "range = \"prewrite\"", "memory.range",
+                   "prewrite log"},
         WrongStack{kPresto, "range = \"all\"", "range = \"none\"", "memory.range", "\"all\""},
         WrongStack{kPresto, "range = \"all\"", "range = [0]", "memory.range", "\"all\""},
         WrongStack{kPresto, "range = \"all\"", "range = [-1, 8]", "memory.range", "before"},
-        WrongStack{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range", "beyond"},
-        WrongStack{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib", "multiple"},
-        WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499", "low-water-permille",
-                   "above"},
+        WrongStack{kPresto, "range = \"all\"", "range = [1, 9223372036854775807]", "memory.range",
+                   "beyond"},
+        WrongStack{kPresto, "capacity-kib = 16_384", "capacity-kib = 4", "memory.capacity-kib",
+                   "multiple"},
+        WrongStack{kPresto, "high-water-permille = 750", "high-water-permille = 499",
+                   "low-water-permille", "above"},
         WrongStack{kPresto, "hold-hours = 72", "hold-hours = nan", "battery.hold-hours", "number"},
         WrongStack{kLower, "\"sun-4.2g\"", "\"sun-4.3g\"", "member.over", "no built-in"},
-        WrongStack{kLower, "stripe-unit-kib = 8", "stripe-unit = 8", "layout.stripe-unit", "did you"},
+        WrongStack{kLower, "stripe-unit-kib = 8", "stripe-unit = 8", "layout.stripe-unit",
+                   "did you"},
         WrongStack{kLower, "range = \"prewrite\"", "ranges = \"prewrite\"", "member.memory.ranges",
                    "did you"}));
 

@@ -23,7 +23,8 @@ class LastQuarter final : public replay::ReplayObserver {
     end_ns_ = request.complete_ns;
   }
   double bytes_per_second() const {
-    const double seconds = static_cast<double>(end_ns_ - begin_ns_) / static_cast<double>(model::kSecondNs);
+    const double seconds =
+        static_cast<double>(end_ns_ - begin_ns_) / static_cast<double>(model::kSecondNs);
     return static_cast<double>(counted_ * request_sectors_ * model::kSectorBytes) / seconds;
   }
 
@@ -34,7 +35,8 @@ class LastQuarter final : public replay::ReplayObserver {
   model::TimeNs begin_ns_ = 0, end_ns_ = 0;
 };
 
-Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads, std::uint32_t request_sectors) {
+Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads,
+                    std::uint32_t request_sectors) {
   TRY(const auto planned, plan({{"hd0", stack, std::nullopt, std::nullopt}}));
   model::NullObserver nobody;
   TRY(auto built, build(planned, nobody, {}));
@@ -52,7 +54,8 @@ Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads, std
 
 }  // namespace
 
-Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack, std::uint32_t request_sectors) {
+Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack,
+                                 std::uint32_t request_sectors) {
   TRY(const auto read, rate(stack, 1, request_sectors));
   TRY(const auto write, rate(stack, 0, request_sectors));
   return StreamRates{read, write};

@@ -1,4 +1,5 @@
-// headcrash_validate_arrays: the tables of VALIDATION.md about bandwidth, beside what the papers print.
+// headcrash_validate_arrays: the tables of VALIDATION.md about bandwidth, beside what the papers
+// print.
 #include <fmt/core.h>
 
 #include <string>
@@ -17,13 +18,15 @@ void print_shares(const std::string& title, const SegmentRow::Shares& shares, in
 int run() {
   const auto segments = measure_segments(1000);
   const auto queues = measure_queues();
-  for (const Error* error : {segments ? nullptr : &segments.error(), queues ? nullptr : &queues.error()}) {
+  for (const Error* error :
+       {segments ? nullptr : &segments.error(), queues ? nullptr : &queues.error()}) {
     if (error == nullptr) continue;
     fmt::print(stderr, "headcrash_validate_arrays: {}\n", error->message());
     return 2;
   }
-  fmt::print("Random transfers of whole segments, share of the drives' bandwidth (LFS, table 4-1)\n\n{:<26}",
-             "segment KiB");
+  fmt::print(
+      "Random transfers of whole segments, share of the drives' bandwidth (LFS, table 4-1)\n\n{:<26}",
+      "segment KiB");
   for (const std::uint32_t kib : kSegmentKib) fmt::print(" {:7}", kib);
   fmt::print("\n");
   for (const SegmentRow& row : *segments) {
@@ -35,14 +38,15 @@ int run() {
       "\nRandom 4 KiB writes, a thousand in the queue, share of the bandwidth in % (LFS, section 2.4.3)\n\n");
   fmt::print("{:<16} {:>8} {:>8} | {:>8} {:>8} {:>8}\n", "",
              "printed:", "printed:", "ours:", "ours:", "ours:");
-  fmt::print("{:<16} {:>8} {:>8} | {:>8} {:>8} {:>8}\n", "profile", "FCFS", "sorted", "FCFS", "C-LOOK",
-             "SPTF");
+  fmt::print("{:<16} {:>8} {:>8} | {:>8} {:>8} {:>8}\n", "profile", "FCFS", "sorted", "FCFS",
+             "C-LOOK", "SPTF");
   for (const QueueRow& row : *queues) {
     const auto printed = [](double share) {
       return share > 0 ? fmt::format("{:.0f}", share * 100) : std::string("-");
     };
-    fmt::print("{:<16} {:>8} {:>8} | {:8.1f} {:8.1f} {:8.1f}\n", row.profile, printed(row.printed_fcfs),
-               printed(row.printed_sorted), row.fcfs * 100, row.c_look * 100, row.sptf * 100);
+    fmt::print("{:<16} {:>8} {:>8} | {:8.1f} {:8.1f} {:8.1f}\n", row.profile,
+               printed(row.printed_fcfs), printed(row.printed_sorted), row.fcfs * 100,
+               row.c_look * 100, row.sptf * 100);
   }
   return 0;
 }

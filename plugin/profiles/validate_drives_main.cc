@@ -20,7 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures over the whole traces, as its validation prints them; of some drives it prints none.
+/// DiskSim's figures over the whole traces, as its validation prints them; of some drives it prints
+/// none.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
@@ -53,7 +54,8 @@ struct Validated {
   Agreement first, second;  ///< its halves: constants were fitted to the beginning of a trace
 };
 
-Result<Validated> validate(const std::string& profile_name, const std::string& trace_path, bool each) {
+Result<Validated> validate(const std::string& profile_name, const std::string& trace_path,
+                           bool each) {
   TRY(const auto profile, load_profile(profile_name));
   TRY(const auto trace, read_closed_trace(trace_path));
   for (const replay::TraceRequest& request : trace) {
@@ -78,14 +80,15 @@ Result<Validated> validate(const std::string& profile_name, const std::string& t
 int validate_all(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    files.push_back(entry.path());
   if (error) return complain({folder, error.message(), "give the folder of the .closed traces"});
   std::sort(files.begin(), files.end());
-  fmt::print("{:30} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model", "demerit %",
-             "within 1 ms, %");
-  fmt::print("{:30} {:>8} {:>9} {:>9} | {:>6} {:>8} {:>8} {:>10} | {:>6} {:>8} {:>8} {:>10}\n", "profile",
-             "requests", "mean ms", "mean ms", "whole", "1st half", "2nd half", "DiskSim's", "whole",
-             "1st half", "2nd half", "DiskSim's");
+  fmt::print("{:30} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model",
+             "demerit %", "within 1 ms, %");
+  fmt::print("{:30} {:>8} {:>9} {:>9} | {:>6} {:>8} {:>8} {:>10} | {:>6} {:>8} {:>8} {:>10}\n",
+             "profile", "requests", "mean ms", "mean ms", "whole", "1st half", "2nd half",
+             "DiskSim's", "whole", "1st half", "2nd half", "DiskSim's");
   int status = 0;
   for (const std::string& file : files) {
     const std::string name = std::filesystem::path(file).filename();
@@ -106,10 +109,10 @@ int validate_all(const std::string& folder) {
     const auto within = theirs ? std::optional(theirs->within_1ms_percent) : std::nullopt;
     fmt::print(
         "{:30} {:8} {:9.3f} {:9.3f} | {:6.2f} {:8.2f} {:8.2f} {:>10} | {:6.2f} {:8.2f} {:8.2f} {:>10}\n",
-        drive->profile, found->whole.requests, found->whole.measured_mean_ms, found->whole.model_mean_ms,
-        found->whole.demerit_percent, found->first.demerit_percent, found->second.demerit_percent,
-        figure(demerit), found->whole.within_1ms_percent, found->first.within_1ms_percent,
-        found->second.within_1ms_percent, figure(within));
+        drive->profile, found->whole.requests, found->whole.measured_mean_ms,
+        found->whole.model_mean_ms, found->whole.demerit_percent, found->first.demerit_percent,
+        found->second.demerit_percent, figure(demerit), found->whole.within_1ms_percent,
+        found->first.within_1ms_percent, found->second.within_1ms_percent, figure(within));
   }
   return status;
 }

@@ -29,8 +29,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// A little slack over the figures in VALIDATION.md, so that a change of the model which does not make it
-// worse passes.
+// A little slack over the figures in VALIDATION.md, so that a change of the model which does not
+// make it worse passes.
 TEST_P(RealDrives, AreMet) {
   const Bar& bar = GetParam();
   const auto file =
@@ -57,7 +57,8 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                                          Bar{"atlas_III", "atlas-3+measured-host", 2.6, 52.7},
                                          Bar{"atlas10k", "atlas-10k+measured-host", 2.3, 68.8},
                                          Bar{"cheetah9LP", "cheetah-9lp+measured-host", 2.3, 66.0},
-                                         Bar{"ibm18es", "ibm-dnes-309170w+measured-host", 2.3, 64.5}),
+                                         Bar{"ibm18es", "ibm-dnes-309170w+measured-host", 2.3,
+                                             64.5}),
                          [](const auto& param) { return std::string(param.param.trace); });
 
 TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
@@ -66,7 +67,8 @@ TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
     trace.emplace_back();
     trace.back().measured_ns = measured_ns;
   }
-  const Agreement swapped = compare(trace, std::array<TimeNs, 4>{30'000'000, 20'500'000, 1, 10'000'000});
+  const Agreement swapped =
+      compare(trace, std::array<TimeNs, 4>{30'000'000, 20'500'000, 1, 10'000'000});
   EXPECT_EQ(swapped.requests, 3U) << "an unknown time does not count";
   EXPECT_NEAR(swapped.demerit_percent, 100 * std::sqrt(0.25 / 3) / 20, 1e-9);
   EXPECT_NEAR(swapped.within_1ms_percent, 100.0 / 3, 1e-9);
@@ -93,29 +95,32 @@ TEST(BuiltInProfiles, AreWhatTheirTitlesSay) {
     double gigabytes, average_seek_ms, rpm, outer_mb_per_second;
   };
   // Average seeks: data sheets and measurements, of which the extracted curves are within a tenth.
-  for (const Known& known : std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
-                                                         {"hp-c2247a", 1.05, 11.5, 5400, 4.4},
-                                                         {"hp-c2490a", 2.13, 9.2, 6398, 5.9},
-                                                         {"hp-c3323a", 1.05, 9.5, 5396, 5.5},
-                                                         {"dec-rz26", 1.05, 10.5, 5360, 2.65},
-                                                         {"dec-rz26l", 1.05, 9.5, 5400, 5.5},
-                                                         {"barracuda-4lp", 2.10, 9.3, 7200, 11.4},
-                                                         {"sun-4.2g", 4.21, 9.3, 7200, 11.4},
-                                                         {"cheetah-4lp", 4.55, 8.0, 10033, 16.7},
-                                                         {"cheetah-9lp", 9.10, 5.5, 10045, 21.8},
-                                                         {"ibm-dnes-309170w", 9.17, 7.2, 7200, 24.0},
-                                                         {"atlas-3", 9.10, 8.3, 7200, 15.7},
-                                                         {"atlas-10k", 9.18, 5.6, 10025, 28.6},
-                                                         {"wren-iv", 0.327, 17.5, 3600, 1.41},
-                                                         {"fujitsu-eagle", 0.576, 18, 3600, 2.06},
-                                                         {"ibm-60g", 61.5, 9, 7200, 40.8},
-                                                         {"sata-7200", 4000.8, 7.4, 7200, 226}}) {
+  for (const Known& known :
+       std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
+                                    {"hp-c2247a", 1.05, 11.5, 5400, 4.4},
+                                    {"hp-c2490a", 2.13, 9.2, 6398, 5.9},
+                                    {"hp-c3323a", 1.05, 9.5, 5396, 5.5},
+                                    {"dec-rz26", 1.05, 10.5, 5360, 2.65},
+                                    {"dec-rz26l", 1.05, 9.5, 5400, 5.5},
+                                    {"barracuda-4lp", 2.10, 9.3, 7200, 11.4},
+                                    {"sun-4.2g", 4.21, 9.3, 7200, 11.4},
+                                    {"cheetah-4lp", 4.55, 8.0, 10033, 16.7},
+                                    {"cheetah-9lp", 9.10, 5.5, 10045, 21.8},
+                                    {"ibm-dnes-309170w", 9.17, 7.2, 7200, 24.0},
+                                    {"atlas-3", 9.10, 8.3, 7200, 15.7},
+                                    {"atlas-10k", 9.18, 5.6, 10025, 28.6},
+                                    {"wren-iv", 0.327, 17.5, 3600, 1.41},
+                                    {"fujitsu-eagle", 0.576, 18, 3600, 2.06},
+                                    {"ibm-60g", 61.5, 9, 7200, 40.8},
+                                    {"sata-7200", 4000.8, 7.4, 7200, 226}}) {
     ASSERT_TRUE(all.contains(known.name)) << known.name;
     const ProfileSummary& is = all[known.name];
-    EXPECT_NEAR(static_cast<double>(is.capacity_sectors) * 512e-9 / known.gigabytes, 1, 0.01) << known.name;
+    EXPECT_NEAR(static_cast<double>(is.capacity_sectors) * 512e-9 / known.gigabytes, 1, 0.01)
+        << known.name;
     EXPECT_NEAR(is.average_seek_ms / known.average_seek_ms, 1, 0.1) << known.name;
     EXPECT_NEAR(is.rpm, known.rpm, 1) << known.name;
-    EXPECT_NEAR(is.outer_bytes_per_second * 1e-6 / known.outer_mb_per_second, 1, 0.02) << known.name;
+    EXPECT_NEAR(is.outer_bytes_per_second * 1e-6 / known.outer_mb_per_second, 1, 0.02)
+        << known.name;
     EXPECT_GE(is.origins.size(), 9U) << known.name;
   }
 }

@@ -19,11 +19,13 @@ Result<StrictTable> in_variant(const StrictTable& root, const std::string& varia
   TRY(const auto all, root.table("variant"));
   TRY(auto own, all ? all->table(variant) : Result<std::optional<StrictTable>>(std::nullopt));
   if (!own) {
-    return fail(root.subject("variant"), fmt::format("there is no variant '{}'", variant),
-                known.empty() ? "leave it out: the profile has none" : base::suggest(variant, known));
+    return fail(
+        root.subject("variant"), fmt::format("there is no variant '{}'", variant),
+        known.empty() ? "leave it out: the profile has none" : base::suggest(variant, known));
   }
   if (own->keys().empty())
-    return fail(root.subject("variant." + variant), "changes nothing", "give the tables that differ");
+    return fail(root.subject("variant." + variant), "changes nothing",
+                "give the tables that differ");
   return own->over(root.without("variant"));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What is behind a machine's devices: where their bytes lie and who writes down what happens. One factory for
-// the four ways there are:
+// What is behind a machine's devices: where their bytes lie and who writes down what happens. One
+// factory for the four ways there are:
 //
 //   store=DIR  record=FILE
 //   -          -            memory, nobody watches
@@ -30,8 +30,8 @@ struct BackingOptions {
 
 class Backing {
  public:
-  /// Errors speak of the path. A recording beside a store must be a new file; one that is the store continues
-  /// when the file exists.
+  /// Errors speak of the path. A recording beside a store must be a new file; one that is the store
+  /// continues when the file exists.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
   model::MachineObserver& observer() { return *observer_; }

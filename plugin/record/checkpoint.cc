@@ -32,7 +32,8 @@ bool sound(const CheckpointExtent& extent, std::uint64_t sectors, std::uint64_t 
       extent.sectors > sectors - extent.lba)
     return false;
   const std::uint64_t offset = ExtentLocation::from_word(extent.where).offset();
-  return offset <= log_bytes && (offset == 0 || extent.sectors * model::kSectorBytes <= log_bytes - offset);
+  return offset <= log_bytes &&
+         (offset == 0 || extent.sectors * model::kSectorBytes <= log_bytes - offset);
 }
 
 }  // namespace
@@ -49,15 +50,16 @@ std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkp
                     checkpoint.last_request, media.size()});
   for (const ExtentIndex& index : media) {
     put(payload, index.extents());
-    index.visit(0, index.sectors(), [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
-      put(payload, CheckpointExtent{lba, where.word(), sectors});
-    });
+    index.visit(0, index.sectors(),
+                [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
+                  put(payload, CheckpointExtent{lba, where.word(), sectors});
+                });
   }
   return payload;
 }
 
-std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload, std::uint64_t log_bytes,
-                                            std::span<ExtentIndex> media) {
+std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload,
+                                            std::uint64_t log_bytes, std::span<ExtentIndex> media) {
   Head head{};
   if (!get(payload, head) || head.devices != media.size() || head.events > kRequestIdMax ||
       head.last_at > static_cast<std::uint64_t>(kTimeMax) || head.last_request > kRequestIdMax)

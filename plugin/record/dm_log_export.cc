@@ -1,5 +1,6 @@
-// From a recording into dm-log-writes' format (dm_log_writes.h). Two passes: the first learns which flushes
-// were acknowledged, since a flush stands in the log where it was submitted; the second writes.
+// From a recording into dm-log-writes' format (dm_log_writes.h). Two passes: the first learns which
+// flushes were acknowledged, since a flush stands in the log where it was submitted; the second
+// writes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ Result<RequestIds> flushes_done(const std::filesystem::path& path, model::Device
     const Event& e = *event;
     if (e.device != device) continue;
     if (e.kind == Kind::submit && e.op == model::Op::flush) submitted.insert(e.request);
-    if (e.kind == Kind::ack && submitted.erase(e.request) > 0 && e.detail == 0) done.insert(e.request);
+    if (e.kind == Kind::ack && submitted.erase(e.request) > 0 && e.detail == 0)
+      done.insert(e.request);
   }
 }
 
@@ -49,7 +51,8 @@ class Exporter {
     if (event.kind == Kind::mark) add_mark(event);
     if (event.kind == Kind::opened) waiting_.clear();
     if (event.device != device_) return {};
-    if (event.kind == Kind::submit && event.op == model::Op::flush && flushes_.contains(event.request)) {
+    if (event.kind == Kind::submit && event.op == model::Op::flush &&
+        flushes_.contains(event.request)) {
       ++summary.flushes;
       put_entry({.flags = dm_log::kFlush});
     }
@@ -88,7 +91,8 @@ class Exporter {
     summary.unacknowledged += waiting_.size();
     dm_log::Super super;
     super.entries = summary.entries;
-    if (!into_.flush() || !into_.overwrite(0, bytes_of(super))) return tl::unexpected<Error>(*into_.error());
+    if (!into_.flush() || !into_.overwrite(0, bytes_of(super)))
+      return tl::unexpected<Error>(*into_.error());
     TRY(into_.close());
     return {};
   }
@@ -119,18 +123,21 @@ class Exporter {
     const std::uint64_t fua = request.fua ? dm_log::kFua : 0;
     if (request.op == model::Op::trim) {
       ++summary.discards;
-      put_entry({.sector = request.lba, .sectors = request.sectors, .flags = dm_log::kDiscard | fua});
+      put_entry(
+          {.sector = request.lba, .sectors = request.sectors, .flags = dm_log::kDiscard | fua});
       return {};
     }
     if (request.op == model::Op::write && request.payload_bytes == 0)
-      return fail("recording", fmt::format("the write at offset {} was made without data", request.offset),
+      return fail("recording",
+                  fmt::format("the write at offset {} was made without data", request.offset),
                   "record a run that moves bytes");
     ++summary.writes;  // however many entries it becomes
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
       if (request.op == model::Op::write) TRY(from_.read_bytes(request, done, buffer_));
-      const auto put = put_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
+      const auto put =
+          put_data({.sector = request.lba + done, .sectors = run, .flags = fua}, buffer_);
       if (!put) return put;
       done += run;
     }
@@ -148,7 +155,8 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  std::unordered_map<model::RequestId, Event> waiting_;  ///< submitted, not acknowledged: without payloads
+  std::unordered_map<model::RequestId, Event>
+      waiting_;  ///< submitted, not acknowledged: without payloads
   std::vector<std::byte> buffer_;
 };
 
@@ -168,15 +176,17 @@ Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, mod
                                           const std::filesystem::path& to, const DmLogBase& base) {
   TRY(auto reader, RecordingReader::open(from));
   if (device >= reader.header().devices.size())
-    return fail(
-        from, fmt::format("has {} devices, number {} was asked for", reader.header().devices.size(), device),
-        "`headcrash recording info` lists them");
+    return fail(from,
+                fmt::format("has {} devices, number {} was asked for",
+                            reader.header().devices.size(), device),
+                "`headcrash recording info` lists them");
   TRY(auto flushes, flushes_done(from, device));
   TRY(auto into, LogFile::create(to, LogFile::Content::exported));
   Exporter exporter(reader, *into, device, std::move(flushes));
   Result<void> begun;
   if (base) begun = exporter.add_base(base, reader.header().devices.at(device).sectors);
-  Result<DmLogSummary> copied = begun ? copy_events(reader, exporter) : tl::unexpected(begun.error());
+  Result<DmLogSummary> copied =
+      begun ? copy_events(reader, exporter) : tl::unexpected(begun.error());
   if (copied) return copied;
   into.reset();
   std::error_code none;

@@ -1,11 +1,11 @@
-// From dm-log-writes' format into a recording (dm_log_writes.h). Two passes: the first checks every entry and
-// finds how large the device must be, the second copies.
+// From dm-log-writes' format into a recording (dm_log_writes.h). Two passes: the first checks every
+// entry and finds how large the device must be, the second copies.
 //
 //   | super: 3 entries | entry | entry | entry | entry | entry | (zeroes, half an entry, the end)
 //                        counted: all must be valid | uncounted, up to the first invalid one
 //
-// A writer counts its entries at flushes. If it was killed, those since the last flush are there and not
-// counted; before the first flush QEMU's has not even written the super block.
+// A writer counts its entries at flushes. If it was killed, those since the last flush are there
+// and not counted; before the first flush QEMU's has not even written the super block.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -46,8 +46,9 @@ class DmLog {
     number_ = 0;
     closed_ = false;
   }
-  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on. Nullopt at the
-  /// end. A broken entry is an error if the super block counts it, and the end if not.
+  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on.
+  /// Nullopt at the end. A broken entry is an error if the super block counts it, and the end if
+  /// not.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
   /// Entries so far that the super block does not count.
@@ -88,7 +89,8 @@ std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
   const auto first =
       std::find_if(bytes.begin(), bytes.end(), [](std::byte byte) { return byte != std::byte{0}; });
   const auto unit = static_cast<std::uint32_t>(first - bytes.begin()) / kSectorBytes * kSectorBytes;
-  if (first == bytes.end() || unit < kSectorBytes || unit > dm_log::kSectorSizeMax) return std::nullopt;
+  if (first == bytes.end() || unit < kSectorBytes || unit > dm_log::kSectorSizeMax)
+    return std::nullopt;
   return unit;
 }
 
@@ -119,9 +121,10 @@ Result<void> DmLog::read_super() {
     return fail(path_, "is not a dm-log-writes log", kNotOneOfTheirs);
   }
   if (super_.version != dm_log::kVersion)
-    return fail(path_,
-                fmt::format("has version {}, but this program knows {}", super_.version, dm_log::kVersion),
-                kNotOneOfTheirs);
+    return fail(
+        path_,
+        fmt::format("has version {}, but this program knows {}", super_.version, dm_log::kVersion),
+        kNotOneOfTheirs);
   if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
       super_.sector_size % kSectorBytes != 0)
     return fail(path_, fmt::format("has sectors of {} bytes", super_.sector_size), kNotOneOfTheirs);
@@ -151,7 +154,8 @@ Result<dm_log::Entry> DmLog::read_entry() {
   const bool discard = (entry.flags & dm_log::kDiscard) != 0;
   if (mark && (entry.sectors != 0 || entry.data_bytes > mark_bytes_max()))
     return broken("is not a good mark");
-  if (entry.sector > kDeviceBytesMax / unit || entry.sectors > kDeviceBytesMax / unit - entry.sector)
+  if (entry.sector > kDeviceBytesMax / unit ||
+      entry.sectors > kDeviceBytesMax / unit - entry.sector)
     return broken("reaches beyond any device");
   data_at_ = offset_ + (mark ? sizeof(entry) : unit);
   const std::uint64_t data = mark ? entry.data_bytes : discard ? 0 : entry.sectors * unit;
@@ -215,8 +219,9 @@ class Importer {
     constexpr std::uint64_t kRunMax = 1U << 31;
     for (std::uint64_t done = 0; done < entry.sectors;) {
       const std::uint64_t run = std::min(entry.sectors - done, kRunMax);
-      request(
-          {.op = model::Op::trim, .lba = entry.sector + done, .sectors = static_cast<std::uint32_t>(run)});
+      request({.op = model::Op::trim,
+               .lba = entry.sector + done,
+               .sectors = static_cast<std::uint32_t>(run)});
       done += run;
     }
     return {};
@@ -224,7 +229,8 @@ class Importer {
 
   Result<void> add_write(const dm_log::Entry& entry) {
     for (std::uint64_t done = 0; done < entry.sectors;) {
-      const std::uint64_t run = std::min<std::uint64_t>(entry.sectors - done, kCopyBytes / kSectorBytes);
+      const std::uint64_t run =
+          std::min<std::uint64_t>(entry.sectors - done, kCopyBytes / kSectorBytes);
       buffer_.resize(run * kSectorBytes);
       TRY(log_.read(log_.data_at() + done * kSectorBytes, buffer_));
       request({.op = model::Op::write,
@@ -262,7 +268,8 @@ Result<DmLogSummary> copy(DmLog& log, RecordingWriter& into) {
 
 }  // namespace
 
-Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from, const std::filesystem::path& to,
+Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
+                                          const std::filesystem::path& to,
                                           std::uint64_t sectors_min) {
   DmLog log(from.string());
   TRY(log.open());

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of a recording (drawn in event.h): fixed parts to and from their little-endian form, and the
-// limits that keep a damaged length from becoming a huge allocation.
+// The bytes of a recording (drawn in event.h): fixed parts to and from their little-endian form,
+// and the limits that keep a damaged length from becoming a huge allocation.
 
 #include <array>
 #include <bit>
@@ -15,22 +15,26 @@
 
 namespace headcrash::record {
 
-static_assert(std::endian::native == std::endian::little, "recordings are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "recordings are written as they lie in memory");
 
 inline constexpr std::array<unsigned char, 8> kMagic = {'H', 'C', 'R', 'E', 'C', 0, 0, 2};
 inline constexpr std::uint64_t kSlotsAt = 16;
 inline constexpr std::uint64_t kTextAt = 80;
 inline constexpr std::size_t kEventHeaderBytes = 56;
 inline constexpr std::size_t kEventAlignment = 8;
-inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;  ///< twice what an NBD request can carry
+inline constexpr std::uint32_t kPayloadBytesMax = 128U
+                                                  << 20;  ///< twice what an NBD request can carry
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;         ///< a log can be continued from there
+inline constexpr std::int64_t kTimeMax = std::int64_t{1}
+                                         << 62;  ///< a log can be continued from there
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
 inline constexpr std::uint8_t kFlagBytesMask = 0x03;
 inline constexpr std::uint8_t kFlagMoved = 0x04;
-inline constexpr auto kCheckpointKind = static_cast<Kind>(0xc0);  ///< the log's own; readers pass over it
+inline constexpr auto kCheckpointKind =
+    static_cast<Kind>(0xc0);  ///< the log's own; readers pass over it
 
 /// Length with the zeroes that follow.
 inline constexpr std::uint64_t padded(std::uint64_t bytes) {
@@ -52,8 +56,10 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the order, widths and natural alignment of the format: the struct is its own encoding.
-static_assert(sizeof(EventHeader) == kEventHeaderBytes && std::is_trivially_copyable_v<EventHeader>);
+// The members have the order, widths and natural alignment of the format: the struct is its own
+// encoding.
+static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
+              std::is_trivially_copyable_v<EventHeader>);
 
 /// Where a reader finds the newest checkpoint.
 struct CheckpointSlot {

@@ -44,7 +44,8 @@ ExtentIndex::Chunk& ExtentIndex::own_chunk(std::uint64_t number) {
   return *chunk;
 }
 
-void ExtentIndex::account(const Chunk& chunk, std::size_t extents_before, std::size_t capacity_before) {
+void ExtentIndex::account(const Chunk& chunk, std::size_t extents_before,
+                          std::size_t capacity_before) {
   extents_ += chunk.size();
   extents_ -= extents_before;
   memory_bytes_ += chunk.capacity() * sizeof(Extent);
@@ -53,10 +54,10 @@ void ExtentIndex::account(const Chunk& chunk, std::size_t extents_before, std::s
 
 void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32_t end,
                                   ExtentLocation where) {
-  const auto low = std::partition_point(chunk.begin(), chunk.end(),
-                                        [&](const Extent& extent) { return extent.end() <= first; });
-  const auto high =
-      std::partition_point(low, chunk.end(), [&](const Extent& extent) { return extent.first < end; });
+  const auto low = std::partition_point(
+      chunk.begin(), chunk.end(), [&](const Extent& extent) { return extent.end() <= first; });
+  const auto high = std::partition_point(low, chunk.end(),
+                                         [&](const Extent& extent) { return extent.first < end; });
   // What replaces [low, high): the rest of the first, the new one, the rest of the last.
   std::array<Extent, 3> pieces;
   std::size_t count = 0;
@@ -105,7 +106,8 @@ void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, ExtentLocation 
     Chunk& chunk = own_chunk(lba / kChunkSectors);
     const std::size_t extents_before = chunk.size();
     const std::size_t capacity_before = chunk.capacity();
-    assign_in_chunk(chunk, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first + run), where);
+    assign_in_chunk(chunk, static_cast<std::uint32_t>(first),
+                    static_cast<std::uint32_t>(first + run), where);
     account(chunk, extents_before, capacity_before);
     where = where.after(run);
     lba += run;
@@ -133,7 +135,8 @@ std::uint64_t ExtentIndex::find_crowded(std::uint64_t chunk, std::size_t extents
       chunk += kTableChunks - 1 - chunk % kTableChunks;
       continue;
     }
-    if (const Chunk* found = chunk_at(chunk); found != nullptr && found->size() >= extents) return chunk;
+    if (const Chunk* found = chunk_at(chunk); found != nullptr && found->size() >= extents)
+      return chunk;
   }
   return kNoChunk;
 }

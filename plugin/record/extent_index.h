@@ -5,12 +5,12 @@
 //   table     [ 512 chunks ] -> shared by all copies until one of them writes
 //   chunk     first 0, 256 sectors -> offset 4096 | first 256, 8 sectors -> zeroes | first 300, ...
 //
-// A chunk is a sorted array of extents of 16 bytes. An assignment cuts and drops the extents below it and
-// joins neighbours whose bytes adjoin in the file, so the array never holds more than a chunk has sectors:
-// 32 KiB for 1 MiB of medium in the worst case (single sectors in random order), 4 KiB for random 4 KiB
-// blocks, some 200 bytes for 128 KiB writes. Copies share tables and chunks and copy only what they change
-// (persistent tree, reference counted): thousands of crash states of one run cost little more than their
-// differences.
+// A chunk is a sorted array of extents of 16 bytes. An assignment cuts and drops the extents below
+// it and joins neighbours whose bytes adjoin in the file, so the array never holds more than a
+// chunk has sectors: 32 KiB for 1 MiB of medium in the worst case (single sectors in random order),
+// 4 KiB for random 4 KiB blocks, some 200 bytes for 128 KiB writes. Copies share tables and chunks
+// and copy only what they change (persistent tree, reference counted): thousands of crash states of
+// one run cost little more than their differences.
 
 #include <array>
 #include <cstddef>
@@ -27,14 +27,18 @@ namespace headcrash::record {
 class ExtentLocation {
  public:
   static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }
-  static constexpr ExtentLocation at(std::uint64_t offset) { return ExtentLocation(offset & kOffsetMask); }
+  static constexpr ExtentLocation at(std::uint64_t offset) {
+    return ExtentLocation(offset & kOffsetMask);
+  }
   constexpr ExtentLocation() = default;
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
   constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }  ///< 0: zeroes or unknown
-  constexpr bool torn() const { return (word_ & kTorn) != 0; }            ///< the bytes are not what was sent
+  constexpr bool torn() const { return (word_ & kTorn) != 0; }  ///< the bytes are not what was sent
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
-  constexpr bool unknown() const { return (word_ & kUnknown) != 0; }  ///< the run was made without data
+  constexpr bool unknown() const {
+    return (word_ & kUnknown) != 0;
+  }  ///< the run was made without data
   constexpr bool plain() const { return (word_ & ~kOffsetMask) == 0; }
   constexpr ExtentLocation with_torn() const { return ExtentLocation(word_ | kTorn); }
   constexpr ExtentLocation with_unreadable() const { return ExtentLocation(word_ | kUnreadable); }
@@ -50,7 +54,8 @@ class ExtentLocation {
   static constexpr ExtentLocation from_word(std::uint64_t word) { return ExtentLocation(word); }
 
  private:
-  static constexpr std::uint64_t kTorn = 1ULL << 63, kUnreadable = 1ULL << 62, kUnknown = 1ULL << 61;
+  static constexpr std::uint64_t kTorn = 1ULL << 63, kUnreadable = 1ULL << 62,
+                                 kUnknown = 1ULL << 61;
   static constexpr std::uint64_t kOffsetMask = (1ULL << 56) - 1;
   explicit constexpr ExtentLocation(std::uint64_t word) : word_(word) {}
   std::uint64_t word_ = 0;
@@ -78,8 +83,8 @@ class ExtentIndex {
   /// Marks sectors as unreadable; what they hold stays known.
   void mark_unreadable(std::uint64_t lba, std::uint64_t count);
 
-  /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A piece never
-  /// crosses a chunk.
+  /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A piece
+  /// never crosses a chunk.
   template <typename Visit>
   void visit(std::uint64_t lba, std::uint64_t count, Visit visit) const;
 
@@ -87,7 +92,8 @@ class ExtentIndex {
   /// Memory of the index if nothing were shared.
   std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// The first chunk at or after `chunk` that has at least `extents` extents; kNoChunk: none up to the end.
+  /// The first chunk at or after `chunk` that has at least `extents` extents; kNoChunk: none up to
+  /// the end.
   std::uint64_t find_crowded(std::uint64_t chunk, std::size_t extents) const;
 
  private:
@@ -96,7 +102,8 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  static constexpr std::size_t kChunkOverheadBytes = 64;  ///< vector, reference count, allocator (estimate)
+  static constexpr std::size_t kChunkOverheadBytes =
+      64;  ///< vector, reference count, allocator (estimate)
 
   const Chunk* chunk_at(std::uint64_t number) const;
   Chunk& own_chunk(std::uint64_t number);

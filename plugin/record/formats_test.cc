@@ -1,5 +1,5 @@
-// Other people's formats: what QEMU logs comes in, what we export is read by a reader written from the
-// format's description alone, and text has the shape that it promises.
+// Other people's formats: what QEMU logs comes in, what we export is read by a reader written from
+// the format's description alone, and text has the shape that it promises.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,7 +69,8 @@ std::vector<LogEntry> read_independently(const std::string& log) {
   std::vector<LogEntry> entries;
   std::size_t at = unit;
   for (std::uint64_t i = 0; i < count; ++i) {
-    LogEntry entry{u64_at(log, at), u64_at(log, at + 8), u64_at(log, at + 16), u64_at(log, at + 24), {}};
+    LogEntry entry{
+        u64_at(log, at), u64_at(log, at + 8), u64_at(log, at + 16), u64_at(log, at + 24), {}};
     if ((entry.flags & 8) != 0) {
       entry.data = log.substr(at + 32, entry.data_bytes);
       at += unit;
@@ -87,7 +88,8 @@ std::vector<LogEntry> read_independently(const std::string& log) {
 
 TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
   {
-    auto log = LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}});
+    auto log =
+        LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}});
     ASSERT_TRUE(log);
     TestDrive drive(0, *(*log)->store(0), **log, 1);
     TestDrive other(1, *(*log)->store(1), **log, 2);
@@ -103,9 +105,11 @@ TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
     drive.zero(model::Op::write_zeroes, 20, 2);
     (*log)->marked(0, std::string(500, 'm'));
     const auto lost = filled(1, 0xcc);
-    (*log)->submitted(0, 6, {.id = 600, .op = model::Op::write, .lba = 1, .sectors = 1, .data = lost});
+    (*log)->submitted(0, 6,
+                      {.id = 600, .op = model::Op::write, .lba = 1, .sectors = 1, .data = lost});
     (*log)->submitted(0, 6, {.id = 601, .op = model::Op::flush});
-    (*log)->submitted(0, 6, {.id = 602, .op = model::Op::write, .lba = 1, .sectors = 1, .data = lost});
+    (*log)->submitted(0, 6,
+                      {.id = 602, .op = model::Op::write, .lba = 1, .sectors = 1, .data = lost});
     (*log)->acknowledged(0, {.id = 602, .status = model::Status::power_lost});
   }
   const auto summary = export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log");
@@ -154,7 +158,8 @@ TEST_F(FormatsTest, DmLogWritesBeginsWithWhatWasThereAndTellsTheSize) {
 
   ASSERT_TRUE(import_dm_log_writes(folder_ / "based.log", folder_ / "as-logged.hcrec"));
   ASSERT_TRUE(import_dm_log_writes(folder_ / "based.log", folder_ / "larger.hcrec", 2000));
-  for (const auto& [name, sectors] : {std::pair{"as-logged.hcrec", 900U}, std::pair{"larger.hcrec", 2000U}}) {
+  for (const auto& [name, sectors] :
+       {std::pair{"as-logged.hcrec", 900U}, std::pair{"larger.hcrec", 2000U}}) {
     const auto reader = RecordingReader::open(folder_ / name);
     ASSERT_TRUE(reader) << reader.error().message();
     EXPECT_EQ(reader->header().devices.at(0).sectors, sectors);
@@ -166,7 +171,8 @@ std::string story_of(const std::vector<Event>& events) {
   std::string story;
   for (const Event& e : events) {
     if (e.kind == Kind::mark)
-      story += "mark " + std::string(reinterpret_cast<const char*>(e.payload.data()), e.payload.size());
+      story +=
+          "mark " + std::string(reinterpret_cast<const char*>(e.payload.data()), e.payload.size());
     if (e.kind != Kind::submit) continue;
     story += testing::PrintToString(static_cast<int>(e.op)) + " " + std::to_string(e.lba) + "+" +
              std::to_string(e.sectors) + (e.fua ? "f" : "") + " " +
@@ -208,15 +214,18 @@ TEST_F(FormatsTest, WhatQemuLogsComesIn) {
   if (!has("qemu-io") || !has("qemu-img")) GTEST_SKIP() << "no qemu-io";
   const std::string disk = (folder_ / "disk.raw").string();
   const std::string log = (folder_ / "qemu.log").string();
-  ASSERT_EQ(shell("qemu-img create -f raw " + disk + " 4M && qemu-img create -f raw " + log + " 0"), 0);
+  ASSERT_EQ(shell("qemu-img create -f raw " + disk + " 4M && qemu-img create -f raw " + log + " 0"),
+            0);
   for (const char* unit : {"512", "4096"}) {
     SCOPED_TRACE(unit);
     fs::remove(folder_ / "qemu.hcrec");
-    ASSERT_EQ(shell("qemu-io --image-opts driver=blklogwrites,file.driver=file,file.filename=" + disk +
-                    ",log.driver=file,log.filename=" + log + ",log-sector-size=" + unit +
-                    " -c 'write -P 0x11 0 8k' -c flush -c 'write -P 0x22 4k 4k' -c 'write -f -P 0x33 1M 64k'"
-                    " -c 'discard 2M 128k' -c 'write -z 64k 4k' -c flush"),
-              0);
+    ASSERT_EQ(
+        shell(
+            "qemu-io --image-opts driver=blklogwrites,file.driver=file,file.filename=" + disk +
+            ",log.driver=file,log.filename=" + log + ",log-sector-size=" + unit +
+            " -c 'write -P 0x11 0 8k' -c flush -c 'write -P 0x22 4k 4k' -c 'write -f -P 0x33 1M 64k'"
+            " -c 'discard 2M 128k' -c 'write -z 64k 4k' -c flush"),
+        0);
     const auto imported = import_dm_log_writes(log, folder_ / "qemu.hcrec");
     ASSERT_TRUE(imported) << imported.error().message();
     EXPECT_GE(imported->flushes, 2U);
@@ -236,8 +245,8 @@ TEST_F(FormatsTest, WhatQemuLogsComesIn) {
     const auto bytes = all_of(**replayed);
     ASSERT_EQ(made.size(), bytes.size());
     EXPECT_EQ(std::memcmp(made.data(), bytes.data(), made.size()), 0);
-    ASSERT_EQ(shell("qemu-img create -f raw " + disk + " 4M && rm " + log + " && qemu-img create -f raw " +
-                    log + " 0"),
+    ASSERT_EQ(shell("qemu-img create -f raw " + disk + " 4M && rm " + log +
+                    " && qemu-img create -f raw " + log + " 0"),
               0);
   }
 }
@@ -250,7 +259,8 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
     text.resize(512);
     return text;
   };
-  const auto super = [&](std::uint64_t entries, std::uint64_t size = 512, std::uint64_t version = 1) {
+  const auto super = [&](std::uint64_t entries, std::uint64_t size = 512,
+                         std::uint64_t version = 1) {
     return unit(u64(0x6a736677736872U) + u64(version) + u64(entries) + u64(size));
   };
   const auto entry = [&](std::uint64_t sector, std::uint64_t sectors, std::uint64_t flags,
@@ -272,8 +282,10 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
   EXPECT_NE(refusal(super(0, 512, 2)).find("version 2"), std::string::npos);
   EXPECT_NE(refusal(super(0, 511)).find("511"), std::string::npos);
   EXPECT_NE(refusal(super(0, 1U << 31)).find("sectors of"), std::string::npos);
-  EXPECT_NE(refusal(super(2) + entry(0, 0, 1, 0)).find("entry 1 at offset 1024"), std::string::npos);
-  EXPECT_NE(refusal(super(1) + entry(0, 2, 0, 0) + unit("")).find("data beyond"), std::string::npos);
+  EXPECT_NE(refusal(super(2) + entry(0, 0, 1, 0)).find("entry 1 at offset 1024"),
+            std::string::npos);
+  EXPECT_NE(refusal(super(1) + entry(0, 2, 0, 0) + unit("")).find("data beyond"),
+            std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, ~0ULL, 0, 0)).find("beyond any device"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(~0ULL, 1, 4, 0)).find("beyond any device"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, 0, 8, 481)).find("not a good mark"), std::string::npos);
@@ -285,7 +297,8 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
     auto writer = RecordingWriter::create(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}}});
     ASSERT_TRUE(writer);
     const auto data = filled(1, 0x77);
-    (*writer)->submitted(0, 1, {.id = 1, .op = model::Op::write, .lba = 3, .sectors = 1, .data = data});
+    (*writer)->submitted(0, 1,
+                         {.id = 1, .op = model::Op::write, .lba = 3, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
   }
   std::string bytes = text_of("run.hcrec");
@@ -298,7 +311,8 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
   EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
 }
 
-/// What a killed writer leaves: entries since the last flush, and before the first one no super block.
+/// What a killed writer leaves: entries since the last flush, and before the first one no super
+/// block.
 TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
   for (const std::size_t unit : {512U, 4096U}) {
     SCOPED_TRACE(unit);
@@ -318,7 +332,8 @@ TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
     };
     const std::string write = entry(3, 1, 0) + std::string(unit, 'a');
     const std::string later = entry(9, 1, 0) + std::string(unit, 'b');
-    const std::string end_mark = padded_to_unit(u64(0) + u64(0) + u64(8) + u64(17) + "dm-log-writes-end");
+    const std::string end_mark =
+        padded_to_unit(u64(0) + u64(0) + u64(8) + u64(17) + "dm-log-writes-end");
     const auto imported = [&](const std::string& bytes) -> std::optional<DmLogSummary> {
       put("x.log", bytes);
       fs::remove(folder_ / "x.hcrec");
@@ -341,7 +356,8 @@ TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
     expect(super(1) + write + none + later, 1, 0, false);  // nothing says how long the hole is
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
-    expect(super(2) + write + end_mark + later, 1, 0, false);  // of an earlier log on the same device
+    expect(super(2) + write + end_mark + later, 1, 0,
+           false);  // of an earlier log on the same device
     expect(none + write + later, 2, 2, true);
     expect(none + entry(0, 1, 0) + std::string(unit, 'a'), 1, 1, true);
     EXPECT_FALSE(imported(none + write.substr(0, unit)));
@@ -388,8 +404,10 @@ void record_a_bit_of_everything(const fs::path& path) {
   drive.flush();
   drive.zero(model::Op::trim, 30, 4);
   std::vector<std::byte> into(kSector);
-  (*log)->submitted(1, drive.now, {.id = 70, .op = model::Op::read, .lba = 5, .sectors = 1, .into = into});
-  (*log)->acknowledged(1, {.id = 70, .status = model::Status::medium_error, .completed_at = drive.now});
+  (*log)->submitted(1, drive.now,
+                    {.id = 70, .op = model::Op::read, .lba = 5, .sectors = 1, .into = into});
+  (*log)->acknowledged(
+      1, {.id = 70, .status = model::Status::medium_error, .completed_at = drive.now});
   (*log)->marked(drive.now, R"(say "a, b")");
   (*log)->incident(1, drive.now, "it, too");
   drive.power_cut();
@@ -404,8 +422,10 @@ TEST_F(FormatsTest, CsvHasItsColumns) {
   const auto names = fields_of(lines[0]);
   ASSERT_EQ(names.size(), 14U);
   for (const std::string& line : lines) EXPECT_EQ(fields_of(line).size(), names.size()) << line;
-  EXPECT_EQ(lines[1].substr(lines[1].find("submit")), "submit,hd0,12345,1,write,1,8,2,,carried,368,");
-  EXPECT_EQ(lines[2].substr(lines[2].find("media")), "media,hd0,12345,1,,,8,2,written,referred,368,");
+  EXPECT_EQ(lines[1].substr(lines[1].find("submit")),
+            "submit,hd0,12345,1,write,1,8,2,,carried,368,");
+  EXPECT_EQ(lines[2].substr(lines[2].find("media")),
+            "media,hd0,12345,1,,,8,2,written,referred,368,");
   EXPECT_EQ(lines[3].substr(lines[3].find("ack")), "ack,hd0,12345,1,,,,,ok,,,");
   bool mark = false;
   for (const std::string& line : lines) mark |= fields_of(line).back() == R"(say "a, b")";
@@ -426,8 +446,8 @@ TEST_F(FormatsTest, BlkparseLinesAreWhatParsersRead) {
     int major = 0, minor = 0, cpu = 0, sequence = 0, pid = 0;
     double at = 0;
     char action[8], letters[8];
-    EXPECT_EQ(std::sscanf(line.c_str(), "%d,%d %d %d %lf %d %7s %7s", &major, &minor, &cpu, &sequence, &at,
-                          &pid, action, letters),
+    EXPECT_EQ(std::sscanf(line.c_str(), "%d,%d %d %d %lf %d %7s %7s", &major, &minor, &cpu,
+                          &sequence, &at, &pid, action, letters),
               8)
         << line;
   }

@@ -54,16 +54,22 @@ std::string header_text(const RecordingHeader& header) {
                        {"sectors", device.sectors},
                        {"physical_sector_sectors", device.physical_sector_sectors},
                        {"medium", device.medium}});
-  json text = {
-      {"origin", header.origin}, {"seed", header.seed}, {"media", header.media}, {"devices", devices}};
-  if (header.base) text["base"] = {{"recording", header.base->recording}, {"state", header.base->state}};
-  if (header.base && header.base->fingerprint) text["base"]["fingerprint"] = *header.base->fingerprint;
+  json text = {{"origin", header.origin},
+               {"seed", header.seed},
+               {"media", header.media},
+               {"devices", devices}};
+  if (header.base)
+    text["base"] = {{"recording", header.base->recording}, {"state", header.base->state}};
+  if (header.base && header.base->fingerprint)
+    text["base"]["fingerprint"] = *header.base->fingerprint;
   return text.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::optional<RecordingHeader> parse_header_text(std::string_view text) {
-  constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
-  constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1} << 41;  // readers make an index of it: 32 MiB
+  constexpr std::uint64_t kSectorsMax =
+      std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
+  constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1}
+                                              << 41;  // readers make an index of it: 32 MiB
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
     return std::nullopt;
@@ -77,8 +83,8 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   }
   for (const json& entry : object["devices"]) {
     RecordedDevice device;
-    if (!entry.is_object() || !take(entry, "name", device.name) || !take(entry, "profile", device.profile) ||
-        !take(entry, "sectors", device.sectors) ||
+    if (!entry.is_object() || !take(entry, "name", device.name) ||
+        !take(entry, "profile", device.profile) || !take(entry, "sectors", device.sectors) ||
         !take(entry, "physical_sector_sectors", device.physical_sector_sectors) ||
         !take(entry, "medium", device.medium) ||
         device.sectors > (device.medium ? kMediumSectorsMax : kSectorsMax))

@@ -1,11 +1,11 @@
-// How fast a log takes sequential 128 KiB writes as observer and store at once, against plain pwrite(2) of
-// the same bytes to a file, in turns in the same run:
+// How fast a log takes sequential 128 KiB writes as observer and store at once, against plain
+// pwrite(2) of the same bytes to a file, in turns in the same run:
 //
 //   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
 //
-// Prints MB/s of each round, of wall time and of processor time (which a busy machine disturbs less), and the
-// ratios of the medians. Both write through the page cache, which is what
-// `nbdkit file` does, and neither waits for the disk at the end: with less than the host lets be dirty this
+// Prints MB/s of each round, of wall time and of processor time (which a busy machine disturbs
+// less), and the ratios of the medians. Both write through the page cache, which is what `nbdkit
+// file` does, and neither waits for the disk at the end: with less than the host lets be dirty this
 // measures copying, with more the disk.
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -71,7 +71,8 @@ void write_plainly(const std::filesystem::path& path, std::span<const std::byte>
   close(fd);
 }
 
-void write_log(const std::filesystem::path& path, std::span<const std::byte> data, std::uint64_t requests) {
+void write_log(const std::filesystem::path& path, std::span<const std::byte> data,
+               std::uint64_t requests) {
   const record::RecordingHeader header{1, {{"hd0", "bench", requests * kRequestSectors, 1}}};
   auto log = record::LogStore::open(path, header);
   if (!log) {
@@ -82,8 +83,10 @@ void write_log(const std::filesystem::path& path, std::span<const std::byte> dat
   for (std::uint64_t i = 0; i < requests; ++i) {
     const auto piece = data.subspan(i % 64 * kRequestBytes, kRequestBytes);
     const auto at = static_cast<model::TimeNs>(i) * 1000;
-    model::Request request{
-        .id = i + 1, .op = model::Op::write, .lba = i * kRequestSectors, .sectors = kRequestSectors};
+    model::Request request{.id = i + 1,
+                           .op = model::Op::write,
+                           .lba = i * kRequestSectors,
+                           .sectors = kRequestSectors};
     request.data = piece;
     (*log)->submitted(0, at, request);
     if (!store.write(request.lba, piece)) std::abort();
@@ -117,13 +120,16 @@ int main(int argc, char** argv) {
     std::filesystem::remove(plain);
     const Seconds logged = seconds_of([&] { write_log(log, data, requests); });
     std::filesystem::remove(log);
-    fmt::print("round {}: pwrite {:.0f} MB/s, log {:.0f} MB/s; MB per processor second {:.0f} and {:.0f}\n",
-               round + 1, mb / plainly.wall, mb / logged.wall, mb / plainly.processor, mb / logged.processor);
+    fmt::print(
+        "round {}: pwrite {:.0f} MB/s, log {:.0f} MB/s; MB per processor second {:.0f} and {:.0f}\n",
+        round + 1, mb / plainly.wall, mb / logged.wall, mb / plainly.processor,
+        mb / logged.processor);
     plain_wall.push_back(plainly.wall);
     plain_processor.push_back(plainly.processor);
     log_wall.push_back(logged.wall);
     log_processor.push_back(logged.processor);
   }
   fmt::print("ratio of medians, log to pwrite: {:.2f}; by processor time {:.2f} ({} MiB a round)\n",
-             median(plain_wall) / median(log_wall), median(plain_processor) / median(log_processor), mib);
+             median(plain_wall) / median(log_wall), median(plain_processor) / median(log_processor),
+             mib);
 }

@@ -49,20 +49,25 @@ LogFile::~LogFile() {
 void LogFile::fail_by(int reason) {
   const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
   const bool recording = content_ == Content::recording;
-  std::string remedy = full ? "give it a file system with room" : recording ? "" : "choose another folder";
-  if (recording) remedy += (full ? "; " : "") + std::string("what was recorded before stays readable");
-  fail_with(
-      {path_,
-       (recording ? "writing the recording failed: " : "cannot be written: ") + media::host_reason(reason),
-       remedy});
+  std::string remedy = full        ? "give it a file system with room"
+                       : recording ? ""
+                                   : "choose another folder";
+  if (recording)
+    remedy += (full ? "; " : "") + std::string("what was recorded before stays readable");
+  fail_with({path_,
+             (recording ? "writing the recording failed: " : "cannot be written: ") +
+                 media::host_reason(reason),
+             remedy});
 }
 
-Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& path, Content content) {
+Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& path,
+                                                 Content content) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST)
     return fail(path, "exists already", "delete it or give the recording another name");
   if (fd < 0)
-    return fail(path, "cannot be made: " + media::host_reason(errno), "check the folder and its permissions");
+    return fail(path, "cannot be made: " + media::host_reason(errno),
+                "check the folder and its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
   file->content_ = content;
   if (auto locked = lock(path, fd); !locked) {
@@ -75,7 +80,8 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
 Result<std::unique_ptr<LogFile>> LogFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0)
-    return fail(path, "cannot be opened for writing: " + media::host_reason(errno), "check its permissions");
+    return fail(path, "cannot be opened for writing: " + media::host_reason(errno),
+                "check its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
   TRY(lock(path, fd));
   struct stat status = {};
@@ -104,8 +110,8 @@ bool LogFile::to_kernel(std::span<const std::byte> head, std::span<const std::by
       ++first;
       continue;
     }
-    const ssize_t n =
-        pwritev(fd_, &pieces[first], static_cast<int>(pieces.size() - first), static_cast<off_t>(at));
+    const ssize_t n = pwritev(fd_, &pieces[first], static_cast<int>(pieces.size() - first),
+                              static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       fail_by(errno);
@@ -130,7 +136,8 @@ void LogFile::start_writeback() {
   if (in_kernel_ - writeback_from_ < kWritebackBytes) return;
   const auto bytes = static_cast<off_t>(in_kernel_ - writeback_from_);
   // Only a wish: an error here would come again from a write.
-  static_cast<void>(sync_file_range(fd_, static_cast<off_t>(writeback_from_), bytes, SYNC_FILE_RANGE_WRITE));
+  static_cast<void>(
+      sync_file_range(fd_, static_cast<off_t>(writeback_from_), bytes, SYNC_FILE_RANGE_WRITE));
   writeback_from_ = in_kernel_;
 }
 
@@ -175,7 +182,8 @@ Result<void> LogFile::read(std::uint64_t offset, std::span<std::byte> into) cons
   if (into.empty()) return {};
   const std::uint64_t start = offset - in_kernel_;
   if (start > gathered_.size() || into.size() > gathered_.size() - start)
-    return fail(path_, fmt::format("has no bytes at offset {}", offset), "the recording is damaged");
+    return fail(path_, fmt::format("has no bytes at offset {}", offset),
+                "the recording is damaged");
   std::memcpy(into.data(), gathered_.data() + start, into.size());
   return {};
 }
@@ -188,7 +196,8 @@ Result<void> LogFile::truncate(std::uint64_t size) {
   return {};
 }
 
-Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset, std::span<std::byte> into) {
+Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
+                          std::span<std::byte> into) {
   while (!into.empty()) {
     const ssize_t n = pread(fd, into.data(), into.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;

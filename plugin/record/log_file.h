@@ -1,14 +1,15 @@
 #pragma once
-// A file that grows at its end and can be read everywhere, also where its newest bytes have not reached the
-// kernel yet.
+// A file that grows at its end and can be read everywhere, also where its newest bytes have not
+// reached the kernel yet.
 //
 //   offset 0                            in_kernel()            size()
 //   | ------------- in the file ------------ | -- gathered (<= 1 MiB) -- |
 //
-// Small pieces gather; a large one goes to the kernel together with what has gathered before it in one
-// pwritev(2), from the caller's memory, so that it is copied once. When the kernel refuses (disk full), what
-// has gathered stays readable, nothing more is taken, and the error is kept. Writeback is started every few
-// MiB: a server that records for hours must not find all of its memory dirty at once.
+// Small pieces gather; a large one goes to the kernel together with what has gathered before it in
+// one pwritev(2), from the caller's memory, so that it is copied once. When the kernel refuses
+// (disk full), what has gathered stays readable, nothing more is taken, and the error is kept.
+// Writeback is started every few MiB: a server that records for hours must not find all of its
+// memory dirty at once.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,8 @@ namespace headcrash::record {
 class LogFile {
  public:
   enum class Content : std::uint8_t { recording, exported };
-  /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives. `content` is for
-  /// errors.
+  /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives. `content`
+  /// is for errors.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
                                                  Content content = Content::recording);
   /// Continues at `size`; what lies beyond it is cut off.
@@ -40,7 +41,8 @@ class LogFile {
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
   /// Hands everything to the kernel; false when the file has failed.
   bool flush();
-  /// flush(), then closes the file, which may report what the kernel could not keep. Nothing may follow.
+  /// flush(), then closes the file, which may report what the kernel could not keep. Nothing may
+  /// follow.
   Result<void> close();
   /// Overwrites what is in the kernel already.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -68,7 +70,9 @@ class LogFile {
   std::optional<Error> error_;
 };
 
-/// Reads `into.size()` bytes of a file that somebody else may be writing; an error when it is shorter.
-Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset, std::span<std::byte> into);
+/// Reads `into.size()` bytes of a file that somebody else may be writing; an error when it is
+/// shorter.
+Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
+                          std::span<std::byte> into);
 
 }  // namespace headcrash::record

@@ -15,13 +15,15 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kCrowdedExtents = 32;    ///< chunks with fewer are not worth moving at first
-constexpr std::size_t kIndexBytesPerTry = 64;  ///< of the bound: how much it grows before the next try
+constexpr std::size_t kCrowdedExtents = 32;  ///< chunks with fewer are not worth moving at first
+constexpr std::size_t kIndexBytesPerTry =
+    64;  ///< of the bound: how much it grows before the next try
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
   constexpr const char* kRemedy = "give another name, or delete it if its bytes are not needed";
-  if (!found.media) return fail(path, found.provenance() + " and knows nothing of the media", kRemedy);
+  if (!found.media)
+    return fail(path, found.provenance() + " and knows nothing of the media", kRemedy);
   if (found.devices.size() != asked.devices.size())
     return fail(path,
                 fmt::format("was recorded from {} devices, now there are {}", found.devices.size(),
@@ -32,10 +34,11 @@ Result<void> same_devices(const std::filesystem::path& path, const RecordingHead
     const RecordedDevice& now = asked.devices[i];
     if (old.name != now.name || old.profile != now.profile || old.sectors != now.sectors ||
         old.medium != now.medium || old.physical_sector_sectors != now.physical_sector_sectors)
-      return fail(path,
-                  fmt::format("device {} was {} ({}, {} sectors), now it is {} ({}, {} sectors)", i, old.name,
-                              old.profile, old.sectors, now.name, now.profile, now.sectors),
-                  kRemedy);
+      return fail(
+          path,
+          fmt::format("device {} was {} ({}, {} sectors), now it is {} ({}, {} sectors)", i,
+                      old.name, old.profile, old.sectors, now.name, now.profile, now.sectors),
+          kRemedy);
   }
   return {};
 }
@@ -80,7 +83,8 @@ struct LogStore::State {
 
   void append_held();
   void expect_nothing_held();
-  void write_media(model::DeviceId device, model::TimeNs at, const model::MediaWrite& run, bool zeroes);
+  void write_media(model::DeviceId device, model::TimeNs at, const model::MediaWrite& run,
+                   bool zeroes);
   std::size_t index_bytes() const;
   void bound_the_index();
   void move_chunk(model::DeviceId device, std::uint64_t chunk);
@@ -126,10 +130,10 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
         const auto part = into.subspan((from - lba) * kSectorBytes, sectors * kSectorBytes);
         if (where.unknown()) {
           if (result)
-            result =
-                fail(name_,
-                     fmt::format("the bytes of sectors {} to {} were not recorded", from, from + sectors - 1),
-                     "record into another file: this one was made without data");
+            result = fail(name_,
+                          fmt::format("the bytes of sectors {} to {} were not recorded", from,
+                                      from + sectors - 1),
+                          "record into another file: this one was made without data");
         } else if (where.offset() == 0) {
           std::fill(part.begin(), part.end(), std::byte{0});
         } else if (result) {
@@ -140,8 +144,8 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
   return result;
 }
 
-Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
-                                         std::span<const std::byte> bytes) {
+Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba,
+                                         std::uint64_t sectors, std::span<const std::byte> bytes) {
   TRY(media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes));
   state_.append_held();
   if (state_.log->error()) return tl::unexpected<Error>(*state_.log->error());
@@ -175,9 +179,11 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
     ++events_read;
     resume.last_at = std::max(resume.last_at, e.at);
     resume.last_request = std::max(resume.last_request, e.request);
-    if (e.kind != Kind::media || (e.device < indexes.size() && !header.devices[e.device].medium)) continue;
+    if (e.kind != Kind::media || (e.device < indexes.size() && !header.devices[e.device].medium))
+      continue;
     if (!has(e.device, e.lba, e.sectors))
-      return fail(path, fmt::format("the MEDIA event at offset {} reaches beyond its device", e.offset),
+      return fail(path,
+                  fmt::format("the MEDIA event at offset {} reaches beyond its device", e.offset),
                   "the recording is damaged: restore it, or record into another file");
     apply_media(indexes[e.device], e.lba, e.sectors, media_bytes(e));
   }
@@ -219,7 +225,8 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
-    // Locked before it is read: what a server that is just ending still appends must not be cut off.
+    // Locked before it is read: what a server that is just ending still appends must not be cut
+    // off.
     TRY(auto file, LogFile::open(path));
     TRY(auto resume, state->read_log(path));
     log = RecordingWriter::resume(std::move(file), resume);
@@ -230,10 +237,11 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   if (!log) return pass_on(log);
   state->log = std::move(*log);
   for (std::size_t i = 0; i < header.devices.size(); ++i)
-    state->media.push_back(header.devices[i].medium
-                               ? std::make_unique<Medium>(*state, static_cast<model::DeviceId>(i),
-                                                          path.string() + ": " + header.devices[i].name)
-                               : nullptr);
+    state->media.push_back(
+        header.devices[i].medium
+            ? std::make_unique<Medium>(*state, static_cast<model::DeviceId>(i),
+                                       path.string() + ": " + header.devices[i].name)
+            : nullptr);
   return std::unique_ptr<LogStore>(new LogStore(std::move(state)));
 }
 
@@ -246,8 +254,8 @@ LogStore::~LogStore() {
 
 // ---- What is held back
 
-void LogStore::State::write_media(model::DeviceId device, model::TimeNs at, const model::MediaWrite& run,
-                                  bool zeroes) {
+void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
+                                  const model::MediaWrite& run, bool zeroes) {
   const auto bytes = log->write_media(device, at, run, zeroes);
   if (!bytes) return;
   ++events;
@@ -258,27 +266,33 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at, cons
 void LogStore::State::append_held() {
   if (held.what == HeldBack::What::nothing) return;
   const HeldBack run = std::exchange(held, {});
-  const std::uint64_t sectors_max = (64U << 20) / kSectorBytes;  // well below what an event may carry
+  const std::uint64_t sectors_max =
+      (64U << 20) / kSectorBytes;  // well below what an event may carry
   for (std::uint64_t done = 0; done < run.sectors;) {
     const std::uint64_t count = std::min(run.sectors - done, sectors_max);
-    const auto bytes =
-        run.bytes.empty() ? run.bytes : run.bytes.subspan(done * kSectorBytes, count * kSectorBytes);
-    write_media(run.device, log->now(),
-                {.lba = run.lba + done, .sectors = static_cast<std::uint32_t>(count), .bytes = bytes},
-                run.what == HeldBack::What::zeroes);
+    const auto bytes = run.bytes.empty()
+                           ? run.bytes
+                           : run.bytes.subspan(done * kSectorBytes, count * kSectorBytes);
+    write_media(
+        run.device, log->now(),
+        {.lba = run.lba + done, .sectors = static_cast<std::uint32_t>(count), .bytes = bytes},
+        run.what == HeldBack::What::zeroes);
     done += count;
   }
 }
 
 void LogStore::State::expect_nothing_held() {
-  invariant(held.what != HeldBack::What::bytes,
-            "a drive reports what it wrote to its store to the observer before it does anything else");
+  invariant(
+      held.what != HeldBack::What::bytes,
+      "a drive reports what it wrote to its store to the observer before it does anything else");
   append_held();
 }
 
-void LogStore::media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) {
+void LogStore::media_written(model::DeviceId device, model::TimeNs at,
+                             const model::MediaWrite& media) {
   State& s = *state_;
-  const bool same_run = s.held.device == device && s.held.lba == media.lba && s.held.sectors == media.sectors;
+  const bool same_run =
+      s.held.device == device && s.held.lba == media.lba && s.held.sectors == media.sectors;
   const bool zeroes = same_run && s.held.what == State::HeldBack::What::zeroes;
   if (same_run) {
     s.held = {};
@@ -305,7 +319,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  state_->log->incident(device, at, text);  // also between a store's write and its event: a fault fires
+  state_->log->incident(device, at,
+                        text);  // also between a store's write and its event: a fault fires
   ++state_->events;
 }
 
@@ -329,9 +344,9 @@ std::size_t LogStore::State::index_bytes() const {
   return bytes;
 }
 
-/// Moves crowded chunks until the index is within its bound; when a whole turn of the hand finds too little,
-/// less crowded ones count too. When there is nothing left to win, the index must grow a little before the
-/// next try.
+/// Moves crowded chunks until the index is within its bound; when a whole turn of the hand finds
+/// too little, less crowded ones count too. When there is nothing left to win, the index must grow
+/// a little before the next try.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t crowded = kCrowdedExtents; crowded >= 2; crowded /= 4) {
@@ -353,8 +368,8 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// The runs between sectors about which there is more to say than where they lie. Holes are moved too: in
-/// this log they are zeroes.
+/// The runs between sectors about which there is more to say than where they lie. Holes are moved
+/// too: in this log they are zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;
@@ -363,16 +378,18 @@ void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   std::vector<Run> runs;
   bool joins = false;
   const std::uint64_t base = chunk * ExtentIndex::kChunkSectors;
-  const std::uint64_t count = std::min(ExtentIndex::kChunkSectors, indexes[device].sectors() - base);
-  indexes[device].visit(base, count, [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
-    if (where.plain() && joins) {
-      runs.back().end = lba + sectors;
-      ++runs.back().extents;
-    } else if (where.plain()) {
-      runs.push_back({lba, lba + sectors, 1});
-    }
-    joins = where.plain();
-  });
+  const std::uint64_t count =
+      std::min(ExtentIndex::kChunkSectors, indexes[device].sectors() - base);
+  indexes[device].visit(base, count,
+                        [&](std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
+                          if (where.plain() && joins) {
+                            runs.back().end = lba + sectors;
+                            ++runs.back().extents;
+                          } else if (where.plain()) {
+                            runs.push_back({lba, lba + sectors, 1});
+                          }
+                          joins = where.plain();
+                        });
   for (const Run& run : runs)
     if (run.extents > 1) move_run(device, run.lba, run.end - run.lba);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The recording as the store: one log that is the observer of a machine and the medium of each of its drives.
+// The recording as the store: one log that is the observer of a machine and the medium of each of
+// its drives.
 //
 //   host write --SUBMIT + payload--> | log | ... | payload | ... |<------------------------+
 //                                                                                          | offset
@@ -7,16 +8,17 @@
 //   drive: Observer::media_written(source)   -> MEDIA event that refers to the payload --> extent index
 //   drive: SectorStore::read(lba)           -> extent index -> pread(2) of the log
 //
-// A drive hands a run of sectors to its store and at once tells the observer about the same run. The store
-// therefore holds the run back for the moment, and the event decides: bytes that came with a request are in
-// the log already and only the index learns where; anything else (torn, corrupted, misdirected, of a request
-// that is long forgotten) is carried by the MEDIA event. A run of which the observer never hears is appended
-// too, as a MEDIA event without a source, so that the log always holds all that a reader must know.
+// A drive hands a run of sectors to its store and at once tells the observer about the same run.
+// The store therefore holds the run back for the moment, and the event decides: bytes that came
+// with a request are in the log already and only the index learns where; anything else (torn,
+// corrupted, misdirected, of a request that is long forgotten) is carried by the MEDIA event. A run
+// of which the observer never hears is appended too, as a MEDIA event without a source, so that the
+// log always holds all that a reader must know.
 //
-// What has been written is never overwritten. Index memory is bounded: beyond the bound the bytes of the most
-// crowded chunks (1 MiB of medium) are moved to the end of the log, where one extent describes them, as a
-// log-structured file system's cleaner does. Now and then, and at the end, the index itself goes into the
-// log as a checkpoint.
+// What has been written is never overwritten. Index memory is bounded: beyond the bound the bytes
+// of the most crowded chunks (1 MiB of medium) are moved to the end of the log, where one extent
+// describes them, as a log-structured file system's cleaner does. Now and then, and at the end, the
+// index itself goes into the log as a checkpoint.
 
 #include <filesystem>
 #include <memory>
@@ -30,7 +32,8 @@
 namespace headcrash::record {
 
 struct LogStoreOptions {
-  /// Bound of the indexes of all media together. One extent for each written MiB is the least that is
+  /// Bound of the indexes of all media together. One extent for each written MiB is the least that
+  /// is
   /// possible: a medium of which more than half a million MiB are written needs more than this.
   std::size_t index_bytes_max = 64 << 20;
   std::uint64_t checkpoint_log_bytes = 512 << 20;  ///< log between two checkpoints, at least
@@ -38,9 +41,10 @@ struct LogStoreOptions {
 
 class LogStore : public model::MachineObserver {
  public:
-  /// Makes the log, or continues with one that the same devices wrote: what their media held is there, what
-  /// their volatile caches held is not. A log that ends in the middle of an event (its server was killed) is
-  /// cut to its last whole one; one that is damaged is refused and left alone.
+  /// Makes the log, or continues with one that the same devices wrote: what their media held is
+  /// there, what their volatile caches held is not. A log that ends in the middle of an event (its
+  /// server was killed) is cut to its last whole one; one that is damaged is refused and left
+  /// alone.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,
                                                 const RecordingHeader& header,
                                                 const LogStoreOptions& options = {});
@@ -51,7 +55,8 @@ class LogStore : public model::MachineObserver {
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
   void acknowledged(model::DeviceId device, const model::Completion& completion) override;
-  void media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) override;
+  void media_written(model::DeviceId device, model::TimeNs at,
+                     const model::MediaWrite& media) override;
   void incident(model::DeviceId device, model::TimeNs at, std::string_view text) override;
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;

@@ -1,5 +1,5 @@
-// The log as the store: it holds what a plain store would hold, through kills, torn tails, full disks and
-// reopening; payloads are in it once; its index stays small.
+// The log as the store: it holds what a plain store would hold, through kills, torn tails, full
+// disks and reopening; payloads are in it once; its index stays small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -27,9 +27,12 @@ namespace fs = std::filesystem;
 
 class LogStoreTest : public testing::Test {
  protected:
-  static RecordingHeader machine(std::uint64_t sectors) { return {7, {{"hd0", "test", sectors, 1}}}; }
+  static RecordingHeader machine(std::uint64_t sectors) {
+    return {7, {{"hd0", "test", sectors, 1}}};
+  }
 
-  std::unique_ptr<LogStore> open(const RecordingHeader& header, const LogStoreOptions& options = {}) {
+  std::unique_ptr<LogStore> open(const RecordingHeader& header,
+                                 const LogStoreOptions& options = {}) {
     auto log = LogStore::open(path_, header, options);
     EXPECT_TRUE(log) << log.error().message();
     return log ? std::move(*log) : nullptr;
@@ -248,8 +251,8 @@ TEST_F(LogStoreTest, ATornTailIsCutToTheLastWholeEvent) {
   while (reader->next().value()) ends.push_back(reader->whole_bytes());
   for (std::uint64_t size = first; size < whole.size(); size += 71) {
     set_contents(whole.substr(0, size));
-    const auto events =
-        static_cast<std::uint64_t>(std::upper_bound(ends.begin(), ends.end(), size) - ends.begin() - 1);
+    const auto events = static_cast<std::uint64_t>(
+        std::upper_bound(ends.begin(), ends.end(), size) - ends.begin() - 1);
     auto log = open(machine(kSectors));
     ASSERT_TRUE(log);
     ASSERT_EQ(all_of(*log->store(0)), medium_of((*line)->at_event(events))) << size;
@@ -320,8 +323,9 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
     for (std::uint64_t i = 0; i < 100 && !log->error(); ++i) {
       const auto data = block(256, i + 1);
-      log->submitted(0, 1,
-                     {.id = i + 1, .op = model::Op::write, .lba = i * 256, .sectors = 256, .data = data});
+      log->submitted(
+          0, 1,
+          {.id = i + 1, .op = model::Op::write, .lba = i * 256, .sectors = 256, .data = data});
       if (!store.write(i * 256, data)) break;
       log->media_written(0, 1, {i + 1, i * 256, 256, model::MediaWrite::Outcome::written, data});
       if (log->flush()) acknowledged = i + 1;
@@ -395,10 +399,10 @@ TEST_F(LogStoreTest, BytesThatWereNotRecordedAreNoZeroes) {
       << read.error().message();
 }
 
-/// Writes blocks with rising numbers until it is killed, and says through the pipe after each flush which one
-/// was the last before it.
-[[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header, int pipe_fd,
-                                     std::uint64_t first) {
+/// Writes blocks with rising numbers until it is killed, and says through the pipe after each flush
+/// which one was the last before it.
+[[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
+                                     int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});
   if (!log) _exit(1);
   TestDrive drive(0, *(*log)->store(0), **log, static_cast<unsigned>(first));
@@ -451,12 +455,13 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
 
 TEST_F(LogStoreTest, BackingOffersTheFourWays) {
   const fs::path store = folder_ / "store";
-  RecordingHeader header{1, {{"md0", "raid1", 64, 1, false}, {"md0-0", "t", 64, 1}, {"md0-1", "t", 64, 1}}};
+  RecordingHeader header{
+      1, {{"md0", "raid1", 64, 1, false}, {"md0-0", "t", 64, 1}, {"md0-1", "t", 64, 1}}};
   const auto data = block(1, 77);
   const auto write_to = [&](Backing& backing, std::uint64_t lba) {
     EXPECT_EQ(backing.store(0), nullptr);
-    backing.observer().submitted(2, 1,
-                                 {.id = 1, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+    backing.observer().submitted(
+        2, 1, {.id = 1, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
     EXPECT_TRUE(backing.store(2)->write(lba, data));
     backing.observer().media_written(2, 1, {1, lba, 1, model::MediaWrite::Outcome::written, data});
     EXPECT_TRUE(backing.flush());
@@ -483,7 +488,8 @@ TEST_F(LogStoreTest, BackingOffersTheFourWays) {
         EXPECT_TRUE(holds(**backing, lba));
       }
       auto again = Backing::open(options);
-      ASSERT_EQ(again.has_value(), !(with_store && with_record));  // beside a store: a new file each time
+      ASSERT_EQ(again.has_value(),
+                !(with_store && with_record));  // beside a store: a new file each time
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);
       }

@@ -1,6 +1,6 @@
 #pragma once
-// What one MEDIA event does to the extent index of its medium: the same words for the server that writes the
-// log and for everybody who reads it.
+// What one MEDIA event does to the extent index of its medium: the same words for the server that
+// writes the log and for everybody who reads it.
 
 #include "plugin/record/event.h"
 #include "plugin/record/extent_index.h"
@@ -17,8 +17,8 @@ inline MediaBytes media_bytes(const Event& media) {
   return {media.bytes, static_cast<model::MediaWrite::Outcome>(media.detail), media.bytes_at};
 }
 
-/// A sector that became unreadable without new bytes keeps what it had; a write without data leaves what
-/// nobody knows.
+/// A sector that became unreadable without new bytes keeps what it had; a write without data leaves
+/// what nobody knows.
 inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sectors,
                         const MediaBytes& media) {
   using Outcome = model::MediaWrite::Outcome;

@@ -14,21 +14,23 @@ using model::kSectorBytes;
 Result<void> check_device(const std::filesystem::path& path, const RecordingHeader& header,
                           model::DeviceId device, std::uint64_t sectors) {
   if (device >= header.devices.size())
-    return fail(path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
-                "`headcrash recording info` lists them");
-  if (!header.media)
-    return fail(path, header.provenance() + " and has no MEDIA events", "use a state by writes (w...)");
-  if (header.devices[device].sectors > sectors)
     return fail(
-        path,
-        fmt::format("the device has {} sectors, the image only {}", header.devices[device].sectors, sectors),
-        "give a larger image");
+        path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+        "`headcrash recording info` lists them");
+  if (!header.media)
+    return fail(path, header.provenance() + " and has no MEDIA events",
+                "use a state by writes (w...)");
+  if (header.devices[device].sectors > sectors)
+    return fail(path,
+                fmt::format("the device has {} sectors, the image only {}",
+                            header.devices[device].sectors, sectors),
+                "give a larger image");
   return {};
 }
 
 /// The index of the medium after all events up to the instant.
-Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path& path, model::DeviceId device,
-                           const Until& until, MediaImage& image) {
+Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path& path,
+                           model::DeviceId device, const Until& until, MediaImage& image) {
   const std::uint64_t sectors = reader.header().devices[device].sectors;
   ExtentIndex index(sectors);
   for (std::uint64_t events = 0; !until.events || events < *until.events; ++events) {
@@ -38,17 +40,18 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
     image.at = e.at;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
-      return fail(path,
-                  fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
-                  "the recording is damaged: restore it");
+      return fail(
+          path,
+          fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
+          "the recording is damaged: restore it");
     if (!e.moved) ++image.media_events;
     apply_media(index, e.lba, e.sectors, media_bytes(e));
   }
   return index;
 }
 
-Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_t count, ExtentLocation where,
-                  model::SectorStore& into) {
+Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_t count,
+                  ExtentLocation where, model::SectorStore& into) {
   if (where.unknown())
     return fail("recording", fmt::format("was made without data, as sector {} shows", lba),
                 "record a run that moves bytes");
@@ -71,13 +74,14 @@ Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model:
   TRY(const auto index, follow(reader, recording, device, until, image));
   image.truncated_bytes = reader.tail() == Tail::whole ? 0 : reader.truncated_bytes();
   Result<void> copied;
-  index.visit(0, index.sectors(), [&](std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
-    if (!copied) return;
-    image.sectors += count;
-    if (where.torn()) image.torn_sectors += count;
-    if (where.unreadable()) image.unreadable_sectors += count;
-    copied = copy(reader, lba, count, where, into);
-  });
+  index.visit(0, index.sectors(),
+              [&](std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
+                if (!copied) return;
+                image.sectors += count;
+                if (where.torn()) image.torn_sectors += count;
+                if (where.unreadable()) image.unreadable_sectors += count;
+                copied = copy(reader, lba, count, where, into);
+              });
   if (!copied) return pass_on(copied);
   return image;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// Copies what a device's medium holds at a model instant, from a recording, into a store: the "physical"
-// state. It knows nothing of promises; it follows MEDIA events. Two steps keep memory to the number of runs
-// instead of the number of bytes: the events give an extent index, then only the bytes that are still there
-// are read. For many states of one run see state.h.
+// Copies what a device's medium holds at a model instant, from a recording, into a store: the
+// "physical" state. It knows nothing of promises; it follows MEDIA events. Two steps keep memory to
+// the number of runs instead of the number of bytes: the events give an extent index, then only the
+// bytes that are still there are read. For many states of one run see state.h.
 
 #include <filesystem>
 #include <optional>
@@ -26,9 +26,9 @@ struct MediaImage {
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes onto `into`, which holds what the medium held before the recording began (zeroes for a new drive),
-/// every sector as it is then (default: at the end). Unreadable sectors get what is known of them. Refuses a
-/// recording without data, and one without MEDIA events.
+/// Writes onto `into`, which holds what the medium held before the recording began (zeroes for a
+/// new drive), every sector as it is then (default: at the end). Unreadable sectors get what is
+/// known of them. Refuses a recording without data, and one without MEDIA events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

@@ -39,22 +39,23 @@ Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset
 }
 
 /// Reads all of a payload, keeps the part at `offset` and compares the checksum.
-Result<void> read_verified(int fd, const std::string& path, const Payload& payload, std::uint64_t offset,
-                           std::span<std::byte> into) {
+Result<void> read_verified(int fd, const std::string& path, const Payload& payload,
+                           std::uint64_t offset, std::span<std::byte> into) {
   std::uint32_t crc = 0;
   if (into.size() == payload.bytes) {
     TRY(read_exactly(fd, path, offset, into));
     crc = crc32c(into);
   } else {
-    const auto buffer =
-        std::make_unique_for_overwrite<std::byte[]>(std::min<std::size_t>(kPieceBytes, payload.bytes));
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(
+        std::min<std::size_t>(kPieceBytes, payload.bytes));
     for (std::uint64_t at = payload.at; at < payload.end(); at += kPieceBytes) {
       const std::span piece(buffer.get(), std::min<std::uint64_t>(kPieceBytes, payload.end() - at));
       TRY(read_exactly(fd, path, at, piece));
       crc = crc32c(piece, crc);
       const std::uint64_t from = std::max(at, offset);
       const std::uint64_t to = std::min(at + piece.size(), offset + into.size());
-      if (from < to) std::memcpy(into.data() + (from - offset), piece.data() + (from - at), to - from);
+      if (from < to)
+        std::memcpy(into.data() + (from - offset), piece.data() + (from - at), to - from);
     }
   }
   if (crc != payload.crc) return damaged(path, payload);
@@ -70,9 +71,9 @@ void PayloadIndex::add(const Payload& payload, bool verified) {
 
 Result<void> PayloadIndex::read(int fd, const std::string& path, std::uint64_t offset,
                                 std::span<std::byte> into) const {
-  const auto behind =
-      std::upper_bound(payloads_.begin(), payloads_.end(), offset,
-                       [](std::uint64_t value, const Payload& payload) { return value < payload.at; });
+  const auto behind = std::upper_bound(
+      payloads_.begin(), payloads_.end(), offset,
+      [](std::uint64_t value, const Payload& payload) { return value < payload.at; });
   if (behind != payloads_.begin() && offset < std::prev(behind)->end()) {
     const Payload& payload = *std::prev(behind);
     if (into.size() > payload.end() - offset) return carried_by_none(path, payload.end());

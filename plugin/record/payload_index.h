@@ -1,6 +1,6 @@
 #pragma once
-// The payloads of a recording, for reads at any place of the file: each is compared with its checksum when
-// its first byte is read, and not again.
+// The payloads of a recording, for reads at any place of the file: each is compared with its
+// checksum when its first byte is read, and not again.
 //
 //   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |     as events are passed over
 //   read()                                      ^^^  payload 2 is read as a whole, compared, marked
@@ -30,10 +30,11 @@ class PayloadIndex {
   /// Payloads come in the order of the file. `verified`: its checksum has been compared.
   void add(const Payload& payload, bool verified);
 
-  /// Reads bytes that lie within one payload. A payload that add() has not seen is found if `offset` is its
-  /// first byte. Fails with the offset of the event if its checksum does not match. Safe from several threads
-  /// while none calls add().
-  Result<void> read(int fd, const std::string& path, std::uint64_t offset, std::span<std::byte> into) const;
+  /// Reads bytes that lie within one payload. A payload that add() has not seen is found if
+  /// `offset` is its first byte. Fails with the offset of the event if its checksum does not match.
+  /// Safe from several threads while none calls add().
+  Result<void> read(int fd, const std::string& path, std::uint64_t offset,
+                    std::span<std::byte> into) const;
 
  private:
   std::vector<Payload> payloads_;

@@ -1,5 +1,5 @@
-// Recordings: what is written comes back; whatever is broken ends the readable part and nothing worse; a
-// medium is rebuilt to what the store holds.
+// Recordings: what is written comes back; whatever is broken ends the readable part and nothing
+// worse; a medium is rebuilt to what the store holds.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ using model::kSectorBytes;
 
 class RecordTest : public testing::Test {
  protected:
-  std::unique_ptr<RecordingWriter> create(const RecordingHeader& header = {42,
-                                                                           {{"hd0", "hp-c2447", 64, 1}}}) {
+  std::unique_ptr<RecordingWriter> create(const RecordingHeader& header = {
+                                              42, {{"hd0", "hp-c2447", 64, 1}}}) {
     auto writer = RecordingWriter::create(path_, header);
     EXPECT_TRUE(writer) << writer.error().message();
     return writer ? std::move(*writer) : nullptr;
@@ -46,7 +46,8 @@ class RecordTest : public testing::Test {
   const fs::path path_ = folder_ / "run.rec";
 };
 
-model::Request write_request(model::RequestId id, std::uint64_t lba, std::span<const std::byte> data) {
+model::Request write_request(model::RequestId id, std::uint64_t lba,
+                             std::span<const std::byte> data) {
   model::Request request;
   request.id = id;
   request.op = model::Op::write;
@@ -62,10 +63,10 @@ void record_short_run(RecordingWriter& writer) {
   model::Request request = write_request(1, 7, data);
   request.fua = true;
   writer.submitted(0, 100, request);
-  writer.media_written(0, 200,
-                       {1, 7, 1, model::MediaWrite::Outcome::written, std::span(data).first(kSectorBytes)});
-  writer.media_written(0, 210,
-                       {1, 8, 1, model::MediaWrite::Outcome::torn, std::span(data).first(kSectorBytes)});
+  writer.media_written(
+      0, 200, {1, 7, 1, model::MediaWrite::Outcome::written, std::span(data).first(kSectorBytes)});
+  writer.media_written(
+      0, 210, {1, 8, 1, model::MediaWrite::Outcome::torn, std::span(data).first(kSectorBytes)});
   writer.acknowledged(0, {1, model::Status::power_lost, 100, 210, {}});
   writer.marked(220, "persisted 1");
   writer.power_changed(230, model::PowerState::off);
@@ -107,7 +108,8 @@ TEST_F(RecordTest, ComesBackAsWritten) {
   ASSERT_EQ(reader->header().devices.size(), 1U);
   EXPECT_EQ(reader->header().devices[0].profile, "hp-c2447");
   std::vector<Event> events;
-  for (auto event = reader->next(); event && *event; event = reader->next()) events.push_back(**event);
+  for (auto event = reader->next(); event && *event; event = reader->next())
+    events.push_back(**event);
   ASSERT_EQ(events.size(), static_cast<std::size_t>(kShortRunEvents));
   EXPECT_EQ(events[0].kind, Kind::submit);
   EXPECT_EQ(events[0].op, model::Op::write);
@@ -120,7 +122,8 @@ TEST_F(RecordTest, ComesBackAsWritten) {
   EXPECT_EQ(events[2].payload, filled(1, 0xab));
   EXPECT_EQ(events[2].detail, 1U);
   EXPECT_EQ(events[3].detail, static_cast<std::uint32_t>(model::Status::power_lost));
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(events[4].payload.data()), events[4].payload.size()),
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(events[4].payload.data()),
+                        events[4].payload.size()),
             "persisted 1");
   EXPECT_EQ(events[5].detail, 0U);
   EXPECT_EQ(events[6].detail, 1U);
@@ -133,7 +136,8 @@ TEST_F(RecordTest, LargePayloadsPassTheBuffer) {
   {
     auto writer = create({1, {{"hd0", "p", 1 << 20, 1}}});
     for (model::RequestId id = 1; id <= 20; ++id)
-      writer->submitted(0, 10, write_request(id, 0, std::span(large).first(id * 250 * kSectorBytes)));
+      writer->submitted(0, 10,
+                        write_request(id, 0, std::span(large).first(id * 250 * kSectorBytes)));
   }
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);
@@ -159,7 +163,8 @@ TEST_F(RecordTest, FullDiskIsKeptAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // The writer's descriptor is the highest one that points to the file: let it lead to the full disk.
+  // The writer's descriptor is the highest one that points to the file: let it lead to the full
+  // disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -201,7 +206,8 @@ TEST_F(RecordTest, EveryFlippedBitIsSeen) {
   record_short_run(*create());
   const std::string whole = contents();
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    if (at >= kSlotsAt && at < kTextAt) continue;  // a broken checkpoint slot is one that is not there
+    if (at >= kSlotsAt && at < kTextAt)
+      continue;  // a broken checkpoint slot is one that is not there
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     set_contents(damaged);
@@ -236,7 +242,8 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
     EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
   }
   EXPECT_FALSE(reader->read_bytes(events[1], 0, sector)) << "MEDIA refers to the same payload";
-  EXPECT_TRUE(reader->read_bytes(events[2], 0, sector)) << "torn bytes are carried by the MEDIA event";
+  EXPECT_TRUE(reader->read_bytes(events[2], 0, sector))
+      << "torn bytes are carried by the MEDIA event";
   EXPECT_FALSE(reader->read_at(submit + 8, sector)) << "no event carries its header";
   const auto fresh = RecordingReader::open(path_);
   ASSERT_TRUE(fresh);
@@ -277,8 +284,10 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   EXPECT_EQ(with_event({.kind = static_cast<Kind>(8)}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::submit, .flags = 5}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::submit, .flags = 0x10}, 0), 0);
-  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 1, .sectors = 2}, 512), 0);
-  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 0, .sectors = 1}, 512), 0);
+  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 1, .sectors = 2}, 512),
+            0);
+  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::submit, .flags = 0, .sectors = 1}, 512),
+            0);
   EXPECT_EQ(with_event({.kind = Kind::ack, .detail = 99}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::power, .detail = 2}, 0), 0);
   EXPECT_EQ(with_event({.payload_bytes = 8, .kind = Kind::opened}, 8), 0);
@@ -291,7 +300,8 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   EXPECT_EQ(referred(~0ULL, 1), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 3, .sectors = 1}, 0), 0);
-  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::media, .flags = 2, .sectors = 1}, 512), 0);
+  EXPECT_EQ(with_event({.payload_bytes = 512, .kind = Kind::media, .flags = 2, .sectors = 1}, 512),
+            0);
   EXPECT_EQ(with_event({.kind = Kind::media, .detail = 5}, 0), 0);
 }
 
@@ -333,9 +343,10 @@ TEST_F(RecordTest, HostileHeaders) {
     return with(R"({"origin":"x","media":false,"seed":1,"devices":[],"base":)" + base + "}");
   };
   EXPECT_TRUE(with_base(R"({"recording":"a","state":"w1"})"));
-  for (const char* odd : {"null", "{}", "\"a\"", R"({"recording":"a"})", R"({"recording":"","state":"w1"})",
-                          R"({"recording":"a","state":""})", R"({"recording":1,"state":"w1"})",
-                          R"({"recording":"a\u0000b","state":"w1"})"})
+  for (const char* odd :
+       {"null", "{}", "\"a\"", R"({"recording":"a"})", R"({"recording":"","state":"w1"})",
+        R"({"recording":"a","state":""})", R"({"recording":1,"state":"w1"})",
+        R"({"recording":"a\u0000b","state":"w1"})"})
     EXPECT_FALSE(with_base(odd)) << odd;
   EXPECT_FALSE(with_base(R"({"recording":")" + std::string(5000, 'a') + R"(","state":"w1"})"));
   EXPECT_FALSE(with_base(R"({"recording":"a","state":")" + std::string(5000, '1') + R"("})"));
@@ -355,8 +366,8 @@ TEST_F(RecordTest, TheBaseComesBack) {
   EXPECT_EQ(reader->header().base->fingerprint, 0xfedc'ba98'7654'3210);
 }
 
-// A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any order, in
-// pieces, some zeroed; the cut tears one sector and forgets the rest.
+// A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any
+// order, in pieces, some zeroed; the cut tears one sector and forgets the rest.
 TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   constexpr std::uint64_t kSectors = 64;
   for (unsigned seed = 1; seed <= 40; ++seed) {
@@ -406,7 +417,8 @@ TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
           writer->media_written(
               0, now,
               {entry->second.id, entry->first, 1,
-               tear ? model::MediaWrite::Outcome::torn : model::MediaWrite::Outcome::written, bytes});
+               tear ? model::MediaWrite::Outcome::torn : model::MediaWrite::Outcome::written,
+               bytes});
           cache.erase(entry);
         }
         if (id == 100) {
@@ -420,8 +432,8 @@ TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
     }
     std::vector<std::byte> at_end(kSectors * kSectorBytes);
     ASSERT_TRUE((*store)->read(0, at_end));
-    for (const auto& [until, expected] :
-         {std::pair(std::optional<model::TimeNs>(), at_end), std::pair(std::optional(half), at_half)}) {
+    for (const auto& [until, expected] : {std::pair(std::optional<model::TimeNs>(), at_end),
+                                          std::pair(std::optional(half), at_half)}) {
       auto rebuilt = media::MemoryStore::create(kSectors);
       auto image = rebuild_medium(path_, 0, until, **rebuilt);
       ASSERT_TRUE(image) << image.error().message();
@@ -451,7 +463,8 @@ TEST_F(RecordTest, RebuildRefusesNonsense) {
   EXPECT_FALSE(rebuild_medium(path_, 0, kToTheEnd, **small));
   fs::remove(path_);
   create()->media_written(0, 2, {77, 63, 2, model::MediaWrite::Outcome::written, {}});
-  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("beyond"), std::string::npos);
+  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("beyond"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Fuzzes everything that reads a file of somebody else's: recordings, by each of their readers, and
-// dm-log-writes logs. Checksums would hide what is behind them, so every second mutation of a recording gets
-// right ones before it is read.
+// dm-log-writes logs. Checksums would hide what is behind them, so every second mutation of a
+// recording gets right ones before it is read.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -30,9 +30,9 @@ constexpr std::uint64_t kSectorsMax = 1 << 20;
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
   fs::remove(folder / "made.hcrec");
   for (unsigned server = 0; server < 2; ++server) {
-    auto log =
-        LogStore::open(folder / "made.hcrec", {1, {{"md0", "raid1", 40, 1, false}, {"hd0", "t", 40, 1}}},
-                       {.checkpoint_log_bytes = 6000});
+    auto log = LogStore::open(folder / "made.hcrec",
+                              {1, {{"md0", "raid1", 40, 1, false}, {"hd0", "t", 40, 1}}},
+                              {.checkpoint_log_bytes = 6000});
     EXPECT_TRUE(log);
     TestDrive drive(1, *(*log)->store(1), **log, seed + server);
     for (int i = 0; i < steps; ++i) drive.step(2);
@@ -85,7 +85,8 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
     if (!event || !*event) break;
     ++events;
     const Event& e = **event;
-    kinds |= std::uint64_t{1} << (static_cast<unsigned>(e.kind) * 4 + static_cast<unsigned>(e.bytes));
+    kinds |=
+        std::uint64_t{1} << (static_cast<unsigned>(e.kind) * 4 + static_cast<unsigned>(e.bytes));
     if (e.kind == Kind::media && e.bytes_at != 0) {
       std::vector<std::byte> bytes(std::size_t{e.sectors} * kSector);
       EXPECT_TRUE(reader->read_bytes(e, 0, bytes));
@@ -162,8 +163,9 @@ TEST(Fuzz, DmLogWrites) {
   options.corpus = {folder.get("run.log")};
   for (std::string& stored : fuzz::read_corpus(fs::path(HEADCRASH_RECORD_CORPUS) / "dm-log-writes"))
     options.corpus.push_back(std::move(stored));
-  options.dictionary = {std::string(8, '\0'),       std::string(8, '\xff'),     std::string("\1\0\0\0", 4),
-                        std::string("\2\0\0\0", 4), std::string("\4\0\0\0", 4), std::string("\x08\0\0\0", 4),
+  options.dictionary = {std::string(8, '\0'),       std::string(8, '\xff'),
+                        std::string("\1\0\0\0", 4), std::string("\2\0\0\0", 4),
+                        std::string("\4\0\0\0", 4), std::string("\x08\0\0\0", 4),
                         std::string("\0\2\0\0", 4), std::string("rhswgsj\0", 8)};
   fuzz::run(options, [&](std::string_view input) {
     const fs::path from = folder.put("x.log", input);

@@ -1,6 +1,6 @@
-// Reads recordings (recording.h, event.h). Every length is checked against the limits of the format and
-// against what is left of the file before memory is taken for it; a reference must point to bytes before its
-// event; an event that is broken in any way ends the readable part.
+// Reads recordings (recording.h, event.h). Every length is checked against the limits of the format
+// and against what is left of the file before memory is taken for it; a reference must point to
+// bytes before its event; an event that is broken in any way ends the readable part.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -22,17 +22,20 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers at most, as a rule
-constexpr const char* kNotOneOfOurs = "give a file that `headcrash serve --record` or record= has written";
+constexpr const char* kNotOneOfOurs =
+    "give a file that `headcrash serve --record` or record= has written";
 
-bool plausible_media(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
+bool plausible_media(const EventHeader& header, std::uint64_t event_at,
+                     std::uint64_t first_event_at) {
   const std::uint64_t data_bytes = std::uint64_t{header.sectors} * model::kSectorBytes;
   if (header.detail > static_cast<std::uint32_t>(model::MediaWrite::Outcome::corrupted) ||
       (header.flags & ~(kFlagBytesMask | kFlagMoved)) != 0)
     return false;
   const auto bytes = static_cast<Bytes>(header.flags & kFlagBytesMask);
   if (header.payload_bytes != (bytes == Bytes::carried ? data_bytes : 0)) return false;
-  return bytes != Bytes::referred || (header.bytes_at >= first_event_at && header.bytes_at < event_at &&
-                                      data_bytes <= event_at - header.bytes_at);
+  return bytes != Bytes::referred ||
+         (header.bytes_at >= first_event_at && header.bytes_at < event_at &&
+          data_bytes <= event_at - header.bytes_at);
 }
 
 bool plausible(const EventHeader& header, std::uint64_t event_at, std::uint64_t first_event_at) {
@@ -43,7 +46,8 @@ bool plausible(const EventHeader& header, std::uint64_t event_at, std::uint64_t 
   switch (header.kind) {
     case Kind::submit:
       return op <= model::Op::write_zeroes && (header.flags & ~(kFlagOpMask | kFlagFua)) == 0 &&
-             (header.payload_bytes == 0 || (op == model::Op::write && header.payload_bytes == data_bytes));
+             (header.payload_bytes == 0 ||
+              (op == model::Op::write && header.payload_bytes == data_bytes));
     case Kind::ack:
       return header.payload_bytes == 0 &&
              header.detail <= static_cast<std::uint32_t>(model::Status::device_failed);
@@ -163,7 +167,8 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "is not a headcrash recording", kNotOneOfOurs);
   if (magic != kMagic)
     return fail(path,
-                fmt::format("has format version {}, but this program knows {}", magic.back(), kMagic.back()),
+                fmt::format("has format version {}, but this program knows {}", magic.back(),
+                            kMagic.back()),
                 "use the program that wrote it, or record again");
   if (state->file_bytes < kTextAt || !state->take(writable_bytes_of(sizes)) ||
       !state->take(writable_bytes_of(state->slots)) || sizes[0] > kHeaderTextBytesMax ||
@@ -178,7 +183,8 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "the header is broken", kNotOneOfOurs);
   auto header = parse_header_text(text);
   if (!header)
-    return fail(path, "the header lacks a key, or has an odd value for one", "use the program that wrote it");
+    return fail(path, "the header lacks a key, or has an odd value for one",
+                "use the program that wrote it");
   state->header = std::move(*header);
   state->first_event_at = state->whole_bytes = state->offset;
   return RecordingReader(std::move(state));
@@ -206,12 +212,13 @@ std::optional<Error> RecordingReader::tail_error() const {
   const State& s = *state_;
   if (s.tail == Tail::whole) return std::nullopt;
   const bool incomplete = s.tail == Tail::incomplete;
-  return Error{s.path,
-               fmt::format("the event at offset {} {}; {} bytes from there on are left out", s.whole_bytes,
-                           incomplete ? "is incomplete" : "is damaged", truncated_bytes()),
-               incomplete ? "its server was killed or its disk was full; what is before is good"
-                          : fmt::format("restore the file, or keep what is before it: truncate -s {} FILE",
-                                        s.whole_bytes)};
+  return Error{
+      s.path,
+      fmt::format("the event at offset {} {}; {} bytes from there on are left out", s.whole_bytes,
+                  incomplete ? "is incomplete" : "is damaged", truncated_bytes()),
+      incomplete ? "its server was killed or its disk was full; what is before is good"
+                 : fmt::format("restore the file, or keep what is before it: truncate -s {} FILE",
+                               s.whole_bytes)};
 }
 
 Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse use) {

@@ -1,8 +1,8 @@
 // Appends events to a recording (recording.h, event.h).
 //
-// The payload of a write goes out with its SUBMIT; the ring of sources remembers where, and a MEDIA event of
-// the same request refers to it. A request of which the ring knows nothing any more, or whose bytes changed
-// on their way to the medium, has them in the MEDIA event.
+// The payload of a write goes out with its SUBMIT; the ring of sources remembers where, and a MEDIA
+// event of the same request refers to it. A request of which the ring knows nothing any more, or
+// whose bytes changed on their way to the medium, has them in the MEDIA event.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -24,8 +24,8 @@ struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
   bool has_data = false;  ///< some write brought bytes: the run is not only about times
-  /// Flushes and fua writes in flight. Bounded: the oldest of more than this many is forgotten, and its
-  /// acknowledgement does not hand the log over.
+  /// Flushes and fua writes in flight. Bounded: the oldest of more than this many is forgotten, and
+  /// its acknowledgement does not hand the log over.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;
@@ -37,11 +37,12 @@ struct RecordingWriter::State {
   std::optional<std::uint64_t> append_event(EventHeader header, std::span<const std::byte> payload);
 };
 
-std::optional<std::uint64_t> RecordingWriter::State::append_event(EventHeader header,
-                                                                  std::span<const std::byte> payload) {
+std::optional<std::uint64_t> RecordingWriter::State::append_event(
+    EventHeader header, std::span<const std::byte> payload) {
   if (file->error()) return std::nullopt;
   if (payload.size() > kPayloadBytesMax) {
-    file->fail_with({file->path(), "an event is larger than a recording can hold", "use smaller requests"});
+    file->fail_with(
+        {file->path(), "an event is larger than a recording can hold", "use smaller requests"});
     return std::nullopt;
   }
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
@@ -62,10 +63,12 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
                                                                  const RecordingHeader& header) {
   const std::string text = header_text(header);
   if (text.size() > kHeaderTextBytesMax)
-    return fail(path, "the description of its devices is too long", "give the devices shorter names");
+    return fail(path, "the description of its devices is too long",
+                "give the devices shorter names");
   TRY(auto file, LogFile::create(path));
   const auto text_bytes = std::as_bytes(std::span(text));
-  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()), crc32c(text_bytes)};
+  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()),
+                                              crc32c(text_bytes)};
   const std::array<CheckpointSlot, 2> slots = {};
   file->append(bytes_of(kMagic), bytes_of(sizes));
   file->append(bytes_of(slots), text_bytes);
@@ -94,7 +97,8 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::resume(std::unique_ptr
 RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RecordingWriter::~RecordingWriter() = default;
 
-void RecordingWriter::submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) {
+void RecordingWriter::submitted(model::DeviceId device, model::TimeNs at,
+                                const model::Request& request) {
   State& s = *state_;
   const auto flags = static_cast<unsigned>(request.op) | (request.fua ? kFlagFua : 0U);
   const auto data = request.op == model::Op::write ? request.data : std::span<const std::byte>();
@@ -113,8 +117,8 @@ void RecordingWriter::submitted(model::DeviceId device, model::TimeNs at, const 
                                          data);
   if (!payload_at || request.op == model::Op::read || request.op == model::Op::flush) return;
   s.has_data |= !data.empty();
-  s.sources.add(
-      {request.id, data.empty() ? 0 : *payload_at, request.lba, request.sectors, device, request.op});
+  s.sources.add({request.id, data.empty() ? 0 : *payload_at, request.lba, request.sectors, device,
+                 request.op});
 }
 
 void RecordingWriter::acknowledged(model::DeviceId device, const model::Completion& completion) {
@@ -125,14 +129,16 @@ void RecordingWriter::acknowledged(model::DeviceId device, const model::Completi
                   .at = completion.completed_at,
                   .detail = static_cast<std::uint32_t>(completion.status)},
                  {});
-  const auto durable = std::find(s.durable_requests.begin(), s.durable_requests.end(), completion.id);
+  const auto durable =
+      std::find(s.durable_requests.begin(), s.durable_requests.end(), completion.id);
   if (durable == s.durable_requests.end()) return;
   s.durable_requests.erase(durable);
   s.file->flush();
 }
 
 std::optional<MediaBytes> RecordingWriter::write_media(model::DeviceId device, model::TimeNs at,
-                                                       const model::MediaWrite& media, bool zeroes) {
+                                                       const model::MediaWrite& media,
+                                                       bool zeroes) {
   State& s = *state_;
   using Outcome = model::MediaWrite::Outcome;
   const bool as_sent = media.outcome == Outcome::written;
@@ -197,7 +203,8 @@ void RecordingWriter::write_checkpoint(std::span<const std::byte> media) {
 }
 
 void RecordingWriter::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  state_->append_event({.kind = Kind::fault, .device = device, .at = at}, std::as_bytes(std::span(text)));
+  state_->append_event({.kind = Kind::fault, .device = device, .at = at},
+                       std::as_bytes(std::span(text)));
 }
 
 void RecordingWriter::marked(model::TimeNs at, std::string_view text) {
@@ -205,8 +212,8 @@ void RecordingWriter::marked(model::TimeNs at, std::string_view text) {
 }
 
 void RecordingWriter::power_changed(model::TimeNs at, model::PowerState state) {
-  state_->append_event({.kind = Kind::power, .at = at, .detail = state == model::PowerState::on ? 1U : 0U},
-                       {});
+  state_->append_event(
+      {.kind = Kind::power, .at = at, .detail = state == model::PowerState::on ? 1U : 0U}, {});
   state_->file->flush();
 }
 

@@ -1,10 +1,10 @@
 #pragma once
-// Which of the latest requests brought which bytes, and where in the log these lie: a MEDIA event can then
-// refer to them instead of carrying them again.
+// Which of the latest requests brought which bytes, and where in the log these lie: a MEDIA event
+// can then refer to them instead of carrying them again.
 //
-// A ring of fixed size by request id (ids rise): a write that its drive's cache absorbs never comes to the
-// medium and would otherwise be remembered for ever. A request that has been pushed out is not a loss: the MEDIA
-// event carries its bytes itself.
+// A ring of fixed size by request id (ids rise): a write that its drive's cache absorbs never comes
+// to the medium and would otherwise be remembered for ever. A request that has been pushed out is
+// not a loss: the MEDIA event carries its bytes itself.
 
 #include <cstdint>
 #include <vector>

@@ -18,22 +18,25 @@ Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) con
   std::fill(into.begin(), into.end(), std::byte{0});
   Result<void> result;
   index_.visit(
-      lba, into.size() / kSectorBytes, [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
+      lba, into.size() / kSectorBytes,
+      [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
         if (!result) return;
         if (is_prior(where)) {
-          media::read_prior_bytes(from, into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
+          media::read_prior_bytes(from,
+                                  into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
         } else if (where.unknown()) {
           result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
                         "record a run that moves bytes");
         } else if (where.offset() != 0) {
-          result =
-              bytes_->read(where.offset(), into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
+          result = bytes_->read(where.offset(),
+                                into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
         }
       });
   return result;
 }
 
-std::optional<std::uint64_t> MediumState::first_unreadable(std::uint64_t lba, std::uint64_t sectors) const {
+std::optional<std::uint64_t> MediumState::first_unreadable(std::uint64_t lba,
+                                                           std::uint64_t sectors) const {
   std::optional<std::uint64_t> first;
   index_.visit(lba, sectors, [&](std::uint64_t from, std::uint64_t, ExtentLocation where) {
     if (!first && where.unreadable()) first = from;
@@ -47,15 +50,18 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
 }
 
 Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::path& recording,
-                                                       model::DeviceId device, const Options& options) {
+                                                       model::DeviceId device,
+                                                       const Options& options) {
   TRY(auto reader, RecordingReader::open(recording));
   const RecordingHeader& header = reader.header();
   if (device >= header.devices.size())
-    return fail(recording,
-                fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
-                "`headcrash recording info` lists them");
+    return fail(
+        recording,
+        fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+        "`headcrash recording info` lists them");
   if (!header.media)
-    return fail(recording, header.provenance() + " and has no MEDIA events", "use a state by writes (w...)");
+    return fail(recording, header.provenance() + " and has no MEDIA events",
+                "use a state by writes (w...)");
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
@@ -64,9 +70,10 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
     const Event& e = *event;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
-      return fail(recording,
-                  fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
-                  "the recording is damaged: restore it");
+      return fail(
+          recording,
+          fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
+          "the recording is damaged: restore it");
     line->steps_.push_back({line->events_, e.at, e.lba, e.sectors, media_bytes(e)});
   }
   if (line->steps_.empty() && !header.devices[device].medium)
@@ -74,7 +81,8 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
                 "use one of the devices below it");
   line->tail_error_ = reader.tail_error();
   line->bytes_ = std::make_shared<RecordingBytes>(std::move(reader));
-  line->between_ = std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);
+  line->between_ =
+      std::max(options.media_events_between, line->steps_.size() / options.kept_max + 1);
   ExtentIndex index(sectors);
   for (std::size_t i = 0; i < line->steps_.size(); ++i) {
     if (i % line->between_ == 0) line->kept_.push_back(index);
@@ -100,8 +108,8 @@ MediumState Timeline::at_event(std::uint64_t events) const {
 }
 
 MediumState Timeline::at_time(model::TimeNs at) const {
-  const auto end =
-      std::partition_point(steps_.begin(), steps_.end(), [&](const Step& step) { return step.at <= at; });
+  const auto end = std::partition_point(steps_.begin(), steps_.end(),
+                                        [&](const Step& step) { return step.at <= at; });
   return after_steps(static_cast<std::size_t>(end - steps_.begin()));
 }
 

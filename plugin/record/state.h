@@ -1,13 +1,15 @@
 #pragma once
-// What a medium held at any point of a run, without copying it: an extent index that refers to the recording.
+// What a medium held at any point of a run, without copying it: an extent index that refers to the
+// recording.
 //
 //   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .     S: a kept index, at intervals
-//                                            ^ at_event(i): the kept index before it, and the few since
+//                                            ^ at_event(i): the kept index before it, and the few
+//                                            since
 //
-// Indexes share what they have in common (extent_index.h), so the kept ones cost their differences, and a
-// state is made in microseconds: thousands a second can be looked at, each by reading only what is looked at.
-// A state is a value: copy it, and assign() to it what another crash could have left on top (any subset of
-// the writes that were in flight, say).
+// Indexes share what they have in common (extent_index.h), so the kept ones cost their differences,
+// and a state is made in microseconds: thousands a second can be looked at, each by reading only
+// what is looked at. A state is a value: copy it, and assign() to it what another crash could have
+// left on top (any subset of the writes that were in flight, say).
 
 #include <filesystem>
 #include <memory>
@@ -38,8 +40,8 @@ class MediumState {
       : bytes_(std::move(bytes)), index_(std::move(index)) {}
 
   std::uint64_t sectors() const { return index_.sectors(); }
-  /// Refuses a sector of which nobody knows the bytes. Unreadable sectors give what they held: ask for them
-  /// with first_unreadable().
+  /// Refuses a sector of which nobody knows the bytes. Unreadable sectors give what they held: ask
+  /// for them with first_unreadable().
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
@@ -61,7 +63,8 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Kept indexes at most; the distance between two follows. What one more costs is what changed since.
+    /// Kept indexes at most; the distance between two follows. What one more costs is what changed
+    /// since.
     std::size_t kept_max = 256;
     std::size_t media_events_between = 512;  ///< at least
   };
@@ -69,13 +72,18 @@ class Timeline {
   /// Reads the MEDIA events of one device; sizeof(Step) of memory, 48 bytes, for
   /// each. Not the payloads.
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,
-                                                      model::DeviceId device, const Options& options);
+                                                      model::DeviceId device,
+                                                      const Options& options);
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,
                                                       model::DeviceId device);
 
-  std::uint64_t events() const { return events_; }  ///< of the whole recording, of all kinds and devices
+  std::uint64_t events() const {
+    return events_;
+  }  ///< of the whole recording, of all kinds and devices
   std::size_t media_events() const { return steps_.size(); }
-  std::optional<Error> tail_error() const { return tail_error_; }  ///< the recording does not end well
+  std::optional<Error> tail_error() const {
+    return tail_error_;
+  }  ///< the recording does not end well
 
   /// The medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;

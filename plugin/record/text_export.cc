@@ -104,7 +104,8 @@ class TextFormat {
  public:
   virtual ~TextFormat() = default;
   virtual void begin(const RecordingHeader& header, std::string& out) = 0;
-  virtual std::uint64_t add(const Event& event, std::uint64_t ordinal, std::string& out) = 0;  ///< lines
+  virtual std::uint64_t add(const Event& event, std::uint64_t ordinal,
+                            std::string& out) = 0;  ///< lines
 };
 
 std::string quoted(std::string_view text) {
@@ -124,12 +125,13 @@ class Csv final : public TextFormat {
  public:
   void begin(const RecordingHeader& header, std::string& out) override {
     for (const RecordedDevice& device : header.devices) names_.push_back(device.name);
-    out += "event,offset,kind,device,time_ns,request,op,fua,lba,sectors,result,bytes,bytes_at,text\n";
+    out +=
+        "event,offset,kind,device,time_ns,request,op,fua,lba,sectors,result,bytes,bytes_at,text\n";
   }
 
   std::uint64_t add(const Event& e, std::uint64_t ordinal, std::string& out) override {
-    const bool of_device =
-        e.kind == Kind::submit || e.kind == Kind::ack || e.kind == Kind::media || e.kind == Kind::fault;
+    const bool of_device = e.kind == Kind::submit || e.kind == Kind::ack || e.kind == Kind::media ||
+                           e.kind == Kind::fault;
     fmt::format_to(std::back_inserter(out), "{},{},{},{},{},", ordinal, e.offset, name_of(e.kind),
                    of_device ? device(e.device) : "", e.at);
     if (e.request != 0) fmt::format_to(std::back_inserter(out), "{}", e.request);
@@ -137,16 +139,18 @@ class Csv final : public TextFormat {
     const std::string at = e.bytes_at != 0 ? fmt::format("{}", e.bytes_at) : "";
     switch (e.kind) {
       case Kind::submit:
-        fmt::format_to(std::back_inserter(out), ",{},{},{},,{},{},", name_of(e.op), e.fua ? 1 : 0, range(),
-                       e.payload_bytes != 0 ? "carried" : "none", at);
+        fmt::format_to(std::back_inserter(out), ",{},{},{},,{},{},", name_of(e.op), e.fua ? 1 : 0,
+                       range(), e.payload_bytes != 0 ? "carried" : "none", at);
         break;
       case Kind::ack:
-        fmt::format_to(std::back_inserter(out), ",,,,,{},,,", name_of(static_cast<model::Status>(e.detail)));
+        fmt::format_to(std::back_inserter(out), ",,,,,{},,,",
+                       name_of(static_cast<model::Status>(e.detail)));
         break;
       case Kind::media:
-        fmt::format_to(std::back_inserter(out), ",,,{},{},{},{},", range(),
-                       e.moved ? "moved" : name_of(static_cast<model::MediaWrite::Outcome>(e.detail)),
-                       name_of(e.bytes), at);
+        fmt::format_to(
+            std::back_inserter(out), ",,,{},{},{},{},", range(),
+            e.moved ? "moved" : name_of(static_cast<model::MediaWrite::Outcome>(e.detail)),
+            name_of(e.bytes), at);
         break;
       case Kind::power:
         fmt::format_to(std::back_inserter(out), ",,,,,{},,,", e.detail == 1 ? "on" : "off");
@@ -212,7 +216,8 @@ class Blkparse final : public TextFormat {
     std::uint32_t sectors;
   };
 
-  /// What the request is, in blkparse's letters: "F" before for a flush, after for force unit access.
+  /// What the request is, in blkparse's letters: "F" before for a flush, after for force unit
+  /// access.
   static std::string rwbs(const Waiting& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {
@@ -230,14 +235,17 @@ class Blkparse final : public TextFormat {
   }
 
   void start(const Event& e, std::string_view action, std::string_view letters, std::string& out) {
-    fmt::format_to(std::back_inserter(out), "{:>3},{:<3} {:>2} {:>8} {:>5}.{:09} {:>5} {:>2} {:>3} ", 259,
-                   e.device, 0, ++sequence_, e.at / kNsPerSecond, e.at % kNsPerSecond, 1, action, letters);
+    fmt::format_to(std::back_inserter(out),
+                   "{:>3},{:<3} {:>2} {:>8} {:>5}.{:09} {:>5} {:>2} {:>3} ", 259, e.device, 0,
+                   ++sequence_, e.at / kNsPerSecond, e.at % kNsPerSecond, 1, action, letters);
   }
 
-  void line(const Event& e, char action, const Waiting& request, std::string_view process, std::string& out) {
+  void line(const Event& e, char action, const Waiting& request, std::string_view process,
+            std::string& out) {
     start(e, std::string_view(&action, 1), rwbs(request), out);
     if (request.sectors != 0) {
-      fmt::format_to(std::back_inserter(out), "{} + {} [{}]\n", request.lba, request.sectors, process);
+      fmt::format_to(std::back_inserter(out), "{} + {} [{}]\n", request.lba, request.sectors,
+                     process);
     } else {
       fmt::format_to(std::back_inserter(out), "[{}]\n", process);
     }
@@ -287,7 +295,8 @@ Result<TextSummary> export_csv(const std::filesystem::path& from, const std::fil
   return export_text(from, to, format);
 }
 
-Result<TextSummary> export_blkparse(const std::filesystem::path& from, const std::filesystem::path& to) {
+Result<TextSummary> export_blkparse(const std::filesystem::path& from,
+                                    const std::filesystem::path& to) {
   Blkparse format;
   return export_text(from, to, format);
 }

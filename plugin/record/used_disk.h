@@ -1,8 +1,8 @@
 #pragma once
-// A used disk: one that was full of an earlier user's bytes (media/prior_bytes.h) before the recording's
-// first event. What was never written still holds them, and a trim leaves everything as it was: a file system
-// may count on neither being zeroes. A recording says so by the profile of the device; recordings that stand
-// on it have the same device, and take it over.
+// A used disk: one that was full of an earlier user's bytes (media/prior_bytes.h) before the
+// recording's first event. What was never written still holds them, and a trim leaves everything as
+// it was: a file system may count on neither being zeroes. A recording says so by the profile of
+// the device; recordings that stand on it have the same device, and take it over.
 //
 // In an index such sectors are written "prior": bytes that are not in the recording, but known.
 

@@ -3,8 +3,9 @@
 //
 //   i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms
 //
-// `hit` is WHOLE when the medium was not needed and NOMATCH when it was, as DiskSim says it; a request that
-// failed has its status there instead. Times are in milliseconds with six decimals, which is all of them.
+// `hit` is WHOLE when the medium was not needed and NOMATCH when it was, as DiskSim says it; a
+// request that failed has its status there instead. Times are in milliseconds with six decimals,
+// which is all of them.
 
 #include <cstdio>
 #include <string>

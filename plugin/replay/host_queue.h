@@ -1,6 +1,7 @@
 #pragma once
-// The queue of the host's driver in front of a device: how many requests the device is given at a time, and
-// which of the waiting ones is next. Places are block numbers, which is all that a driver knows.
+// The queue of the host's driver in front of a device: how many requests the device is given at a
+// time, and which of the waiting ones is next. Places are block numbers, which is all that a driver
+// knows.
 
 #include <cstdint>
 #include <deque>
@@ -22,7 +23,9 @@ class HostQueue {
  public:
   explicit HostQueue(HostScheduler scheduler) : scheduler_(scheduler) {}
 
-  bool empty() const { return scheduler_ == HostScheduler::fcfs ? in_order_.empty() : by_place_.empty(); }
+  bool empty() const {
+    return scheduler_ == HostScheduler::fcfs ? in_order_.empty() : by_place_.empty();
+  }
   void push(std::uint64_t lbn, Request request) {
     if (scheduler_ == HostScheduler::fcfs) {
       in_order_.push_back(request);

@@ -46,7 +46,8 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
     }
     spec.blocks = static_cast<std::uint32_t>(bytes / model::kSectorBytes);
   } else if (key == "count") {
-    if (!whole || *whole == 0) return fail(subject, "must be a whole number above 0", "for example 100000");
+    if (!whole || *whole == 0)
+      return fail(subject, "must be a whole number above 0", "for example 100000");
     spec.count = *whole;
   } else if (key == "seed") {
     if (!whole) return fail(subject, "must be a whole number", "for example 1");
@@ -60,7 +61,8 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
       return fail(subject, "must be from 0.001 to 1e9", "requests/s");
     spec.rate = *real;
   } else {
-    const std::vector<std::string> known = {"count", "size", "reads", "seed", "depth", "sequential", "rate"};
+    const std::vector<std::string> known = {"count", "size",       "reads", "seed",
+                                            "depth", "sequential", "rate"};
     return fail(subject, "unknown key", base::suggest(key, known));
   }
   return {};
@@ -80,7 +82,8 @@ Result<RandomSpec> parse_random(std::string_view text) {
     }
     TRY(take(item.substr(0, equals), item.substr(equals + 1), spec));
   }
-  if (spec.count == 0) return fail("--random count", "is missing", "say how many, for example count=100000");
+  if (spec.count == 0)
+    return fail("--random count", "is missing", "say how many, for example count=100000");
   if (spec.rate > 0 && spec.depth > 1) {
     return fail("--random depth", "has no meaning with a rate", "leave one of the two out");
   }
@@ -112,7 +115,8 @@ Result<std::span<const TraceRequest>> RandomRequests::next() {
     request.read = chance(spec_.reads);
     if (spec_.rate > 0) {
       const double uniform = (static_cast<double>(random_.next() >> 11U) + 1) / kTwoTo53;
-      arrival_ns_ += std::llround(-std::log(uniform) * static_cast<double>(model::kSecondNs) / spec_.rate);
+      arrival_ns_ +=
+          std::llround(-std::log(uniform) * static_cast<double>(model::kSecondNs) / spec_.rate);
       request.wait_ns = arrival_ns_;
     }
     chunk_.push_back(request);

@@ -1,6 +1,6 @@
 #pragma once
-// Requests from a generator: uniformly random places, a share of reads, optionally some that continue where
-// the last one ended.
+// Requests from a generator: uniformly random places, a share of reads, optionally some that
+// continue where the last one ended.
 //
 // Text form: KEY=VALUE,... of
 //   count=N       how many (needed)          size=BYTES    of each, 4K          reads=SHARE   0..1, 1

@@ -1,8 +1,8 @@
 // The replay (replay.h).
 //
-// A request under way lives in a Slot, which is the initiator that the machine calls back; slots are pooled
-// and never move. With an observer the slots also stand in a window in order of arrival: a request is handed
-// over when all that arrived earlier have been.
+// A request under way lives in a Slot, which is the initiator that the machine calls back; slots
+// are pooled and never move. With an observer the slots also stand in a window in order of arrival:
+// a request is handed over when all that arrived earlier have been.
 #include "plugin/replay/replay.h"
 
 #include <fmt/core.h>
@@ -44,7 +44,9 @@ class Replay final : model::EventTarget {
  private:
   struct Slot final : model::Initiator {
     explicit Slot(Replay& replay) : owner(replay) {}
-    void completed(const model::Completion& completion) override { owner.completed(*this, completion); }
+    void completed(const model::Completion& completion) override {
+      owner.completed(*this, completion);
+    }
     Replay& owner;
     bool done = false;
     ReplayedRequest result;
@@ -71,8 +73,8 @@ class Replay final : model::EventTarget {
     return at_ == chunk_.size() ? nullptr : &chunk_[at_];
   }
 
-  /// Closed loop: the next request comes after a think time; open: when it says. One arrival is expected at a
-  /// time for each loop.
+  /// Closed loop: the next request comes after a think time; open: when it says. One arrival is
+  /// expected at a time for each loop.
   void expect_arrival(TimeNs think_ns) {
     TimeNs at = machine_.simulation().now() + think_ns;
     if (!closed_loop_) {
@@ -111,8 +113,9 @@ class Replay final : model::EventTarget {
     ++under_way_;
     if (options_.observer != nullptr) window_.push_back(&slot);
     if (std::max(under_way_, window_.size()) > kUnderWayMax) {
-      give_up({source_.subject(*next), fmt::format("more than {} requests are waiting", kUnderWayMax),
-               "the device cannot keep up with this trace; choose a faster one, or stretch the trace"});
+      give_up(
+          {source_.subject(*next), fmt::format("more than {} requests are waiting", kUnderWayMax),
+           "the device cannot keep up with this trace; choose a faster one, or stretch the trace"});
       return;
     }
     Host& host = hosts_[next->device];
@@ -210,12 +213,13 @@ class Replay final : model::EventTarget {
   void refuse(const TraceRequest& request) {
     if (request.device >= hosts_.size()) {
       give_up({source_.subject(request), fmt::format("there is no device {}", request.device),
-               fmt::format("the machine has {}, counted from 0; give one with more devices", hosts_.size())});
+               fmt::format("the machine has {}, counted from 0; give one with more devices",
+                           hosts_.size())});
       return;
     }
     give_up({source_.subject(request),
-             fmt::format("blocks {}+{} reach beyond the {} of the device", request.lbn, request.blocks,
-                         hosts_[request.device].sectors),
+             fmt::format("blocks {}+{} reach beyond the {} of the device", request.lbn,
+                         request.blocks, hosts_[request.device].sectors),
              "choose a larger device"});
   }
 
@@ -249,7 +253,8 @@ double Comparison::demerit() const {
   return mean_ns == 0 ? 0 : ResponseTimes::horizontal_distance_ns(measured, modelled) / mean_ns;
 }
 
-Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source, const ReplayOptions& options) {
+Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
+                            const ReplayOptions& options) {
   return Replay(machine, source, options).run();
 }
 

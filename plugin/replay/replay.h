@@ -5,9 +5,9 @@
 //                                                                          |
 //   ReplayObserver <-- in order of arrival <-- window of requests under way +
 //
-// Cost is linear in the number of requests; memory is that of one chunk of the source and of the requests
-// under way, whose number is bounded: a device that falls further and further behind an open trace ends the
-// replay with an error.
+// Cost is linear in the number of requests; memory is that of one chunk of the source and of the
+// requests under way, whose number is bounded: a device that falls further and further behind an
+// open trace ends the replay with an error.
 
 #include <array>
 #include <cstdint>
@@ -38,11 +38,13 @@ class ReplayObserver {
 struct ReplayOptions {
   std::uint32_t device_depth = 0;  ///< requests that the host gives a device together; 0: all
   HostScheduler scheduler = HostScheduler::fcfs;
-  ReplayObserver* observer = nullptr;        ///< null: nobody wants single requests
-  std::function<bool(std::uint64_t)> go_on;  ///< asked now and then, with the requests done; false ends
+  ReplayObserver* observer = nullptr;  ///< null: nobody wants single requests
+  std::function<bool(std::uint64_t)>
+      go_on;  ///< asked now and then, with the requests done; false ends
 };
 
-/// The device's answers against what was measured on hardware, over all requests with a measured time.
+/// The device's answers against what was measured on hardware, over all requests with a measured
+/// time.
 struct Comparison {
   ResponseTimes measured, modelled;
   std::uint64_t within_1ms = 0;
@@ -59,7 +61,8 @@ struct ReplayTotals {
   Comparison comparison;
 };
 
-/// Errors: those of the source; a request that does not lie on its device; a device that cannot keep up.
+/// Errors: those of the source; a request that does not lie on its device; a device that cannot
+/// keep up.
 Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
                             const ReplayOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Traces in, answers out: parsing, the generator, the host's queue, the statistics, and the replay itself on
-// a device that takes one millisecond a request.
+// Traces in, answers out: parsing, the generator, the host's queue, the statistics, and the replay
+// itself on a device that takes one millisecond a request.
 #include "plugin/replay/replay.h"
 
 #include <fmt/format.h>
@@ -29,9 +29,9 @@ class TextFile {
  public:
   explicit TextFile(const std::string& text, const std::string& ending = ".trace") {
     static int number = 0;
-    path_ =
-        (fs::temp_directory_path() / fmt::format("headcrash-replay-{}-{}{}", ::getpid(), number++, ending))
-            .string();
+    path_ = (fs::temp_directory_path() /
+             fmt::format("headcrash-replay-{}-{}{}", ::getpid(), number++, ending))
+                .string();
     std::ofstream(path_) << text;
   }
   ~TextFile() { fs::remove(path_); }
@@ -57,7 +57,8 @@ Result<std::vector<TraceRequest>> all_of(RequestSource& source) {
   }
 }
 
-Result<std::vector<TraceRequest>> parse(const std::string& text, TraceFormat format = TraceFormat::trace) {
+Result<std::vector<TraceRequest>> parse(const std::string& text,
+                                        TraceFormat format = TraceFormat::trace) {
   const TextFile file(text);
   const auto source = TraceFile::open(file.path(), format);
   EXPECT_TRUE(source);
@@ -67,8 +68,8 @@ Result<std::vector<TraceRequest>> parse(const std::string& text, TraceFormat for
 // ---- traces
 
 TEST(TraceFile, ReadsOpenArrivalsToTheNanosecond) {
-  const auto all =
-      parse("62.687285 0 1777192 8 1\n# a remark\n\n  138.7325860004\t3 132344 16 2\r\n138.7325867 0 0 1 0");
+  const auto all = parse(
+      "62.687285 0 1777192 8 1\n# a remark\n\n  138.7325860004\t3 132344 16 2\r\n138.7325867 0 0 1 0");
   ASSERT_TRUE(all) << all.error().message();
   ASSERT_EQ(all->size(), 3U);
   EXPECT_EQ((*all)[0].wait_ns, 62'687'285);
@@ -107,7 +108,8 @@ TEST(TraceFile, ReadsFilesOfManyPieces) {
 }
 
 TEST(TraceFile, NamesTheLineThatIsWrong) {
-  const auto says = [](const std::string& line, const char* words, TraceFormat format = TraceFormat::trace) {
+  const auto says = [](const std::string& line, const char* words,
+                       TraceFormat format = TraceFormat::trace) {
     const std::string good = format == TraceFormat::trace ? "5 0 8 8 1\n" : "R Hit 0 8 0.0 0.0\n";
     const auto all = parse(good + line + "\n", format);
     ASSERT_FALSE(all) << line;
@@ -170,9 +172,10 @@ TEST(RandomRequests, FollowTheSeedAndTheShares) {
 }
 
 TEST(RandomRequests, SayWhichKeyIsWrong) {
-  for (const char* text : {"", "size=4K", "count=0", "count=x", "count=1,reads=1.5", "count=1,reads=nan",
-                           "count=1,size=1000", "count=1,size=0", "count=1,depth=0", "count=1,rate=0",
-                           "count=1,rate=5,depth=2", "count=1,rates=5", "count"}) {
+  for (const char* text :
+       {"", "size=4K", "count=0", "count=x", "count=1,reads=1.5", "count=1,reads=nan",
+        "count=1,size=1000", "count=1,size=0", "count=1,depth=0", "count=1,rate=0",
+        "count=1,rate=5,depth=2", "count=1,rates=5", "count"}) {
     const auto spec = parse_random(text);
     ASSERT_FALSE(spec) << text;
     EXPECT_TRUE(spec.error().subject.starts_with("--random")) << spec.error().message();
@@ -232,7 +235,8 @@ TEST(ResponseTimes, KeepPercentilesAndDemeritToATwoThousandth) {
 TEST(ResponseTimes, HoldAnyTime) {
   ResponseTimes times;
   EXPECT_EQ(times.quantile_ns(0.5), 0);
-  for (const model::TimeNs ns : {model::TimeNs{0}, model::TimeNs{4095}, model::TimeNs{4096}, model::kNever})
+  for (const model::TimeNs ns :
+       {model::TimeNs{0}, model::TimeNs{4095}, model::TimeNs{4096}, model::kNever})
     times.add(ns);
   EXPECT_EQ(times.quantile_ns(0.25), 0);
   EXPECT_EQ(times.quantile_ns(0.5), 4095);
@@ -293,7 +297,8 @@ struct Bench {
     device = made.get();
     machine.add_device("hd0", std::move(made));
   }
-  Result<ReplayTotals> run(const std::string& text, TraceFormat format, ReplayOptions options = {}) {
+  Result<ReplayTotals> run(const std::string& text, TraceFormat format,
+                           ReplayOptions options = {}) {
     const TextFile file(text);
     auto source = TraceFile::open(file.path(), format);
     options.observer = &keep;
@@ -352,8 +357,8 @@ TEST(Replay, TheHostsQueueChoosesAndTheObserverStillSeesTheOrderOfArrival) {
   ReplayOptions options;
   options.device_depth = 1;
   options.scheduler = HostScheduler::c_look;
-  const auto totals =
-      bench.run("0 0 500 1 1\n0.1 0 900 1 1\n0.2 0 100 1 1\n0.3 0 600 1 1\n", TraceFormat::trace, options);
+  const auto totals = bench.run("0 0 500 1 1\n0.1 0 900 1 1\n0.2 0 100 1 1\n0.3 0 600 1 1\n",
+                                TraceFormat::trace, options);
   ASSERT_TRUE(totals);
   EXPECT_EQ(bench.device->served, (std::vector<std::uint64_t>{500, 600, 900, 100}));
   for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(bench.keep.all[i].index, i);
@@ -367,8 +372,10 @@ TEST(Replay, RefusesWhatTheMachineDoesNotHave) {
     EXPECT_FALSE(totals) << text;
     return totals ? std::string() : totals.error().message();
   };
-  EXPECT_NE(message("0 0 0 1 1\n0 1 0 1 1\n").find(": line 2: there is no device 1"), std::string::npos);
-  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 reach beyond the 1000"), std::string::npos);
+  EXPECT_NE(message("0 0 0 1 1\n0 1 0 1 1\n").find(": line 2: there is no device 1"),
+            std::string::npos);
+  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 reach beyond the 1000"),
+            std::string::npos);
   EXPECT_NE(message("0 0 4611686018427387904 2 1\n").find("beyond"), std::string::npos);
 }
 
@@ -405,10 +412,11 @@ TEST(Csv, HasALineForEachRequest) {
     ASSERT_TRUE(replay(bench.machine, **source, options));
     ASSERT_TRUE((*csv)->close());
   }
-  EXPECT_EQ(out.text(),
-            "i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms\n"
-            "0,0.000001,1.000001,R,8,2,1.000000,NOMATCH,0.250000,0.000000,0.000000\n"
-            "1,5.000000,6.000000,W,16,4,1.000000,NOMATCH,0.250000,0.000000,0.000000\n");
+  EXPECT_EQ(
+      out.text(),
+      "i,arrive_ms,complete_ms,op,lbn,blocks,response_ms,hit,seek_ms,rotlat_ms,media_xfer_ms\n"
+      "0,0.000001,1.000001,R,8,2,1.000000,NOMATCH,0.250000,0.000000,0.000000\n"
+      "1,5.000000,6.000000,W,16,4,1.000000,NOMATCH,0.250000,0.000000,0.000000\n");
   EXPECT_FALSE(CsvWriter::create("/no/such/folder/out.csv"));
   if (fs::exists("/dev/full")) {
     auto full = CsvWriter::create("/dev/full");

@@ -1,6 +1,6 @@
 #pragma once
-// Where the requests of a replay come from: a trace file, a generator, a vector. They come in chunks, so that
-// a trace of any length needs the memory of one chunk.
+// Where the requests of a replay come from: a trace file, a generator, a vector. They come in
+// chunks, so that a trace of any length needs the memory of one chunk.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,8 @@ namespace headcrash::replay {
 using model::TimeNs;
 
 struct TraceRequest {
-  TimeNs wait_ns = 0;      ///< open: arrival, from the start; closed loop: think time after its completion
+  TimeNs wait_ns =
+      0;  ///< open: arrival, from the start; closed loop: think time after its completion
   TimeNs measured_ns = 0;  ///< response time that was measured on hardware; 0: unknown
   std::uint64_t lbn = 0;
   std::uint64_t line = 0;    ///< of the trace, from 1; 0: from no file
@@ -66,7 +67,8 @@ class RequestsInMemory final : public RequestSource {
   void rewind() { given_ = false; }
 
  private:
-  RequestsInMemory(bool closed_loop, std::uint32_t loops) : closed_loop_(closed_loop), loops_(loops) {}
+  RequestsInMemory(bool closed_loop, std::uint32_t loops)
+      : closed_loop_(closed_loop), loops_(loops) {}
   std::vector<TraceRequest> requests_;
   bool closed_loop_;
   std::uint32_t loops_;

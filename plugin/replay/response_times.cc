@@ -53,7 +53,8 @@ double ResponseTimes::quantile_ns(double quantile) const {
 double ResponseTimes::horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b) {
   invariant(a.count_ == b.count_, "distributions of equal counts are compared");
   if (a.count_ == 0) return 0;
-  // Both sides are walked in order of rank; each step takes as many ranks as both present buckets still have.
+  // Both sides are walked in order of rank; each step takes as many ranks as both present buckets
+  // still have.
   std::size_t i = 0, k = 0;
   std::uint64_t left_a = a.buckets_[0], left_b = b.buckets_[0];
   double sum = 0;

@@ -3,15 +3,16 @@
 //   dev  cpu sequence time        pid action rwbs sector + sectors [process]
 //   8,0    3        1 0.000000000  697  Q  WS 223490 + 8 [kjournald]
 //
-// Requests are the lines with action Q (queued), as fio replays them; the other actions are later stages of
-// the same requests. The summary that follows begins with the first CPU's.
+// Requests are the lines with action Q (queued), as fio replays them; the other actions are later
+// stages of the same requests. The summary that follows begins with the first CPU's.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
 namespace {
 
-constexpr ParseError kLine{"is not a line of blkparse's",
-                           "write: dev cpu sequence time pid action rwbs sector + sectors [process]"};
+constexpr ParseError kLine{
+    "is not a line of blkparse's",
+    "write: dev cpu sequence time pid action rwbs sector + sectors [process]"};
 constexpr ParseError kSector{"the sector or the number of sectors is not a whole number",
                              "write: sector + sectors, 1 to 1048576 of them"};
 
@@ -27,7 +28,8 @@ bool begins_summary(std::string_view word) {
 
 }  // namespace
 
-std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& lines, TraceRequest& into) {
+std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& lines,
+                                         TraceRequest& into) {
   Words words(line);
   const std::string_view name = words.next();
   if (begins_summary(name)) {

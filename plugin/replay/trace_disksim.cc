@@ -4,8 +4,10 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr ParseError kLbn{"the block number is not a whole number", "count blocks of 512 bytes from 0"};
-constexpr ParseError kBlocks{"the number of blocks is not from 1 to 1048576", "count blocks of 512 bytes"};
+constexpr ParseError kLbn{"the block number is not a whole number",
+                          "count blocks of 512 bytes from 0"};
+constexpr ParseError kBlocks{"the number of blocks is not from 1 to 1048576",
+                             "count blocks of 512 bytes"};
 
 constexpr const char* kMicroseconds = "write microseconds";
 
@@ -21,22 +23,26 @@ std::optional<ParseError> parse_extent(Words& words, TraceRequest& into) {
 
 }  // namespace
 
-std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines&, TraceRequest& into) {
+std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines&,
+                                             TraceRequest& into) {
   Words words(line);
   if (const auto error = put_arrival(words.next(), model::kMillisecondNs, into)) return error;
   const auto device = number_of<std::uint16_t>(words.next(), 0xffff);
   if (!device) return ParseError{"the device is not a number", "write 0 for the first device"};
   if (const auto error = parse_extent(words, into)) return error;
   const auto flags = number_of<std::uint32_t>(words.next(), 0xffffffff);
-  if (!flags) return ParseError{"the flags are not a number", "write 1 for a read and 0 for a write"};
+  if (!flags)
+    return ParseError{"the flags are not a number", "write 1 for a read and 0 for a write"};
   if (!words.at_end())
-    return ParseError{"has more fields than it should", "write: arrival_ms device lbn blocks flags"};
+    return ParseError{"has more fields than it should",
+                      "write: arrival_ms device lbn blocks flags"};
   into.device = *device;
   into.read = (*flags & 1U) != 0;
   return std::nullopt;
 }
 
-std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines&, TraceRequest& into) {
+std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines&,
+                                               TraceRequest& into) {
   Words words(line);
   const std::string_view op = words.next();
   if (op != "R" && op != "W")
@@ -53,7 +59,8 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
     return ParseError{"the think time is beyond 292 years", kMicroseconds};
   if (!think) return ParseError{"the think time is not a number", kTimeRemedy};
   if (!words.at_end())
-    return ParseError{"has more fields than it should", "write: R|W hint lbn blocks measured_us think_us"};
+    return ParseError{"has more fields than it should",
+                      "write: R|W hint lbn blocks measured_us think_us"};
   into.measured_ns = measured.ns;
   into.wait_ns = think.ns;
   return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
 // Fields of a line of a trace (trace_format.h).
 //
-// Times are read as decimal fractions into whole nanoseconds, without floating point: 62.687285 ms is
-// 62687285 ns, and digits beyond the nanosecond round.
+// Times are read as decimal fractions into whole nanoseconds, without floating point: 62.687285 ms
+// is 62687285 ns, and digits beyond the nanosecond round.
 
 #include <array>
 #include <charconv>
@@ -17,8 +17,10 @@ namespace headcrash::replay {
 constexpr std::uint32_t kBlocksMax = 1U << 20;
 constexpr std::uint64_t kLbnMax = std::uint64_t{1} << 62U;
 
-constexpr const char* kTimeRemedy = "write a decimal number such as 62.687285, without sign or exponent";
-constexpr ParseError kTooManyVolumes{"has more than 65536 volumes up to here", "replay a part of the trace"};
+constexpr const char* kTimeRemedy =
+    "write a decimal number such as 62.687285, without sign or exponent";
+constexpr ParseError kTooManyVolumes{"has more than 65536 volumes up to here",
+                                     "replay a part of the trace"};
 constexpr ParseError kBytes{"the offset or the length is not a whole number of bytes",
                             "count from 0; a request has 1 byte to 512 MiB"};
 
@@ -49,7 +51,9 @@ ParsedTime time_of(std::string_view text, TimeNs unit_ns);
 /// Words between blanks.
 class Words {
  public:
-  explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) { skip(); }
+  explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {
+    skip();
+  }
   bool at_end() const { return at_ == end_; }
   std::string_view next() {
     const char* const from = at_;

@@ -1,5 +1,5 @@
-// Parsing traces (trace_file.h) in pieces of 64 KiB: what follows the last end of line stays for the next
-// one.
+// Parsing traces (trace_file.h) in pieces of 64 KiB: what follows the last end of line stays for
+// the next one.
 #include "plugin/replay/trace_file.h"
 
 #include <fmt/core.h>
@@ -57,8 +57,8 @@ std::string TraceFile::subject(const TraceRequest& request) const {
 std::vector<std::string> TraceFile::remarks() const {
   std::vector<std::string> all;
   for (const auto& [operation, count] : lines_.left_out)
-    all.push_back(fmt::format("{}: {} lines of {} are left out: only reads and writes are replayed", path_,
-                              count, operation));
+    all.push_back(fmt::format("{}: {} lines of {} are left out: only reads and writes are replayed",
+                              path_, count, operation));
   return all;
 }
 
@@ -87,15 +87,19 @@ Result<std::span<const TraceRequest>> TraceFile::next() {
   return std::span<const TraceRequest>(chunk_);
 }
 
-/// Counts arrivals from the first one. DiskSim's traces keep their times, unless they begin a day late.
+/// Counts arrivals from the first one. DiskSim's traces keep their times, unless they begin a day
+/// late.
 std::optional<ParseError> TraceFile::place_in_time(TraceRequest& request) {
   if (!first_arrival_ns_)
-    first_arrival_ns_ = row_->format != TraceFormat::trace || request.wait_ns >= kDayNs ? request.wait_ns : 0;
-  if (request.wait_ns < *first_arrival_ns_ || request.wait_ns - *first_arrival_ns_ < last_arrival_ns_)
+    first_arrival_ns_ =
+        row_->format != TraceFormat::trace || request.wait_ns >= kDayNs ? request.wait_ns : 0;
+  if (request.wait_ns < *first_arrival_ns_ ||
+      request.wait_ns - *first_arrival_ns_ < last_arrival_ns_)
     return ParseError{"arrives before the line above it", row_->sort};
   request.wait_ns -= *first_arrival_ns_;
   if (request.wait_ns > kTraceNsMax)
-    return ParseError{"arrives more than 31 years after the first one", "replay a part of the trace"};
+    return ParseError{"arrives more than 31 years after the first one",
+                      "replay a part of the trace"};
   last_arrival_ns_ = request.wait_ns;
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A trace file as a source of requests: one request a line, in one of the formats of trace_format.h. Empty
-// lines and lines that begin with '#' are passed over.
+// A trace file as a source of requests: one request a line, in one of the formats of
+// trace_format.h. Empty lines and lines that begin with '#' are passed over.
 
 #include <cstdio>
 #include <memory>
@@ -11,9 +11,10 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// "-" is standard input. Without a format: that of the name's ending, else the one that the file's
-  /// beginning is certain to have. Errors: the file cannot be read; no format is certain.
-  static Result<std::unique_ptr<TraceFile>> open(const std::string& path, std::optional<TraceFormat> format);
+  /// "-" is standard input. Without a format: that of the name's ending, else the one that the
+  /// file's beginning is certain to have. Errors: the file cannot be read; no format is certain.
+  static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
+                                                 std::optional<TraceFormat> format);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
@@ -40,7 +41,8 @@ class TraceFile final : public RequestSource {
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< bytes of the buffer that are not parsed yet
   std::vector<TraceRequest> chunk_;
-  std::optional<TraceRequest> kept_back_;  ///< closed loop: a later line may say how long the think time is
+  std::optional<TraceRequest>
+      kept_back_;  ///< closed loop: a later line may say how long the think time is
   std::uint64_t line_ = 0;
   std::optional<TimeNs> first_arrival_ns_;  ///< from which arrivals count
   TimeNs last_arrival_ns_ = 0;

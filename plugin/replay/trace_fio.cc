@@ -7,8 +7,9 @@
 //   /dev/sda wait 1000 0               250239 /dev/sda write 4096 4096
 //   /dev/sda close                     250301 /dev/sda close
 //
-// Offsets and lengths are bytes, times microseconds. Version 2 has no arrivals: each request follows the one
-// before, after the waits between them (of which fio ignores those below 100 us). A file is a volume.
+// Offsets and lengths are bytes, times microseconds. Version 2 has no arrivals: each request
+// follows the one before, after the waits between them (of which fio ignores those below 100 us). A
+// file is a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -40,7 +41,8 @@ std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
 }
 
 /// What follows the time, in both versions.
-std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& lines, TraceRequest& into) {
+std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& lines,
+                                       TraceRequest& into) {
   const std::string_view file = words.next();
   const std::string_view action = words.next();
   if (is_of_files(action)) {

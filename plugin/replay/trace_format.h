@@ -12,9 +12,10 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrivals count from the first one of the trace; DiskSim's do only if that is a day late, so that what its
-// traces give stays the same. Volumes are numbered from 0 in the order in which they appear, save for
-// DiskSim's, which are numbers of devices. Bytes become the blocks of 512 bytes that they touch.
+// Arrivals count from the first one of the trace; DiskSim's do only if that is a day late, so that
+// what its traces give stays the same. Volumes are numbered from 0 in the order in which they
+// appear, save for DiskSim's, which are numbers of devices. Bytes become the blocks of 512 bytes
+// that they touch.
 //
 // To add a format: a function in a file of its own, its row in trace_formats.cc, and a test.
 
@@ -27,7 +28,17 @@
 
 namespace headcrash::replay {
 
-enum class TraceFormat : std::uint8_t { trace, closed, msr, spc, alibaba, tencent, blkparse, fio2, fio3 };
+enum class TraceFormat : std::uint8_t {
+  trace,
+  closed,
+  msr,
+  spc,
+  alibaba,
+  tencent,
+  blkparse,
+  fio2,
+  fio3
+};
 
 /// What is wrong with a line, and what to do.
 struct ParseError {
@@ -42,7 +53,8 @@ struct TraceLines {
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
   bool over = false;               ///< set by a parser: the rest of the file is a summary
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  std::map<std::string, std::uint64_t, std::less<>> left_out;  ///< lines of operations that are not replayed
+  std::map<std::string, std::uint64_t, std::less<>>
+      left_out;  ///< lines of operations that are not replayed
 
   void pass_over() { holds_request = false; }
   void leave_out(std::string_view operation) {
@@ -81,16 +93,21 @@ std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
 // ---- the parsers, a file for each family
 
-std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines& lines, TraceRequest& into);
-std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines& lines, TraceRequest& into);
+std::optional<ParseError> parse_disksim_open(std::string_view line, TraceLines& lines,
+                                             TraceRequest& into);
+std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines& lines,
+                                               TraceRequest& into);
 std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, TraceRequest& into);
 bool is_msr(std::string_view line);
 std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, TraceRequest& into);
 bool is_spc(std::string_view line);
-std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines, TraceRequest& into);
+std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines,
+                                        TraceRequest& into);
 bool is_alibaba(std::string_view line);
-std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines, TraceRequest& into);
-std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& lines, TraceRequest& into);
+std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines,
+                                        TraceRequest& into);
+std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& lines,
+                                         TraceRequest& into);
 bool is_blkparse(std::string_view line);
 std::optional<ParseError> parse_fio2(std::string_view line, TraceLines& lines, TraceRequest& into);
 bool is_fio2(std::string_view line);

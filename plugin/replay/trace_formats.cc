@@ -10,23 +10,23 @@ namespace {
 constexpr const char* kByFirst = "sort the trace by arrival: sort -t, -s -k1,1n";
 
 constexpr TraceFormatRow kFormats[] = {
-    {TraceFormat::trace, "trace", "arrival_ms device lbn blocks flags", "sort the trace by arrival: sort -n",
-     false, nullptr, parse_disksim_open},
-    {TraceFormat::closed, "closed", "R|W hint lbn blocks measured_us think_us", nullptr, false, nullptr,
-     parse_disksim_closed},
-    {TraceFormat::msr, "msr", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime", kByFirst, true,
-     is_msr, parse_msr},
+    {TraceFormat::trace, "trace", "arrival_ms device lbn blocks flags",
+     "sort the trace by arrival: sort -n", false, nullptr, parse_disksim_open},
+    {TraceFormat::closed, "closed", "R|W hint lbn blocks measured_us think_us", nullptr, false,
+     nullptr, parse_disksim_closed},
+    {TraceFormat::msr, "msr", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+     kByFirst, true, is_msr, parse_msr},
     {TraceFormat::spc, "spc", "ASU,LBA,Size,Opcode,Timestamp",
      "sort the trace by arrival: sort -t, -s -k5,5n", true, is_spc, parse_spc},
     {TraceFormat::alibaba, "alibaba", "device_id,opcode,offset,length,timestamp",
      "sort the trace by arrival: sort -t, -s -k5,5n", true, is_alibaba, parse_alibaba},
-    {TraceFormat::tencent, "tencent", "Timestamp,Offset,Size,IOType,VolumeID", kByFirst, true, nullptr,
-     parse_tencent},
+    {TraceFormat::tencent, "tencent", "Timestamp,Offset,Size,IOType,VolumeID", kByFirst, true,
+     nullptr, parse_tencent},
     {TraceFormat::blkparse, "blkparse", "dev cpu sequence time pid action rwbs sector + sectors",
      "sort the trace by arrival: sort -s -k4,4n", false, is_blkparse, parse_blkparse},
     {TraceFormat::fio2, "fio2", "FILE ACTION OFFSET LENGTH", nullptr, false, is_fio2, parse_fio2},
-    {TraceFormat::fio3, "fio3", "TIMESTAMP FILE ACTION OFFSET LENGTH", "let fio write the log again", false,
-     is_fio3, parse_fio3},
+    {TraceFormat::fio3, "fio3", "TIMESTAMP FILE ACTION OFFSET LENGTH",
+     "let fio write the log again", false, is_fio3, parse_fio3},
 };
 
 std::optional<TraceFormat> recognise_line(std::string_view line) {
@@ -63,7 +63,8 @@ std::optional<TraceFormat> trace_format_named(std::string_view name) {
 
 std::string trace_format_names() {
   std::string names;
-  for (const TraceFormatRow& row : kFormats) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  for (const TraceFormatRow& row : kFormats)
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }
 

@@ -1,4 +1,5 @@
-// Every format of traces: what its lines become, which files are recognised, and what is wrong with a line.
+// Every format of traces: what its lines become, which files are recognised, and what is wrong with
+// a line.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +39,8 @@ Result<Replayed> parse(const std::string& text, std::optional<TraceFormat> forma
 std::string shown(const Replayed& all) {
   std::string text;
   for (const TraceRequest& r : all.requests)
-    text += fmt::format("{} {} {} {}+{} {}\n", r.wait_ns, r.device, r.read ? "read" : "write", r.lbn,
-                        r.blocks, r.measured_ns);
+    text += fmt::format("{} {} {} {}+{} {}\n", r.wait_ns, r.device, r.read ? "read" : "write",
+                        r.lbn, r.blocks, r.measured_ns);
   return text;
 }
 
@@ -110,7 +111,8 @@ TEST(TraceFormats, LinesBecomeRequests) {
     const auto all = parse(sample.text, sample.format);
     ASSERT_TRUE(all) << all.error().message();
     EXPECT_EQ(shown(*all), sample.requests);
-    EXPECT_EQ(all->closed_loop, sample.format == TraceFormat::closed || sample.format == TraceFormat::fio2);
+    EXPECT_EQ(all->closed_loop,
+              sample.format == TraceFormat::closed || sample.format == TraceFormat::fio2);
   }
 }
 
@@ -145,7 +147,8 @@ TEST(TraceFormats, LinesOfOtherOperationsAreReported) {
 /// A piece of the file may end between a request and the wait that follows it.
 TEST(TraceFormats, WaitsAreFoundBehindTheEndOfAPiece) {
   std::string text = "fio version 2 iolog\n";
-  for (int i = 0; i < 9000; ++i) text += fmt::format("/f read {} 512\n/f wait {} 0\n", i * 512, 1000 + i);
+  for (int i = 0; i < 9000; ++i)
+    text += fmt::format("/f read {} 512\n/f wait {} 0\n", i * 512, 1000 + i);
   const auto all = parse(text);
   ASSERT_TRUE(all) << all.error().message();
   ASSERT_EQ(all->requests.size(), 9000U);
@@ -162,7 +165,8 @@ TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   ASSERT_TRUE(late) << late.error().message();
   EXPECT_EQ(shown(*late), "0 0 write 17173304+32 0\n1000000 0 read 8+8 0\n");
   EXPECT_EQ(parse("86400000 0 8 8 1\n", TraceFormat::trace)->requests[0].wait_ns, 0);
-  EXPECT_EQ(parse("86399999 0 8 8 1\n", TraceFormat::trace)->requests[0].wait_ns, 86399999 * kMillisecondNs);
+  EXPECT_EQ(parse("86399999 0 8 8 1\n", TraceFormat::trace)->requests[0].wait_ns,
+            86399999 * kMillisecondNs);
 }
 
 TEST(TraceFormats, NameTheLineThatIsWrong) {
@@ -175,7 +179,8 @@ TEST(TraceFormats, NameTheLineThatIsWrong) {
     const auto lines = std::count(good.begin(), good.end(), '\n');
     const auto all = parse(good + line + "\n", format);
     ASSERT_FALSE(all);
-    EXPECT_TRUE(all.error().subject.ends_with(fmt::format(": line {}", lines + 1))) << all.error().message();
+    EXPECT_TRUE(all.error().subject.ends_with(fmt::format(": line {}", lines + 1)))
+        << all.error().message();
     EXPECT_NE(all.error().problem.find(words), std::string::npos) << all.error().message();
     EXPECT_FALSE(all.error().remedy.empty());
   };

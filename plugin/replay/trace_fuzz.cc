@@ -45,9 +45,10 @@ TEST(Fuzz, TraceLines) {
                     "8,0 3 1 5.000000100 697 Q WS 223490 + 8 [kjournald]\nCPU0 (sda):\n",
                     "fio version 2 iolog\n/f add\n/f write 0 4096\n/f wait 1000 0\n/f sync 0 0\n",
                     "fio version 3 iolog\n16 /f add\n285 /f write 0 4096\n300 /f trim 0 512\n"};
-  options.dictionary = {",",    ".",     "\n",   "Read", "Write", "Q",  "+",       "fio version 2 iolog",
-                        "wait", "trim",  "CPU0", "8,0",  "-1",    "1e", "\r",      "9223372036854775807",
-                        "0.5",  "close", "FWS",  "[x]",  "#",     " ",  "1048577", "18446744073709551616"};
+  options.dictionary = {
+      ",",    ".",     "\n",   "Read", "Write", "Q",  "+",       "fio version 2 iolog",
+      "wait", "trim",  "CPU0", "8,0",  "-1",    "1e", "\r",      "9223372036854775807",
+      "0.5",  "close", "FWS",  "[x]",  "#",     " ",  "1048577", "18446744073709551616"};
   fuzz::run(options, [](std::string_view input) {
     std::uint64_t seen = recognise_trace(input) ? 1 : 0;
     for (const TraceFormatRow& row : trace_formats()) seen = seen * 31 + parse_all(row, input);

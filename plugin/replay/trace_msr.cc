@@ -22,10 +22,12 @@ std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, Tr
     return ParseError{"does not have 7 fields",
                       "write: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"};
   auto ticks = number_of<std::uint64_t>(fields[0], std::numeric_limits<std::uint64_t>::max());
-  if (!ticks) return ParseError{"the arrival time is not a number", "write ticks of 100 ns since 1601"};
+  if (!ticks)
+    return ParseError{"the arrival time is not a number", "write ticks of 100 ns since 1601"};
   if (*ticks >= kTicksUntil1970) *ticks -= kTicksUntil1970;
   if (*ticks > kTicksMax)
-    return ParseError{"the arrival time is beyond the year 2262", "write ticks of 100 ns since 1601"};
+    return ParseError{"the arrival time is beyond the year 2262",
+                      "write ticks of 100 ns since 1601"};
   into.wait_ns = static_cast<TimeNs>(*ticks) * kTickNs;
   if (!number_of<std::uint64_t>(fields[2], kLbnMax))
     return ParseError{"the number of the disk is not a number", "count the disks of a host from 0"};
@@ -34,7 +36,8 @@ std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, Tr
   into.device = *device;
   into.read = fields[3] == "Read";
   if (!into.read && fields[3] != "Write")
-    return ParseError{"the type is neither Read nor Write", "write Read or Write as the fourth field"};
+    return ParseError{"the type is neither Read nor Write",
+                      "write Read or Write as the fourth field"};
   if (!blocks_of_bytes(fields[4], fields[5], into)) return kBytes;
   const auto measured = number_of<std::uint64_t>(fields[6], kTicksMax);
   if (!measured) return ParseError{"the response time is not a number", "write ticks of 100 ns"};

@@ -1,5 +1,5 @@
-// Traces in the Storage Performance Council's format (SPC Trace File Format Specification 1.0.1; the UMass
-// repository's Financial and WebSearch traces):
+// Traces in the Storage Performance Council's format (SPC Trace File Format Specification 1.0.1;
+// the UMass repository's Financial and WebSearch traces):
 //
 //   ASU,LBA,Size,Opcode,Timestamp[,more]
 //   0,20941264,8192,W,0.551706
@@ -43,7 +43,8 @@ std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, Tr
 bool is_spc(std::string_view line) {
   const CommaFields fields(line);
   return fields.count >= kFields && (is_read(fields[3]) || is_write(fields[3])) &&
-         number_of<std::uint64_t>(fields[0], kLbnMax) && number_of<std::uint64_t>(fields[1], kLbnMax) &&
+         number_of<std::uint64_t>(fields[0], kLbnMax) &&
+         number_of<std::uint64_t>(fields[1], kLbnMax) &&
          number_of<std::uint64_t>(fields[2], kLbnMax) && time_of(fields[4], model::kSecondNs);
 }
 

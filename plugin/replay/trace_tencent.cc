@@ -3,8 +3,8 @@
 //   Timestamp,Offset,Size,IOType,VolumeID
 //   1538323200,12910952,128,0,1063
 //
-// Time is seconds since 1970, offset and size are blocks of 512 bytes, type 0 is a read and 1 a write. Five
-// numbers could be anything, so that this format is never recognised.
+// Time is seconds since 1970, offset and size are blocks of 512 bytes, type 0 is a read and 1 a
+// write. Five numbers could be anything, so that this format is never recognised.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -14,13 +14,15 @@ constexpr std::size_t kFields = 5;
 
 }  // namespace
 
-std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines, TraceRequest& into) {
+std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines,
+                                        TraceRequest& into) {
   const CommaFields fields(line);
   if (fields.count != kFields)
     return ParseError{"does not have 5 fields", "write: Timestamp,Offset,Size,IOType,VolumeID"};
   if (const auto error = put_arrival(fields[0], model::kSecondNs, into)) return error;
   const auto lbn = number_of<std::uint64_t>(fields[1], kLbnMax);
-  if (!lbn) return ParseError{"the offset is not a whole number", "count blocks of 512 bytes from 0"};
+  if (!lbn)
+    return ParseError{"the offset is not a whole number", "count blocks of 512 bytes from 0"};
   const auto blocks = number_of<std::uint32_t>(fields[2], kBlocksMax);
   if (!blocks || *blocks == 0)
     return ParseError{"the size is not from 1 to 1048576 blocks", "count blocks of 512 bytes"};

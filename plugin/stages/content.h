@@ -1,6 +1,6 @@
 #pragma once
-// What lies on a stage: the disks that clients see, over the media of a crash state. Media themselves
-// (plain_media.h), or an array whose members they are (rebuilt_machine.h).
+// What lies on a stage: the disks that clients see, over the media of a crash state. Media
+// themselves (plain_media.h), or an array whose members they are (rebuilt_machine.h).
 //
 // Nothing here locks: the stage does.
 
@@ -26,12 +26,13 @@ class Content {
  public:
   virtual ~Content() = default;
 
-  virtual const std::vector<Face>& faces() const = 0;  ///< at least one; the first is the stage's disk
+  virtual const std::vector<Face>& faces()
+      const = 0;  ///< at least one; the first is the stage's disk
 
   /// Does the work of a request: 0 or an errno. Gives it an id when a recording needs one.
   virtual int serve(std::size_t face, model::Request& request) = 0;
-  /// Tells the recording that the request, whose work ended so, is answered now: 0 or the errno that the
-  /// answer has to be instead.
+  /// Tells the recording that the request, whose work ended so, is answered now: 0 or the errno
+  /// that the answer has to be instead.
   virtual int acknowledge(std::size_t face, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
   /// An orderly shutdown of what has volatile state; the content continues afterwards.
@@ -39,7 +40,8 @@ class Content {
   /// Why every request fails from now on, if that is not a fault of the disks.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
-  virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) = 0;
+  virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba,
+                                         std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
   virtual Result<std::uint64_t> digest() = 0;  ///< of what clients see now
 };

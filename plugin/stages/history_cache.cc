@@ -11,7 +11,8 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range, and where its first sector lies in the recording; ranges follow each other without gaps.
+/// A range, and where its first sector lies in the recording; ranges follow each other without
+/// gaps.
 struct Stretch {
   std::uint64_t lba = 0, end = 0;
   std::optional<record::ExtentLocation> where;  ///< none: not in this recording
@@ -20,19 +21,21 @@ struct Stretch {
 std::vector<Stretch> stretches_of(const states::StateImage& image) {
   std::vector<Stretch> all;
   std::uint64_t next = 0;
-  image.top().index().visit(0, image.sectors(),
-                            [&](std::uint64_t lba, std::uint64_t count, record::ExtentLocation where) {
-                              if (lba > next) all.push_back({next, lba, std::nullopt});
-                              all.push_back({lba, lba + count, where});
-                              next = lba + count;
-                            });
+  image.top().index().visit(
+      0, image.sectors(),
+      [&](std::uint64_t lba, std::uint64_t count, record::ExtentLocation where) {
+        if (lba > next) all.push_back({next, lba, std::nullopt});
+        all.push_back({lba, lba + count, where});
+        next = lba + count;
+      });
   if (next < image.sectors()) all.push_back({next, image.sectors(), std::nullopt});
   return all;
 }
 
 /// Calls visit(lba, sectors) for every range whose bytes the two images have from different places.
 template <typename Visit>
-void visit_differences(const states::StateImage& one, const states::StateImage& other, Visit visit) {
+void visit_differences(const states::StateImage& one, const states::StateImage& other,
+                       Visit visit) {
   const std::vector<Stretch> ours = stretches_of(one);
   const std::vector<Stretch> theirs = stretches_of(other);
   const auto where_at = [](const Stretch& stretch, std::uint64_t lba) {

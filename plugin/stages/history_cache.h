@@ -20,8 +20,9 @@ class OpenHistory {
   explicit OpenHistory(std::shared_ptr<const states::RunHistory> run) : run_(std::move(run)) {}
   const states::RunHistory& run() const { return *run_; }
 
-  /// image.digest() of one of its states, for the price of the difference to the one that was asked for last:
-  /// the ranges whose bytes lie elsewhere in the recording. May be called by several threads.
+  /// image.digest() of one of its states, for the price of the difference to the one that was asked
+  /// for last: the ranges whose bytes lie elsewhere in the recording. May be called by several
+  /// threads.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 
  private:
@@ -38,12 +39,14 @@ class HistoryCache {
  public:
   static constexpr std::size_t kKeptMax = 8;
 
-  /// The recording as it is on the host now: one that grew or was replaced is read again. Callers that ask
-  /// for the same one at once wait for one reading; others do not. May be called by several threads.
+  /// The recording as it is on the host now: one that grew or was replaced is read again. Callers
+  /// that ask for the same one at once wait for one reading; others do not. May be called by
+  /// several threads.
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:
-  using Version = std::array<std::uint64_t, 5>;  ///< device, inode, bytes, and time of the last change
+  using Version =
+      std::array<std::uint64_t, 5>;  ///< device, inode, bytes, and time of the last change
   struct Entry {
     std::filesystem::path path;
     Version version = {};

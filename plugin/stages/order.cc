@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kSectorsMax = std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
+constexpr std::uint64_t kSectorsMax =
+    std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
 constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
@@ -32,7 +33,8 @@ Result<void> take_log(const json& object, LoadOrder& order) {
   TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
   if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
   if (object.contains("machine"))
-    return fail("log_sectors", "cannot be combined with 'machine'", "a log disk goes with a plain disk only");
+    return fail("log_sectors", "cannot be combined with 'machine'",
+                "a log disk goes with a plain disk only");
   order.log_sectors = sectors;
   return {};
 }
@@ -47,7 +49,8 @@ Result<void> take_slow(const json& object, LoadOrder& order) {
   TRY(const auto by, base::number_of(object, "slow_us", kAnswerDelayMostUs));
   order.delay.slow_us = static_cast<std::uint32_t>(by);
   if (!slow->is_array() || slow->size() > kSlowPlacesMost)
-    return fail("slow", fmt::format("is not a list of at most {} places", kSlowPlacesMost), kRemedy);
+    return fail("slow", fmt::format("is not a list of at most {} places", kSlowPlacesMost),
+                kRemedy);
   for (const json& place : *slow) {
     const auto number = [&](std::size_t at) {
       return place.is_array() && place.size() == 2 && place[at].is_number_unsigned() &&
@@ -75,7 +78,8 @@ Result<void> take_record(const json& object, LoadOrder& order) {
     order.delay.most_us = static_cast<std::uint32_t>(most);
   }
   if (object.contains("delay_seed")) {
-    TRY(const auto seed, base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max()));
+    TRY(const auto seed,
+        base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max()));
     order.delay.seed = seed;
   }
   return take_slow(object, order);
@@ -84,16 +88,19 @@ Result<void> take_record(const json& object, LoadOrder& order) {
 Result<void> take_used(const json& object, LoadOrder& order) {
   const auto used = object.find("used_disk");
   if (used == object.end()) return {};
-  if (!used->is_boolean()) return fail("used_disk", "is neither true nor false", "write true or false");
+  if (!used->is_boolean())
+    return fail("used_disk", "is neither true nor false", "write true or false");
   order.used_disk = used->get<bool>();
   if (order.used_disk && object.contains("machine"))
-    return fail("used_disk", "cannot be combined with \"machine\"", "an array is made of empty members");
+    return fail("used_disk", "cannot be combined with \"machine\"",
+                "an array is made of empty members");
   return {};
 }
 
 Result<void> take_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
-  if (!order.machine) return fail("faults", "need a machine", "a medium by itself has none; add 'machine'");
+  if (!order.machine)
+    return fail("faults", "need a machine", "a medium by itself has none; add 'machine'");
   const json& list = object["faults"];
   constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)
@@ -113,13 +120,14 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
                                   "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
                                  "an empty disk has no recording and no id; leave one of them out")
                : base::only_keys(object,
-                                 {"state", "stage", "recording", "id", "record", "delay_us", "delay_seed",
-                                  "slow", "slow_us", "machine", "faults"},
+                                 {"state", "stage", "recording", "id", "record", "delay_us",
+                                  "delay_seed", "slow", "slow_us", "machine", "faults"},
                                  kSeeControl));
   LoadOrder order{.stage = stage};
   if (is_blank) {
     TRY(const auto sectors, base::number_of(object, "sectors", kSectorsMax));
-    if (sectors == 0) return fail("sectors", "a disk needs at least one sector", "give a larger number");
+    if (sectors == 0)
+      return fail("sectors", "a disk needs at least one sector", "give a larger number");
     order.sectors = sectors;
     TRY(take_log(object, order));
     TRY(take_used(object, order));

@@ -1,6 +1,7 @@
 #pragma once
-// What the control socket asks of stages (plugin/servers/nbd/CONTROL.md, "A server of crash states"): one line of
-// JSON in, one out. Parsing is apart from doing, so that hostile input meets a function without side effects.
+// What the control socket asks of stages (plugin/servers/nbd/CONTROL.md, "A server of crash
+// states"): one line of JSON in, one out. Parsing is apart from doing, so that hostile input meets
+// a function without side effects.
 
 #include <string>
 #include <string_view>

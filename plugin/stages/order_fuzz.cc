@@ -1,5 +1,5 @@
-// Fuzzes the orders to a server of crash states: whatever comes, it is an order or an error with a problem in
-// it.
+// Fuzzes the orders to a server of crash states: whatever comes, it is an order or an error with a
+// problem in it.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

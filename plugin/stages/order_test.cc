@@ -43,7 +43,8 @@ TEST(StageOrder, TheOthers) {
   EXPECT_EQ(std::get<SealOrder>(*parse_order(R"({"state":"seal","stage":1})")).stage, 1U);
   EXPECT_EQ(std::get<StatusOrder>(*parse_order(R"({"state":"status","stage":2})")).stage, 2U);
   EXPECT_EQ(std::get<DigestOrder>(*parse_order(R"({"state":"digest","stage":3})")).stage, 3U);
-  EXPECT_EQ(std::get<MarkOrder>(*parse_order(R"({"state":"mark","stage":0,"text":"a b"})")).text, "a b");
+  EXPECT_EQ(std::get<MarkOrder>(*parse_order(R"({"state":"mark","stage":0,"text":"a b"})")).text,
+            "a b");
 }
 
 TEST(StageOrder, RefusalsNameTheKey) {
@@ -51,7 +52,8 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {"nonsense", "request: is not a JSON object"},
       {R"({"power":"cut"})", "is not for a server of crash states"},
       {R"({"state":"load"})", "stage: is missing"},
-      {R"({"state":"load","stage":64,"sectors":8})", "stage: is missing or not a whole number; give 0 to 63"},
+      {R"({"state":"load","stage":64,"sectors":8})",
+       "stage: is missing or not a whole number; give 0 to 63"},
       {R"({"state":"load","stage":-1,"sectors":8})", "stage: "},
       {R"({"state":"load","stage":0})", "recording: is missing"},
       {R"({"state":"load","stage":0,"recording":"a.hcrec","id":"w1"})", "is not an absolute path"},
@@ -74,36 +76,43 @@ TEST(StageOrder, RefusalsNameTheKey) {
        "used_disk: cannot be"},
       {R"({"state":"load","stage":0,"sectors":8,"delay_us":5})", "delay_us: has no effect"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","delay_us":2000000})", "delay_us: "},
-      {R"({"state":"load","stage":0,"sectors":8,"slow":[[0,8]],"slow_us":5})", "slow: has no effect"},
+      {R"({"state":"load","stage":0,"sectors":8,"slow":[[0,8]],"slow_us":5})",
+       "slow: has no effect"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,8]]})",
        "slow: and slow_us come together"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0]],"slow_us":5})",
        "slow: has something"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,-1]],"slow_us":5})",
        "slow: has something"},
-      {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":7,"slow_us":5})", "slow: is not a list"},
+      {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":7,"slow_us":5})",
+       "slow: is not a list"},
       {R"({"state":"load","stage":0,"sectors":8,"faults":["dead:hd0"]})", "faults: need a machine"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":"dead:hd0.1"})",
        "faults: is not a list"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":[7]})",
        "faults: has something that is not text"},
-      {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":["odd:hd0.1"]})", "odd"},
+      {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":["odd:hd0.1"]})",
+       "odd"},
       {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
       {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},
       {R"({"state":"seal","stage":0,"text":"x"})", "text: is not a key"},
       {R"({"state":"eject","stage":0})", "unknown command \"eject\"; use load, seal"},
   };
   for (const auto& [line, words] : table)
-    EXPECT_NE(refusal_of(line).find(words), std::string::npos) << line << " -> " << refusal_of(line);
+    EXPECT_NE(refusal_of(line).find(words), std::string::npos)
+        << line << " -> " << refusal_of(line);
 }
 
 TEST(StageOrder, AnswersInOneLine) {
   auto server = StageServer::create({.stages = 2});
   ASSERT_TRUE(server);
-  const auto ask = [&](std::string_view line) { return nlohmann::json::parse(answer(**server, line)); };
+  const auto ask = [&](std::string_view line) {
+    return nlohmann::json::parse(answer(**server, line));
+  };
   const auto refused = ask(R"({"state":"status","stage":2})");
   EXPECT_FALSE(refused["ok"]);
-  EXPECT_NE(refused["error"].get<std::string>().find("this server has 2"), std::string::npos) << refused;
+  EXPECT_NE(refused["error"].get<std::string>().find("this server has 2"), std::string::npos)
+      << refused;
   const auto loaded = ask(R"({"state":"load","stage":1,"sectors":2048})");
   EXPECT_TRUE(loaded["ok"]);
   EXPECT_EQ(loaded["sectors"], 2048);

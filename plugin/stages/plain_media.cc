@@ -11,8 +11,8 @@ states::StateImage blank_image(std::uint64_t sectors) {
   return states::StateImage(record::MediumState(nullptr, record::ExtentIndex(sectors)));
 }
 
-PlainMedia::PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
-                       bool used_disk)
+PlainMedia::PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max,
+                       StageRecording* recording, bool used_disk)
     : recording_(recording), used_disk_(used_disk) {
   for (Medium& medium : media) {
     faces_.push_back({std::move(medium.name), medium.image.sectors()});
@@ -67,7 +67,8 @@ void PlainMedia::mark(std::string_view text) {
   if (recorded()) recording_->marked(recording_->now(), text);
 }
 
-media::WrittenMap::Run PlainMedia::written(std::size_t face, std::uint64_t lba, std::uint64_t limit) {
+media::WrittenMap::Run PlainMedia::written(std::size_t face, std::uint64_t lba,
+                                           std::uint64_t limit) {
   Disk& disk = *disks_[face];
   if (!disk.image_in_map)
     disk.image.visit_written(

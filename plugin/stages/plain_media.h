@@ -1,5 +1,6 @@
 #pragma once
-// The media of a crash state as they are, each a disk under an overlay. Requests go straight to the bytes.
+// The media of a crash state as they are, each a disk under an overlay. Requests go straight to the
+// bytes.
 //
 //   write -> SUBMIT -> overlay            then, once all that was in flight with it is submitted: ACK
 //   read  -> overlay, else the state      EIO where the state cannot be read, until it is written again
@@ -25,8 +26,8 @@ states::StateImage blank_image(std::uint64_t sectors);
 
 class PlainMedia final : public Content {
  public:
-  /// `media`: at least one. `overlay_bytes_max` is shared out to none: each medium has as much. `recording`,
-  /// which may be null, must outlive it. `used_disk`: record/used_disk.h.
+  /// `media`: at least one. `overlay_bytes_max` is shared out to none: each medium has as much.
+  /// `recording`, which may be null, must outlive it. `used_disk`: record/used_disk.h.
   PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
              bool used_disk = false);
 

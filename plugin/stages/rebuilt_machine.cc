@@ -26,7 +26,8 @@ int errno_of(model::Status status) {
 
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors) {
   TRY(auto stack, profiles::load_stack(profile));
-  return profiles::plan({{kDeviceName, std::move(stack), sectors * model::kSectorBytes, std::nullopt}});
+  return profiles::plan(
+      {{kDeviceName, std::move(stack), sectors * model::kSectorBytes, std::nullopt}});
 }
 
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan) {
@@ -38,42 +39,48 @@ std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan)
 }
 
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
-                       const std::vector<record::RecordedDevice>& recorded, const std::string& recording) {
+                       const std::vector<record::RecordedDevice>& recorded,
+                       const std::string& recording) {
   const auto refuse = [&](const std::string& difference) {
     return fail(
         "machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
         "name the stack that the recording was made of; `headcrash recording info` lists its devices");
   };
   if (plan.all.size() != recorded.size())
-    return refuse(fmt::format("it makes {} devices, the recording has {}", plan.all.size(), recorded.size()));
+    return refuse(
+        fmt::format("it makes {} devices, the recording has {}", plan.all.size(), recorded.size()));
   for (std::size_t id = 0; id < recorded.size(); ++id) {
     const profiles::PlannedDevice& planned = plan.all[id];
     const record::RecordedDevice& was = recorded[id];
     if (planned.name != was.name)
       return refuse(fmt::format("device {} is {}, not {}", id, was.name, planned.name));
     if (planned.leaf != was.medium)
-      return refuse(fmt::format("{} {} a medium of its own", was.name, was.medium ? "has" : "has not"));
-    if (planned.sectors != was.sectors)
       return refuse(
-          fmt::format("{} has {} sectors and would have {}", was.name, was.sectors, planned.sectors));
+          fmt::format("{} {} a medium of its own", was.name, was.medium ? "has" : "has not"));
+    if (planned.sectors != was.sectors)
+      return refuse(fmt::format("{} has {} sectors and would have {}", was.name, was.sectors,
+                                planned.sectors));
   }
   return {};
 }
 
-Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan, const PowerOn& with,
+Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan plan,
+                                                               const PowerOn& with,
                                                                std::uint64_t overlay_bytes_max,
                                                                StageRecording* recording) {
   std::unique_ptr<RebuiltMachine> self(new RebuiltMachine(std::move(plan), recording));
   self->stores_.resize(self->plan_.all.size());
   for (const Medium& medium : with.media)
-    self->stores_.at(medium.device) = std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
+    self->stores_.at(medium.device) =
+        std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
   model::MachineObserver& observer =
       recording != nullptr ? static_cast<model::MachineObserver&>(*recording) : self->nobody_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
   // Recovery has to meet them, and what a cache has written back is readable again.
-  options.mark_unreadable = [&stores = self->stores_](model::DeviceId id, model::DeviceFaults& faults) {
+  options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
+                                                      model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
   };
   TRY(self->write_back(with, true));
@@ -81,24 +88,26 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   self->built_ = std::move(built);
   TRY(self->check_started());
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
-    self->faces_.push_back(
-        {self->built_.machine->device_name(i), self->built_.machine->device(i).characteristics().sectors});
+    self->faces_.push_back({self->built_.machine->device_name(i),
+                            self->built_.machine->device(i).characteristics().sectors});
   TRY(self->write_back(with, false));
   if (recording != nullptr && !with.caches.empty()) self->mark(states::kCachesWrittenBackMark);
   return self;
 }
 
-/// Sectors of a cache to the drive that it stands in front of (the recording learns of it), or through the
-/// array.
+/// Sectors of a cache to the drive that it stands in front of (the recording learns of it), or
+/// through the array.
 Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
                                       std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
   TRY(cache.image.read(lba, bytes));
   if (plan_.all[below].leaf) {
     if (recording_ != nullptr)
-      recording_->media_written(
-          below, 0,
-          {.lba = lba, .sectors = static_cast<std::uint32_t>(sectors), .outcome = {}, .bytes = bytes});
+      recording_->media_written(below, 0,
+                                {.lba = lba,
+                                 .sectors = static_cast<std::uint32_t>(sectors),
+                                 .outcome = {},
+                                 .bytes = bytes});
     return stores_[below]->write(lba, bytes);
   }
   model::Request write;
@@ -107,16 +116,18 @@ Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below
   write.sectors = static_cast<std::uint32_t>(sectors);
   write.data = bytes;
   if (run(0, write) == model::Status::ok) return {};
-  return fail(cache.name, fmt::format("sectors {} to {} cannot be written back", lba, lba + sectors - 1),
+  return fail(cache.name,
+              fmt::format("sectors {} to {} cannot be written back", lba, lba + sectors - 1),
               "look at the state of the array below it");
 }
 
 Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
   constexpr std::uint64_t kStepSectors = 128;
   for (const Medium& cache : with.caches) {
-    const bool lost = std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
-      return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
-    });
+    const bool lost =
+        std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
+          return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
+        });
     const auto below = static_cast<model::DeviceId>(cache.device + 1);  // ids count depth first
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
@@ -138,7 +149,8 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
 
 void RebuiltMachine::MemberStore::mark_unreadable(model::DeviceFaults& faults) const {
   std::uint64_t at = 0;
-  while (const auto bad = at < sectors() ? overlay_.first_unreadable(at, sectors() - at) : std::nullopt) {
+  while (const auto bad =
+             at < sectors() ? overlay_.first_unreadable(at, sectors() - at) : std::nullopt) {
     faults.make_unreadable(*bad, 1);
     at = *bad + 1;
   }
@@ -165,7 +177,8 @@ model::Status RebuiltMachine::run(std::size_t face, const model::Request& reques
 
 std::optional<std::string> RebuiltMachine::error() const {
   if (!unanswered_) return std::nullopt;
-  return *unanswered_ + ": did not answer a request, and nothing more can be asked of it; load a state again";
+  return *unanswered_ +
+         ": did not answer a request, and nothing more can be asked of it; load a state again";
 }
 
 int RebuiltMachine::serve(std::size_t face, model::Request& request) {
@@ -179,7 +192,9 @@ int RebuiltMachine::serve(std::size_t face, model::Request& request) {
 
 /// The array told the recording itself, at its own time.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
-  return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error() ? EIO : error;
+  return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
+             ? EIO
+             : error;
 }
 
 void RebuiltMachine::shut_down() {
@@ -207,8 +222,8 @@ Result<std::uint64_t> RebuiltMachine::digest() {
     for (std::uint64_t lba = 0; lba < faces_[face].sectors; lba += kStepSectors) {
       model::Request read;
       read.lba = lba;
-      read.sectors =
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(kStepSectors, faces_[face].sectors - lba));
+      read.sectors = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(kStepSectors, faces_[face].sectors - lba));
       read.into = std::span(bytes).first(std::size_t{read.sectors} * model::kSectorBytes);
       if (run(face, read) != model::Status::ok)
         return fail(faces_[face].name,

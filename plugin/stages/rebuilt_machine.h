@@ -1,14 +1,14 @@
 #pragma once
-// An array (or a cache over one) built again over the media that a power cut left: what clients see is the
-// array, after it has recovered as its hardware does at power-on.
+// An array (or a cache over one) built again over the media that a power cut left: what clients see
+// is the array, after it has recovered as its hardware does at power-on.
 //
 //   hd0    array  <- clients                a model::Machine without a clock: a request is done when its
 //   hd0.0  drive  <- overlay over hd0.0       events have run
 //   hd0.1  drive  <- overlay over hd0.1
 //
-// A battery-backed cache has kept what it held, unless its battery is found dead (faults): it is written back
-// at power-on, in front of a drive before the array starts, in front of an array once that serves. Volatile
-// caches start empty; shut_down() writes them back.
+// A battery-backed cache has kept what it held, unless its battery is found dead (faults): it is
+// written back at power-on, in front of a drive before the array starts, in front of an array once
+// that serves. Volatile caches start empty; shut_down() writes them back.
 
 #include <memory>
 
@@ -20,8 +20,8 @@
 
 namespace headcrash::stages {
 
-/// The devices that a stack makes of `sectors`; hd0 is the array. Errors: no such profile, a size that
-/// it cannot have.
+/// The devices that a stack makes of `sectors`; hd0 is the array. Errors: no such profile, a size
+/// that it cannot have.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
 /// As the header of a recording tells them.
@@ -29,9 +29,11 @@ std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan)
 
 /// Error: these are not the devices that the recording was made of, so that its media do not fit.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
-                       const std::vector<record::RecordedDevice>& recorded, const std::string& recording);
+                       const std::vector<record::RecordedDevice>& recorded,
+                       const std::string& recording);
 
-/// Part of the error's problem when an array does not accept what it finds (dirty, and a member is gone).
+/// Part of the error's problem when an array does not accept what it finds (dirty, and a member is
+/// gone).
 inline constexpr const char* kDoesNotStart = "does not start";
 
 /// What the hardware is powered on with.
@@ -43,9 +45,9 @@ struct PowerOn {
 
 class RebuiltMachine final : public Content {
  public:
-  /// `recording`, which may be null, must outlive it and sees the media too. Errors: what the hardware says
-  /// when it cannot start; an array that refuses to (it "does not start": kDoesNotStart); a fault of a device
-  /// that is not there.
+  /// `recording`, which may be null, must outlive it and sees the media too. Errors: what the
+  /// hardware says when it cannot start; an array that refuses to (it "does not start":
+  /// kDoesNotStart); a fault of a device that is not there.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
@@ -66,13 +68,15 @@ class RebuiltMachine final : public Content {
       : plan_(std::move(plan)), recording_(recording) {}
   Result<void> check_started() const;
   Result<void> write_back(const PowerOn& with, bool to_drives);
-  Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba, std::uint64_t sectors);
+  Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
+                        std::uint64_t sectors);
   model::Status run(std::size_t face, const model::Request& request);
 
   profiles::Plan plan_;
   StageRecording* recording_;
   model::NullObserver nobody_;
-  /// An overlay that remembers whether it was ever full: a drive tells its array only that it failed.
+  /// An overlay that remembers whether it was ever full: a drive tells its array only that it
+  /// failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)

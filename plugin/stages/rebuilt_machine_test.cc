@@ -1,4 +1,5 @@
-// Arrays on stages: fresh ones, and those that a power cut left, rebuilt over the media of a crash state.
+// Arrays on stages: fresh ones, and those that a power cut left, rebuilt over the media of a crash
+// state.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <cerrno>
@@ -14,7 +15,8 @@ constexpr std::uint64_t kArraySectors = 65536;
 LoadOrder fresh_array(const std::filesystem::path& record, std::size_t stage = 0) {
   return {.stage = stage, .sectors = kArraySectors, .record = record, .machine = kProfile};
 }
-LoadOrder array_in(const std::filesystem::path& recording, const std::string& id, std::size_t stage = 0) {
+LoadOrder array_in(const std::filesystem::path& recording, const std::string& id,
+                   std::size_t stage = 0) {
   return {.stage = stage, .recording = recording, .id = id, .machine = kProfile};
 }
 
@@ -78,8 +80,8 @@ TEST(RebuiltMachine, TheArrayComesBack) {
   EXPECT_LT(member.sectors(), kArraySectors);
 }
 
-/// Between the write of the data and that of the parity: the array must come back all the same, as one whose
-/// parity it corrects.
+/// Between the write of the data and that of the parity: the array must come back all the same, as
+/// one whose parity it corrects.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -133,7 +135,8 @@ TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
     after = sealed->events;
   }
   EXPECT_GT(after, before);
-  load(*server, {.stage = 0, .recording = path, .id = "p" + std::to_string(after), .machine = "sata-ssd"});
+  load(*server,
+       {.stage = 0, .recording = path, .id = "p" + std::to_string(after), .machine = "sata-ssd"});
   StageClient client(**server->stage(0));
   EXPECT_EQ(client.read(0), filled('v'));
 }
@@ -185,7 +188,8 @@ TEST(RebuiltMachine, AFullOverlayOfAMemberIsToTheClient) {
   load(*server, {.stage = 0, .sectors = kArraySectors, .machine = kProfile});
   StageClient client(**server->stage(0));
   int error = 0;
-  for (std::uint64_t lba = 0; lba < 8192 && error == 0; lba += 64) error = client.write(lba, filled('f', 64));
+  for (std::uint64_t lba = 0; lba < 8192 && error == 0; lba += 64)
+    error = client.write(lba, filled('f', 64));
   if (error == 0) error = client.flush();
   EXPECT_EQ(error, ENOSPC);
   ASSERT_TRUE((*server->stage(0))->status().error);
@@ -221,7 +225,8 @@ TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
   order.faults = {fault("dead:hd0.0")};
   const auto refused = server->load(order);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find(kDoesNotStart), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find(kDoesNotStart), std::string::npos)
+      << refused.error().message();
 }
 
 /// One cache in front of the array, one in front of each member's log.

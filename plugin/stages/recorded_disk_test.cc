@@ -28,8 +28,9 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
   return bytes;
 }
 
-/// A used disk under a recording and under one on top of it: what nobody wrote holds the bytes from before, a
-/// trim changes nothing, zeroes are zeroes, and a lost write of zeroes is another state than a kept one.
+/// A used disk under a recording and under one on top of it: what nobody wrote holds the bytes from
+/// before, a trim changes nothing, zeroes are zeroes, and a lost write of zeroes is another state
+/// than a kept one.
 TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -48,8 +49,8 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
   }
   ASSERT_TRUE((*server->stage(0))->seal());
 
-  load(*server,
-       recorded_into({.recording = folder / "formatted.hcrec", .id = "w8"}, folder / "workload.hcrec"));
+  load(*server, recorded_into({.recording = folder / "formatted.hcrec", .id = "w8"},
+                              folder / "workload.hcrec"));
   {
     StageClient client(**server->stage(0));
     EXPECT_EQ(client.read(8), filled('x'));
@@ -74,8 +75,8 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
   EXPECT_EQ(known, 16U) << "x, and zeroes that came as bytes; what was there before is left out";
 }
 
-/// A guest that flushes without having waited for its write: the write takes its time, so that the flush does
-/// not cover it. At once, it was answered before the flush could be sent.
+/// A guest that flushes without having waited for its write: the write takes its time, so that the
+/// flush does not cover it. At once, it was answered before the flush could be sent.
 TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -99,13 +100,16 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   const auto run = states::RunHistory::load(folder / "slow.hcrec");
   ASSERT_TRUE(run);
   ASSERT_TRUE((*run)->flushes(0).at(0).acked_event && (*run)->writes(0).at(0).acked_event);
-  EXPECT_LT(*(*run)->flushes(0)[0].acked_event, *(*run)->writes(0)[0].acked_event) << "the flush overtakes";
-  EXPECT_EQ((*run)->unflushed_at(0, (*run)->events()).size(), 1U) << "the flush did not cover the write";
+  EXPECT_LT(*(*run)->flushes(0)[0].acked_event, *(*run)->writes(0)[0].acked_event)
+      << "the flush overtakes";
+  EXPECT_EQ((*run)->unflushed_at(0, (*run)->events()).size(), 1U)
+      << "the flush did not cover the write";
 }
 
 TEST(RecordedDisk, WritesToASlowPlaceTakeLonger) {
   const AnswerDelay delay{.seed = 0, .most_us = 0, .slow = {{100, 8}, {200, 1}}, .slow_us = 7};
-  const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors, std::size_t face = 0) {
+  const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors,
+                      std::size_t face = 0) {
     return delay.of(1, face, {.op = op, .lba = lba, .sectors = sectors}).count();
   };
   EXPECT_EQ(of(model::Op::write, 92, 8), 0);

@@ -14,9 +14,11 @@
 namespace headcrash::stages {
 namespace {
 
-std::optional<std::size_t> find_face(const std::vector<Face>& faces, const std::optional<std::string>& name) {
+std::optional<std::size_t> find_face(const std::vector<Face>& faces,
+                                     const std::optional<std::string>& name) {
   if (!name) return 0;
-  const auto found = std::find_if(faces.begin(), faces.end(), [&](const Face& f) { return f.name == *name; });
+  const auto found =
+      std::find_if(faces.begin(), faces.end(), [&](const Face& f) { return f.name == *name; });
   if (found == faces.end()) return std::nullopt;
   return static_cast<std::size_t>(found - faces.begin());
 }
@@ -37,7 +39,8 @@ Stage::~Stage() {
 
 Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
   if (arrived_ != finished_)
-    return fail(name_, "a request is inside", "unmount what is on it and wait for its answers, then load");
+    return fail(name_, "a request is inside",
+                "unmount what is on it and wait for its answers, then load");
   for (const Connection* connection : connections_) {
     const auto index = find_face(faces, connection->face_);
     const std::string disk = connection->face_ ? name_ + "/" + *connection->face_ : name_;
@@ -45,10 +48,11 @@ Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
       return fail(disk, fmt::format("is attached, and the state has only {}", names_of(faces)),
                   "detach it first, or load a state of the same machine");
     if (faces[*index].sectors != connection->sectors_)
-      return fail(disk,
-                  fmt::format("is attached with {} sectors, the state has {}", connection->sectors_,
-                              faces[*index].sectors),
-                  "a guest keeps believing the size it has seen: detach it first, or use another stage");
+      return fail(
+          disk,
+          fmt::format("is attached with {} sectors, the state has {}", connection->sectors_,
+                      faces[*index].sectors),
+          "a guest keeps believing the size it has seen: detach it first, or use another stage");
   }
   return {};
 }
@@ -77,7 +81,8 @@ Result<void> Stage::put(Load load) {
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
-  // The old overlay is freed without the lock: a guest that comes back at once need not wait for it.
+  // The old overlay is freed without the lock: a guest that comes back at once need not wait for
+  // it.
   load.content.reset();
   return {};
 }
@@ -97,7 +102,8 @@ Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<st
   if (!index)
     return fail(name_, fmt::format("has no disk \"{}\"", face->substr(0, 64)),
                 fmt::format("use one of: {}", names_of(faces)));
-  std::unique_ptr<Connection> connection(new Connection(*this, face, *index, faces[*index].sectors));
+  std::unique_ptr<Connection> connection(
+      new Connection(*this, face, *index, faces[*index].sectors));
   connections_.insert(connection.get());
   return connection;
 }
@@ -141,13 +147,13 @@ void Stage::note_error(int error) {
   } else if (const auto why = load_.content->error()) {
     error_ = why;
   } else if (error == ENOSPC) {
-    error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=", name_,
-                         load_.content->overlay_bytes() >> 20);
+    error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=",
+                         name_, load_.content->overlay_bytes() >> 20);
   }
 }
 
-/// An exception must not leave a request counted as inside for ever: it is the request's error, and that of
-/// the stage, whose bytes may be half of what was asked for.
+/// An exception must not leave a request counted as inside for ever: it is the request's error, and
+/// that of the stage, whose bytes may be half of what was asked for.
 template <typename Work>
 int Stage::without_exception(const Work& work) noexcept {
   try {
@@ -180,9 +186,10 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
 std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t face,
                                           const model::Request& request) const {
   const model::SectorRange written{request.lba, request.sectors};
-  const bool is_slow =
-      face == 0 && request.op == model::Op::write &&
-      std::ranges::any_of(slow, [&](const model::SectorRange& range) { return range.overlaps(written); });
+  const bool is_slow = face == 0 && request.op == model::Op::write &&
+                       std::ranges::any_of(slow, [&](const model::SectorRange& range) {
+                         return range.overlaps(written);
+                       });
   return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
 
@@ -199,7 +206,8 @@ Stage::Connection::Begun Stage::begin(const Connection& connection, model::Reque
 
 int Stage::end(const Connection& connection, const model::Request& request, int error) {
   if (is_recorded(request))
-    error = without_exception([&] { return load_.content->acknowledge(connection.index_, request, error); });
+    error = without_exception(
+        [&] { return load_.content->acknowledge(connection.index_, request, error); });
   ++finished_;
   note_error(error);
   return error;

@@ -1,16 +1,17 @@
 #pragma once
-// One stage: what was loaded onto it last, the connections that have it open, and the lock they take turns
-// by.
+// One stage: what was loaded onto it last, the connections that have it open, and the lock they
+// take turns by.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
 //   control     --put()----> [lock] other content, other nonce [unlock]     only while no request is inside
 //
-// Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are the same. An
-// ACK waits until every request that had arrived meanwhile is submitted: what was in flight together is
-// recorded as such, and a flush that the guest did not hold back until its writes were answered does not
-// cover them. A recorded stage takes its time to answer (AnswerDelay), so that a flush which is sent before
-// its writes were awaited finds them in flight. (A lock around the whole of a request would make each one
-// durable before the next, and hide a file system that flushes too early.)
+// Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are
+// the same. An ACK waits until every request that had arrived meanwhile is submitted: what was in
+// flight together is recorded as such, and a flush that the guest did not hold back until its
+// writes were answered does not cover them. A recorded stage takes its time to answer
+// (AnswerDelay), so that a flush which is sent before its writes were awaited finds them in flight.
+// (A lock around the whole of a request would make each one durable before the next, and hide a
+// file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -28,20 +29,21 @@
 
 namespace headcrash::stages {
 
-/// How long a recorded stage takes to answer a write or a flush: drawn for each from the seed, most of them
-/// in an eighth of the longest time, so that answers come in another order than requests.
+/// How long a recorded stage takes to answer a write or a flush: drawn for each from the seed, most
+/// of them in an eighth of the longest time, so that answers come in another order than requests.
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0: at once
-  /// Writes to the stage's disk (face 0) that touch one of these ranges take `slow_us` longer: what nobody waits for is in
-  /// flight at the next flush.
+  /// Writes to the stage's disk (face 0) that touch one of these ranges take `slow_us` longer: what
+  /// nobody waits for is in flight at the next flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
   /// Drawn for the request of that number.
   std::chrono::microseconds of(std::uint64_t number) const;
   /// The same and, for a write to slow sectors, the rest.
-  std::chrono::microseconds of(std::uint64_t number, std::size_t face, const model::Request& request) const;
+  std::chrono::microseconds of(std::uint64_t number, std::size_t face,
+                               const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
@@ -50,9 +52,11 @@ inline constexpr std::size_t kSlowPlacesMost = 4096;
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct StageStatus {
-  std::string id, recording, nonce;  ///< empty before the first load; id and recording for an empty disk
+  std::string id, recording,
+      nonce;  ///< empty before the first load; id and recording for an empty disk
   std::uint64_t overlay_bytes = 0;
-  std::uint64_t reads = 0, writes = 0, flushes = 0;  ///< since the load; trims and zeroes are writes
+  std::uint64_t reads = 0, writes = 0,
+                flushes = 0;  ///< since the load; trims and zeroes are writes
   std::optional<std::string> error;
 };
 
@@ -72,14 +76,15 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// A client's time, which recordings have then. From any thread, at any time until the stage ends. Before the first load.
+  /// A client's time, which recordings have then. From any thread, at any time until the stage
+  /// ends. Before the first load.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
   /// Refuses while a request is inside, and disks of another size than open connections have seen.
   Result<void> may_load(const std::vector<Face>& faces) const;
-  /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is given up
-  /// as it is.
+  /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is
+  /// given up as it is.
   Result<void> put(Load load);
 
   /// A client's. Ends before the stage does.
@@ -91,8 +96,9 @@ class Stage {
 
     std::uint64_t sectors() const { return sectors_; }  ///< never changes
     int serve(model::Request request);                  ///< 0 or an errno
-    /// The same in two halves, for a client whose time is not the host's: the work of the request; and, once so much of its
-    /// time has passed, the answer, 0 or an errno. It gives the request an id. REQUIRES: each is answered.
+    /// The same in two halves, for a client whose time is not the host's: the work of the request;
+    /// and, once so much of its time has passed, the answer, 0 or an errno. It gives the request an
+    /// id. REQUIRES: each is answered.
     struct Begun {
       int error = 0;
       std::chrono::microseconds answer_in{0};
@@ -103,7 +109,8 @@ class Stage {
 
    private:
     friend class Stage;
-    Connection(Stage& stage, std::optional<std::string> face, std::size_t index, std::uint64_t sectors)
+    Connection(Stage& stage, std::optional<std::string> face, std::size_t index,
+               std::uint64_t sectors)
         : stage_(stage), face_(std::move(face)), index_(index), sectors_(sectors) {}
     Stage& stage_;
     const std::optional<std::string> face_;  ///< none: the stage's disk

@@ -15,18 +15,18 @@ model::TimeNs host_time() {
 
 }  // namespace
 
-StageRecording::StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer,
-                               Clock clock)
+StageRecording::StageRecording(std::filesystem::path path,
+                               std::unique_ptr<record::RecordingWriter> writer, Clock clock)
     : path_(std::move(path)),
       writer_(std::move(writer)),
       clock_(clock ? std::move(clock) : host_time),
       begun_(clock_()) {}
 
-Result<std::unique_ptr<StageRecording>> StageRecording::create(const std::filesystem::path& path,
-                                                               const record::RecordingHeader& header,
-                                                               Clock clock) {
+Result<std::unique_ptr<StageRecording>> StageRecording::create(
+    const std::filesystem::path& path, const record::RecordingHeader& header, Clock clock) {
   TRY(auto writer, record::RecordingWriter::create(path, header));
-  return std::unique_ptr<StageRecording>(new StageRecording(path, std::move(writer), std::move(clock)));
+  return std::unique_ptr<StageRecording>(
+      new StageRecording(path, std::move(writer), std::move(clock)));
 }
 
 model::TimeNs StageRecording::now() const {
@@ -42,7 +42,8 @@ void StageRecording::append(Append event) {
 }
 
 Result<Sealed> StageRecording::seal() {
-  if (!writer_) return fail(path_, "is sealed already", "load a state with \"record\" to make another");
+  if (!writer_)
+    return fail(path_, "is sealed already", "load a state with \"record\" to make another");
   if (auto flushed = writer_->flush(); !flushed && !error_) error_ = flushed.error();
   const Sealed sealed{events_, writer_->bytes()};
   writer_.reset();
@@ -56,13 +57,15 @@ void StageRecording::discard() {
   std::filesystem::remove(path_, ignored);
 }
 
-void StageRecording::submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) {
+void StageRecording::submitted(model::DeviceId device, model::TimeNs at,
+                               const model::Request& request) {
   append([&](auto& writer) { writer.submitted(device, at, request); });
 }
 void StageRecording::acknowledged(model::DeviceId device, const model::Completion& completion) {
   append([&](auto& writer) { writer.acknowledged(device, completion); });
 }
-void StageRecording::media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) {
+void StageRecording::media_written(model::DeviceId device, model::TimeNs at,
+                                   const model::MediaWrite& media) {
   append([&](auto& writer) { writer.media_written(device, at, media); });
 }
 void StageRecording::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {

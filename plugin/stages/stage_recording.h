@@ -1,6 +1,6 @@
 #pragma once
-// The recording that a stage makes of what is done to it, from its load until it is sealed. What comes
-// afterwards is not written down.
+// The recording that a stage makes of what is done to it, from its load until it is sealed. What
+// comes afterwards is not written down.
 
 #include <filesystem>
 #include <functional>
@@ -26,26 +26,29 @@ class StageRecording final : public model::MachineObserver {
 
   const std::filesystem::path& path() const { return path_; }
   bool is_open() const { return writer_ != nullptr; }
-  /// The host could not keep all of it: what it says is not to be trusted beyond its last whole event.
+  /// The host could not keep all of it: what it says is not to be trusted beyond its last whole
+  /// event.
   const std::optional<Error>& error() const { return error_; }
   model::TimeNs now() const;  ///< of the clock, since it was created
   model::RequestId next_request() { return ++last_request_; }
 
-  /// Hands everything to the kernel and closes the file: complete afterwards. Errors: it is closed already,
-  /// the host could not keep it.
+  /// Hands everything to the kernel and closes the file: complete afterwards. Errors: it is closed
+  /// already, the host could not keep it.
   Result<Sealed> seal();
   /// As if it had never been: for a load that is refused after all.
   void discard();
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
   void acknowledged(model::DeviceId device, const model::Completion& completion) override;
-  void media_written(model::DeviceId device, model::TimeNs at, const model::MediaWrite& media) override;
+  void media_written(model::DeviceId device, model::TimeNs at,
+                     const model::MediaWrite& media) override;
   void incident(model::DeviceId device, model::TimeNs at, std::string_view text) override;
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
  private:
-  StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer, Clock clock);
+  StageRecording(std::filesystem::path path, std::unique_ptr<record::RecordingWriter> writer,
+                 Clock clock);
   template <typename Append>
   void append(Append event);
 

@@ -105,12 +105,14 @@ std::vector<Face> faces_of(const Origin& origin, const std::optional<MachineAbov
     for (const profiles::PlannedDevice& device : above->plan.all)
       if (!device.parent) faces.push_back({device.name, device.sectors});
   } else {
-    for (const Medium& medium : origin.media) faces.push_back({medium.name, medium.image.sectors()});
+    for (const Medium& medium : origin.media)
+      faces.push_back({medium.name, medium.image.sectors()});
   }
   return faces;
 }
 
-/// The base is named relative to the folder of the new recording, so that both can be moved together.
+/// The base is named relative to the folder of the new recording, so that both can be moved
+/// together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {
@@ -127,20 +129,22 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   return StageRecording::create(path, header, clock);
 }
 
-Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above, const Recorded& recorded,
-                              const StageRecording::Clock& clock, std::uint64_t overlay_bytes_max) {
+Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
+                              const Recorded& recorded, const StageRecording::Clock& clock,
+                              std::uint64_t overlay_bytes_max) {
   Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
   if (recorded.into) {
     TRY(auto log, begin_recording(*recorded.into, origin, above.has_value(), clock));
     load.log = std::move(log);
   }
   if (!above) {
-    load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max, load.log.get(),
-                                                origin.used_disk);
+    load.content = std::make_unique<PlainMedia>(std::move(origin.media), overlay_bytes_max,
+                                                load.log.get(), origin.used_disk);
     return load;
   }
-  auto machine = RebuiltMachine::create(std::move(above->plan), {origin.media, origin.caches, above->faults},
-                                        overlay_bytes_max, load.log.get());
+  auto machine =
+      RebuiltMachine::create(std::move(above->plan), {origin.media, origin.caches, above->faults},
+                             overlay_bytes_max, load.log.get());
   if (!machine) {
     if (load.log) load.log->discard();
     return pass_on(machine);
@@ -152,7 +156,8 @@ Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above, 
 /// Of all media, whatever is rebuilt over them.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
-  for (std::size_t i = 0; i < media.size(); ++i) joined = joined_digest(joined, media[i].digest, i == 0);
+  for (std::size_t i = 0; i < media.size(); ++i)
+    joined = joined_digest(joined, media[i].digest, i == 0);
   return joined;
 }
 
@@ -162,7 +167,8 @@ Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove
   // First, so that what is refused leaves no recording behind.
   TRY(stage.may_load(faces));
   const std::uint64_t digest = digest_of(origin.media);
-  TRY(auto load, make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max));
+  TRY(auto load,
+      make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max));
   const std::string nonce = load.nonce;
   TRY(stage.put(std::move(load)));
   return Loaded{nonce, faces.front().sectors, digest};
@@ -183,9 +189,9 @@ Result<std::unique_ptr<StageServer>> StageServer::create(const StageServerOption
 
 Result<Stage*> StageServer::stage(std::size_t number) {
   if (number >= stages_.size())
-    return fail(
-        "stage", fmt::format("{} is not there: this server has {}", number, stages_.size()),
-        fmt::format("use 0 to {}, or start the server with states={}", stages_.size() - 1, number + 1));
+    return fail("stage", fmt::format("{} is not there: this server has {}", number, stages_.size()),
+                fmt::format("use 0 to {}, or start the server with states={}", stages_.size() - 1,
+                            number + 1));
   return stages_[number].get();
 }
 
@@ -200,10 +206,11 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
     origin = std::move(found);
   }
   if (order.machine) {
-    TRY(auto planned,
-        plan_machine(*order.machine, order.recording ? origin.devices.front().sectors : order.sectors));
+    TRY(auto planned, plan_machine(*order.machine, order.recording ? origin.devices.front().sectors
+                                                                   : order.sectors));
     above = {std::move(planned), order.faults};
-    if (order.recording) TRY(check_fit(above->plan, *order.machine, origin.devices, origin.recording));
+    if (order.recording)
+      TRY(check_fit(above->plan, *order.machine, origin.devices, origin.recording));
   }
   if (!order.recording)
     origin = above ? blank(above->plan) : blank(order.sectors, order.log_sectors, order.used_disk);

@@ -31,10 +31,10 @@ struct LoadOrder {
   std::optional<std::filesystem::path> recording;  ///< absolute
   std::string id;                                  ///< a state of it
   std::uint64_t sectors = 0;                       ///< without a recording
-  std::uint64_t log_sectors = 0;                   ///< then: of a second disk, "log"; 0: there is none
-  bool used_disk = false;                          ///< then: record/used_disk.h
-  std::optional<std::filesystem::path> record;     ///< absolute
-  AnswerDelay delay;                               ///< while it is recorded
+  std::uint64_t log_sectors = 0;                ///< then: of a second disk, "log"; 0: there is none
+  bool used_disk = false;                       ///< then: record/used_disk.h
+  std::optional<std::filesystem::path> record;  ///< absolute
+  AnswerDelay delay;                            ///< while it is recorded
   std::optional<std::string> machine;
   std::vector<model::FaultSpec> faults;  ///< of the machine, there when it is powered on
 };
@@ -56,8 +56,8 @@ class StageServer {
   Result<Stage*> stage(std::size_t number);
   Result<Loaded> load(const LoadOrder& order);
 
-  /// A stage of its own for one connection: a state of the server's recording. Errors: there is no such
-  /// recording, or no such state.
+  /// A stage of its own for one connection: a state of the server's recording. Errors: there is no
+  /// such recording, or no such state.
   Result<std::unique_ptr<Stage>> private_stage(const std::string& id);
 
  private:

@@ -47,7 +47,8 @@ std::vector<record::Event> events_of(const std::filesystem::path& path) {
   return all;
 }
 
-/// 'a' at 0 and flushed, then 'b' at 0 and 'c' at 64, not flushed: requests 1, 2 (flush), 3, 4; 8 events.
+/// 'a' at 0 and flushed, then 'b' at 0 and 'c' at 64, not flushed: requests 1, 2 (flush), 3, 4; 8
+/// events.
 std::filesystem::path record_a_run(StageServer& server, const std::filesystem::path& path) {
   load(server, recorded(blank(0), path));
   StageClient client(stage_of(server, 0));
@@ -159,11 +160,12 @@ TEST(StageServer, StatesOfARecordedRun) {
     EXPECT_EQ(stage_of(*server, 1).status().id, id);
     EXPECT_EQ(stage_of(*server, 1).status().recording, run);
   }
-  EXPECT_EQ(load(*server, state(1, run, "w8")).digest, *stage_of(*server, 0).digest()) << "all of it";
+  EXPECT_EQ(load(*server, state(1, run, "w8")).digest, *stage_of(*server, 0).digest())
+      << "all of it";
 }
 
-/// A file system's disk and that of its log: one recording, and both are switched at once under whoever has
-/// them open.
+/// A file system's disk and that of its log: one recording, and both are switched at once under
+/// whoever has them open.
 TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   constexpr std::uint64_t kLogSectors = 128;
   TemporaryFolder folder;
@@ -221,7 +223,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are found by differences to whatever was loaded before; in any order they are those of the images.
+/// Digests are found by differences to whatever was loaded before; in any order they are those of
+/// the images.
 TEST(StageServer, DigestsAreThoseOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -418,8 +421,9 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 
 // ---- several at once
 
-/// Whatever the threads do: the recording's states are what the stage held, writes are answered after they
-/// were submitted, and no request of one thread is submitted before its last one was answered.
+/// Whatever the threads do: the recording's states are what the stage held, writes are answered
+/// after they were submitted, and no request of one thread is submitted before its last one was
+/// answered.
 TEST(StageServer, RecordsWhatSeveralThreadsDo) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;
@@ -459,8 +463,9 @@ TEST(StageServer, RecordsWhatSeveralThreadsDo) {
   }
   EXPECT_TRUE(inside.empty());
   EXPECT_LE(together, std::size_t{kThreads});
-  EXPECT_EQ(load(*server, state(1, folder / "run.hcrec", "w" + std::to_string(sealed->events))).digest,
-            *digest);
+  EXPECT_EQ(
+      load(*server, state(1, folder / "run.hcrec", "w" + std::to_string(sealed->events))).digest,
+      *digest);
 }
 
 TEST(StageServer, LoadsBesideRunningStages) {

@@ -1,5 +1,5 @@
-// The stage's lock: what is recorded of requests that are inside together, and when a load is refused. And
-// sectors that a state cannot read.
+// The stage's lock: what is recorded of requests that are inside together, and when a load is
+// refused. And sectors that a state cannot read.
 #include "plugin/stages/stage.h"
 
 #include <cerrno>
@@ -77,8 +77,8 @@ TEST(Stage, AConnectionKeepsTheDiskThatItNamed) {
   EXPECT_EQ(content->served, 0U);
 }
 
-/// The guest sends a flush while a write is inside: the recording must not say that the write was answered
-/// first.
+/// The guest sends a flush while a write is inside: the recording must not say that the write was
+/// answered first.
 TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
   bool together = false;
   for (int attempt = 0; attempt < 100 && !together; ++attempt) {
@@ -106,7 +106,8 @@ TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
   EXPECT_TRUE(together) << "each write was answered before the flush that came meanwhile";
 }
 
-/// The server runs out of memory, once. Requests after it are served, and the stage takes another load.
+/// The server runs out of memory, once. Requests after it are served, and the stage takes another
+/// load.
 TEST(Stage, AnExceptionIsTheRequestsErrorAndNothingElse) {
   SlowStage slow;
   {
@@ -158,7 +159,8 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
 // ---- sectors that cannot be read
 
 /// 'a' over 16 sectors, then the power went in the middle of sector 4.
-std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder, const char* profile) {
+std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder,
+                                                  const char* profile) {
   const auto path = folder / "torn.hcrec";
   record::RecordingHeader header;
   header.devices = {{"hd0", profile, 4096, 1, true}};
@@ -173,7 +175,8 @@ std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder,
   (*writer)->submitted(0, 1, write);
   (*writer)->media_written(0, 2, {.source = 1, .lba = 0, .sectors = 16, .bytes = bytes});
   (*writer)->media_written(
-      0, 3, {.source = 0, .lba = 4, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
+      0, 3,
+      {.source = 0, .lba = 4, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
   return path;
 }
 

@@ -1,5 +1,5 @@
-// Machines over a state with sectors that a power cut left unreadable: recovery meets them, and what it has
-// written can be read.
+// Machines over a state with sectors that a power cut left unreadable: recovery meets them, and
+// what it has written can be read.
 #include <cerrno>
 
 #include "plugin/model/array/raid_layout.h"
@@ -19,14 +19,16 @@ struct RecordedStack {
     plan = *planned;
     std::vector<Medium> media;
     for (model::DeviceId id = 0; id < plan.device_count(); ++id)
-      if (plan.all[id].leaf) media.push_back({plan.all[id].name, id, blank_image(plan.all[id].sectors)});
+      if (plan.all[id].leaf)
+        media.push_back({plan.all[id].name, id, blank_image(plan.all[id].sectors)});
     record::RecordingHeader header;
     header.devices = recorded_devices(plan);
     header.media = true;
     auto log = StageRecording::create(path, header);
     EXPECT_TRUE(log) << log.error().message();
     recording = std::move(*log);
-    auto made = RebuiltMachine::create(plan, {media, {}, {}}, kOverlayBytesDefault, recording.get());
+    auto made =
+        RebuiltMachine::create(plan, {media, {}, {}}, kOverlayBytesDefault, recording.get());
     EXPECT_TRUE(made) << made.error().message();
     machine = std::move(*made);
   }
@@ -39,8 +41,8 @@ struct RecordedStack {
     EXPECT_EQ(machine->serve(0, request), 0);
   }
   void make_unreadable(model::DeviceId device, std::uint64_t lba) {
-    recording->media_written(device, 0,
-                             {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
+    recording->media_written(
+        device, 0, {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
   }
   /// The state after all of it.
   std::string seal() {
@@ -71,8 +73,8 @@ struct LoggingArray {
 
 constexpr const char* kLogging = "netra-raid5";
 
-/// The cut tore the home writes of data and parity. The log has both, and once they are home they can be
-/// read.
+/// The cut tore the home writes of data and parity. The log has both, and once they are home they
+/// can be read.
 TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
@@ -105,7 +107,8 @@ TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
   EXPECT_EQ(client.read(0, 8), filled('\0', 8)) << "from a record that no drive could have given";
 }
 
-/// The cut met a write-back. The cache still has what it was writing, and writes it again at power-on.
+/// The cut met a write-back. The cache still has what it was writing, and writes it again at
+/// power-on.
 TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
   constexpr const char* kCached = "hp-c2447-nvram";
   TemporaryFolder folder;
@@ -128,7 +131,8 @@ TEST(UnreadableMedia, MoreThanADeviceCanHaveFaults) {
   TemporaryFolder folder;
   const auto path = folder / "many.hcrec";
   RecordedStack stack(path, kDrive);
-  for (std::uint64_t i = 0; i <= model::DeviceFaults::kFaultsMax; ++i) stack.make_unreadable(0, 2 * i);
+  for (std::uint64_t i = 0; i <= model::DeviceFaults::kFaultsMax; ++i)
+    stack.make_unreadable(0, 2 * i);
   const std::string state = stack.seal();
   const auto server = start_stages(1);
   load(*server, {.stage = 0, .recording = path, .id = state, .machine = kDrive});

@@ -22,10 +22,10 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
-/// What a range of an image that is about to change takes away from its digest. Zeroes of a large trim go
-/// only over what is there; on a used disk something is everywhere, and trims do nothing.
-Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors, ExtentLocation where,
-                          bool used_disk) {
+/// What a range of an image that is about to change takes away from its digest. Zeroes of a large
+/// trim go only over what is there; on a used disk something is everywhere, and trims do nothing.
+Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
+                          ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);
   if (!old) return old;
   if (!where.is_zeroes() || where.unreadable() || used_disk) {
@@ -33,8 +33,9 @@ Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t se
     return old;
   }
   std::vector<std::pair<std::uint64_t, std::uint64_t>> written;
-  image.visit_written(lba, sectors,
-                      [&](std::uint64_t from, std::uint64_t count) { written.emplace_back(from, count); });
+  image.visit_written(lba, sectors, [&](std::uint64_t from, std::uint64_t count) {
+    written.emplace_back(from, count);
+  });
   for (const auto& [from, count] : written) image.assign(from, count, where);
   return old;
 }
@@ -53,8 +54,8 @@ Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   TRY(run_->read_payload(write, 0, bytes));
   std::vector<std::uint64_t> totals(std::size_t{write.sectors} + 1);
   for (std::size_t i = 0; i < write.sectors; ++i)
-    totals[i + 1] =
-        totals[i] + digest_sum(write.lba + i, std::span(bytes).subspan(i * kSectorBytes, kSectorBytes));
+    totals[i + 1] = totals[i] + digest_sum(write.lba + i, std::span(bytes).subspan(i * kSectorBytes,
+                                                                                   kSectorBytes));
   while (!by_use_.empty() && kept_totals_ + totals.size() > kTotalsMax) {
     const auto oldest = kept_.find(by_use_.back());
     kept_totals_ -= oldest->second.totals.size();
@@ -78,10 +79,11 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
   const std::uint64_t begin = run_->power_cycle_begin(event);
   const auto& writes = run_->writes(device_);
   const auto submitted = [&](std::uint64_t before) {
-    return static_cast<std::size_t>(
-        std::partition_point(writes.begin(), writes.end(),
-                             [&](const RecordedWrite& write) { return write.submitted_event < before; }) -
-        writes.begin());
+    return static_cast<std::size_t>(std::partition_point(writes.begin(), writes.end(),
+                                                         [&](const RecordedWrite& write) {
+                                                           return write.submitted_event < before;
+                                                         }) -
+                                    writes.begin());
   };
   PowerCycle& power_cycle = power_cycles_[begin];
   if (!power_cycle.rolled) {
@@ -114,16 +116,19 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   const RunHistory& run = content.run();
   const auto& writes = run.writes(content.device());
   cut.unflushed_ = run.unflushed_at(content.device(), event, lies_from);
-  const auto end = static_cast<std::size_t>(
-      std::partition_point(writes.begin(), writes.end(),
-                           [&](const RecordedWrite& write) { return write.submitted_event < event; }) -
-      writes.begin());
+  const auto end =
+      static_cast<std::size_t>(std::partition_point(writes.begin(), writes.end(),
+                                                    [&](const RecordedWrite& write) {
+                                                      return write.submitted_event < event;
+                                                    }) -
+                               writes.begin());
   cut.first_ = cut.unflushed_.empty() ? end : cut.unflushed_.front();
   cut.fates_.assign(end - cut.first_, 1);
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Use::many || cut.unflushed_.size() <= durable;
-  // The sectors that matter: of the unflushed writes, or (from the other side) of those that are there.
+  // The sectors that matter: of the unflushed writes, or (from the other side) of those that are
+  // there.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -185,9 +190,10 @@ Result<void> CutContent::anchor(std::uint64_t event, bool on_all) {
   TRY(auto image, run.image({.device = content_->device(), .event = before}, content_->device()));
   before_ = std::move(image);
   for (Atom& atom : atoms_) {
-    TRY(const auto held,
-        on_all ? content_->sums().of(writers_[atom.first_writer + atom.writers - 1], atom.lba, atom.sectors)
-               : below(atom.lba, atom.sectors));
+    TRY(const auto held, on_all
+                             ? content_->sums().of(writers_[atom.first_writer + atom.writers - 1],
+                                                   atom.lba, atom.sectors)
+                             : below(atom.lba, atom.sectors));
     atom.anchored = held;
     if (!on_all) atom.below = held;
   }
@@ -204,15 +210,17 @@ Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std
   while (writers > 0) {
     const std::size_t writer = writers_[atom.first_writer + --writers];
     if (torn_ && unflushed_[torn_->unflushed] == writer) {
-      const std::uint64_t new_from = content_->run().writes(content_->device())[writer].lba + torn_->first;
+      const std::uint64_t new_from =
+          content_->run().writes(content_->device())[writer].lba + torn_->first;
       const std::uint64_t from = std::clamp(new_from, lba, lba + sectors);
       const std::uint64_t to = std::clamp(new_from + torn_->count, lba, lba + sectors);
       const auto middle = content_->sums().of(writer, from, to - from);
       if (!middle) return middle;
-      const auto left = from > lba ? value(atom, lba, from - lba, writers) : Result<std::uint64_t>(0);
+      const auto left =
+          from > lba ? value(atom, lba, from - lba, writers) : Result<std::uint64_t>(0);
       if (!left) return left;
-      const auto right =
-          to < lba + sectors ? value(atom, to, lba + sectors - to, writers) : Result<std::uint64_t>(0);
+      const auto right = to < lba + sectors ? value(atom, to, lba + sectors - to, writers)
+                                            : Result<std::uint64_t>(0);
       if (!right) return right;
       return *left + *middle + *right;
     }
@@ -221,16 +229,19 @@ Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std
   return below(lba, sectors);
 }
 
-Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn) {
+Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
+                                         std::optional<TornPart> torn) {
   for (std::size_t i = 0; i < unflushed_.size(); ++i) fates_[unflushed_[i] - first_] = kept[i];
   torn_ = torn;
-  const std::size_t torn_write = torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
+  const std::size_t torn_write =
+      torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
     // The common cases by hand: the last writer is there, or nobody is.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
-    while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write) --last;
+    while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)
+      --last;
     if (last == 0) {
       if (!atom.below) {
         const auto found = below(atom.lba, atom.sectors);
@@ -283,8 +294,8 @@ Result<MediaContent> MediaContent::load(const RunHistory& run) {
 
 std::uint64_t MediaContent::digest(model::DeviceId device, std::uint64_t event) const {
   const auto& steps = steps_[device];
-  const auto end =
-      std::partition_point(steps.begin(), steps.end(), [&](const Step& step) { return step.event < event; });
+  const auto end = std::partition_point(steps.begin(), steps.end(),
+                                        [&](const Step& step) { return step.event < event; });
   return end == steps.begin() ? before_[device] : std::prev(end)->digest;
 }
 

@@ -9,11 +9,11 @@
 //   digest(state) = all(8) + for each atom: sum(bytes of its last writer that is there)
 //                                         - sum(bytes of its last writer)
 //
-// so that a subset costs one step for each atom, some tens as a rule, and no byte of the recording is looked
-// at more than a few times. Sums of every write's sectors are kept as running totals (any part of a write is
-// one subtraction); what is kept is bounded. When a state has fewer writes behind its first unflushed one
-// than without it (a cache that lied for long), the same is done from the other side, from what was there
-// before that one.
+// so that a subset costs one step for each atom, some tens as a rule, and no byte of the recording
+// is looked at more than a few times. Sums of every write's sectors are kept as running totals (any
+// part of a write is one subtraction); what is kept is bounded. When a state has fewer writes
+// behind its first unflushed one than without it (a cache that lied for long), the same is done
+// from the other side, from what was there before that one.
 
 #include <cstdint>
 #include <list>
@@ -92,9 +92,12 @@ class CutContent {
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
                                    std::optional<model::RequestId> lies_from, Use use);
 
-  const std::vector<std::size_t>& unflushed() const { return unflushed_; }  ///< indices into writes()
+  const std::vector<std::size_t>& unflushed() const {
+    return unflushed_;
+  }  ///< indices into writes()
   /// `kept`: one for each unflushed write.
-  Result<std::uint64_t> digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn = {});
+  Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
+                               std::optional<TornPart> torn = {});
 
  private:
   struct Atom {
@@ -126,7 +129,8 @@ class CutContent {
 /// Digests of every medium, and of every battery-backed cache, at every event, by MEDIA events.
 class MediaContent {
  public:
-  /// Reads the recording once more, with its bytes. Errors: no MEDIA events; bytes that were not recorded.
+  /// Reads the recording once more, with its bytes. Errors: no MEDIA events; bytes that were not
+  /// recorded.
   static Result<MediaContent> load(const RunHistory& run);
 
   struct Step {

@@ -1,4 +1,5 @@
-// Names of crash states (crash_state.h). The grammar, with no way to write one state in two ways (but d0):
+// Names of crash states (crash_state.h). The grammar, with no way to write one state in two ways
+// (but d0):
 //
 //   name     (["d" N] "w" | "a") N ["!" N] ["-" [list] | "+" list] ["~" torn {"." torn}]
 //            "p" N   |   "m" N ":" N "@" N {"." N "@" N}
@@ -31,7 +32,8 @@ class NameReader {
   /// What stands here is not what had to stand here.
   tl::unexpected<Error> expected(std::string_view what) const {
     if (at_end()) return problem(fmt::format("ends where {} is expected", what));
-    return problem(fmt::format("character {} is {}, where {} is expected", at_ + 1, shown(name_[at_]), what));
+    return problem(
+        fmt::format("character {} is {}, where {} is expected", at_ + 1, shown(name_[at_]), what));
   }
   tl::unexpected<Error> problem(std::string text) const {
     return fail(fmt::format("crash state \"{}\"", readable()), std::move(text), kForms);
@@ -45,7 +47,8 @@ class NameReader {
     for (; at_digit(); ++at_) {
       const auto digit = static_cast<Number>(name_[at_] - '0');
       if (value > (std::numeric_limits<Number>::max() - digit) / 10)
-        return problem(fmt::format("the number at character {} is too large for {}", begin + 1, what));
+        return problem(
+            fmt::format("the number at character {} is too large for {}", begin + 1, what));
       value = static_cast<Number>(value * 10 + digit);
     }
     if (name_[begin] == '0' && at_ - begin > 1)
@@ -96,7 +99,8 @@ Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
     TRY(const auto first, in.number<std::uint32_t>("the first sector that is new"));
     if (!in.take('x')) return in.expected("\"x\" and how many sectors are new");
     TRY(const auto count, in.number<std::uint32_t>("how many sectors are new"));
-    if (count == 0) return in.problem(fmt::format("request {} has no new sector: leave it out", request));
+    if (count == 0)
+      return in.problem(fmt::format("request {} has no new sector: leave it out", request));
     list.push_back({request, first, count});
   } while (in.take('.'));
   return {};
@@ -126,8 +130,9 @@ Result<void> read_members(NameReader& in, CrashState& state) {
   if (!in.take(':')) return in.expected("\":\" and DEVICE@EVENT");
   do {
     TRY(const auto device,
-        in.rising<model::DeviceId>("a device", state.stopped.empty(),
-                                   state.stopped.empty() ? model::DeviceId{0} : state.stopped.back().first));
+        in.rising<model::DeviceId>(
+            "a device", state.stopped.empty(),
+            state.stopped.empty() ? model::DeviceId{0} : state.stopped.back().first));
     if (!in.take('@')) return in.expected("\"@\" and its last event");
     TRY(const auto event, in.number<std::uint64_t>("its last event"));
     if (event > state.event)
@@ -139,7 +144,8 @@ Result<void> read_members(NameReader& in, CrashState& state) {
 
 std::string list_text(char sign, const std::vector<model::RequestId>& list) {
   std::string text(1, sign);
-  for (std::size_t i = 0; i < list.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ".", list[i]);
+  for (std::size_t i = 0; i < list.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ".", list[i]);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// Names of crash states: each state has one, and whatever is not a name is refused with the character that is
-// wrong.
+// Names of crash states: each state has one, and whatever is not a name is refused with the
+// character that is wrong.
 #include "plugin/states/crash_state.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,8 @@ TEST(CrashStateName, SaysWhatItMeans) {
   const auto members = parse_crash_state("m9:1@3.2@4");
   ASSERT_TRUE(members);
   EXPECT_EQ(members->base, Base::members);
-  EXPECT_EQ(members->stopped, (std::vector<std::pair<model::DeviceId, std::uint64_t>>{{1, 3}, {2, 4}}));
+  EXPECT_EQ(members->stopped,
+            (std::vector<std::pair<model::DeviceId, std::uint64_t>>{{1, 3}, {2, 4}}));
 }
 
 TEST(CrashStateName, BadOnesAreNamed) {
@@ -116,7 +117,8 @@ CrashState random_state(Random& random) {
   CrashState state;
   const auto rising = [&](auto each) {
     std::uint64_t request = 0;
-    for (std::uint64_t count = random.below(4); count > 0; --count) each(request += 1 + random.below(3));
+    for (std::uint64_t count = random.below(4); count > 0; --count)
+      each(request += 1 + random.below(3));
   };
   state.event = random.below(2) == 0 ? random.below(50) : random.next();
   state.base = static_cast<Base>(random.below(3));

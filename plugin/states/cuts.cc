@@ -60,11 +60,13 @@ std::vector<std::size_t> spread(std::size_t n) {
 
 Cuts::Cuts(const SourceContext& context) {
   const RunHistory& run = *context.run;
-  const bool over_power_cuts = run.has_media_events() && run.header().devices[context.chosen.front()].medium;
+  const bool over_power_cuts =
+      run.has_media_events() && run.header().devices[context.chosen.front()].medium;
   const auto add = [&](std::vector<std::uint64_t>& cuts, std::uint64_t event) {
     if (!context.in_range(event)) return;
     if (!over_power_cuts && run.power_cycle_begin(event) != 0) {
-      left_out = "cuts after the power went in the recording: what the device held then is not recorded";
+      left_out =
+          "cuts after the power went in the recording: what the device held then is not recorded";
       return;
     }
     cuts.push_back(event);

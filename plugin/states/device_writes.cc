@@ -54,18 +54,22 @@ void DeviceWrites::finish() {
 }
 
 std::size_t DeviceWrites::submitted_before(std::uint64_t event) const {
-  return static_cast<std::size_t>(
-      std::partition_point(writes_.begin(), writes_.end(),
-                           [&](const RecordedWrite& write) { return write.submitted_event < event; }) -
-      writes_.begin());
+  return static_cast<std::size_t>(std::partition_point(writes_.begin(), writes_.end(),
+                                                       [&](const RecordedWrite& write) {
+                                                         return write.submitted_event < event;
+                                                       }) -
+                                  writes_.begin());
 }
 
-std::uint64_t DeviceWrites::horizon(std::uint64_t event, std::optional<model::RequestId> lies_from) const {
-  auto flush = std::partition_point(flushes_.begin(), flushes_.end(),
-                                    [&](const RecordedFlush& one) { return one.submitted_event < event; });
+std::uint64_t DeviceWrites::horizon(std::uint64_t event,
+                                    std::optional<model::RequestId> lies_from) const {
+  auto flush =
+      std::partition_point(flushes_.begin(), flushes_.end(),
+                           [&](const RecordedFlush& one) { return one.submitted_event < event; });
   while (flush != flushes_.begin()) {
     --flush;
-    if (flush->acked_event && *flush->acked_event < event && (!lies_from || flush->request < *lies_from))
+    if (flush->acked_event && *flush->acked_event < event &&
+        (!lies_from || flush->request < *lies_from))
       return flush->submitted_event;
   }
   return 0;
@@ -78,8 +82,8 @@ bool DeviceWrites::durable(const RecordedWrite& write, std::uint64_t event, std:
   return write.fua && *write.acked_event < event && (!lies_from || write.request < *lies_from);
 }
 
-std::vector<std::size_t> DeviceWrites::unflushed_at(std::size_t first, std::uint64_t event,
-                                                    std::optional<model::RequestId> lies_from) const {
+std::vector<std::size_t> DeviceWrites::unflushed_at(
+    std::size_t first, std::uint64_t event, std::optional<model::RequestId> lies_from) const {
   std::vector<std::size_t> unflushed;
   const std::uint64_t covered = horizon(event, lies_from);
   for (const std::size_t end = submitted_before(event); first < end; ++first)
@@ -88,8 +92,8 @@ std::vector<std::size_t> DeviceWrites::unflushed_at(std::size_t first, std::uint
 }
 
 WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
-                             const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
-                             bool used_disk)
+                             const std::vector<RecordedWrite>* writes, std::size_t first,
+                             std::size_t end, bool used_disk)
     : base_(base),
       writes_(writes),
       first_(first),
@@ -102,11 +106,14 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
   }
 }
 
-void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba, std::uint64_t sectors) const {
+void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba,
+                                 std::uint64_t sectors) const {
   if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
   // Only where something is: a trim of a whole empty disk must not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  const auto add = [&](std::uint64_t from, std::uint64_t count) { ranges.emplace_back(from, count); };
+  const auto add = [&](std::uint64_t from, std::uint64_t count) {
+    ranges.emplace_back(from, count);
+  };
   index.visit(lba, sectors,
               [&](std::uint64_t from, std::uint64_t count, ExtentLocation) { add(from, count); });
   if (base_ != nullptr) base_->visit_written(lba, sectors, add);

@@ -7,11 +7,12 @@
 //              durable: W1, acknowledged before F was submitted, and F acknowledged before the cut
 //              unflushed:   W2 (acknowledged after F was submitted) and W3 (never)
 //
-// One number says what the flushes cover at a cut: the latest submission (`horizon`) of those that were
-// acknowledged by then. A write acknowledged before it is durable.
+// One number says what the flushes cover at a cut: the latest submission (`horizon`) of those that
+// were acknowledged by then. A write acknowledged before it is durable.
 //
-// "Everything up to write i" is kept as an index now and then (as record::Timeline does for MEDIA events): an
-// image is the kept one before its first lost write, and the writes since without the lost ones.
+// "Everything up to write i" is kept as an index now and then (as record::Timeline does for MEDIA
+// events): an image is the kept one before its first lost write, and the writes since without the
+// lost ones.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,8 @@ class DeviceWrites {
   explicit DeviceWrites(std::uint64_t sectors, bool used_disk = false)
       : sectors_(sectors), used_disk_(used_disk) {}
 
-  /// A SUBMIT or ACK of this device, the `ordinal`th event. False: a request id for the second time.
+  /// A SUBMIT or ACK of this device, the `ordinal`th event. False: a request id for the second
+  /// time.
   bool add(const record::Event& event, std::uint64_t ordinal);
   void finish();  ///< no more events
 
@@ -69,10 +71,12 @@ struct Change {
 /// What the writes of a power cycle of a run in which the power stayed on make of a medium.
 class WritePrefixes {
  public:
-  /// `start` is the medium before write `first`; `base` what is below it (may be null; then unassigned
-  /// sectors are zeroes). Both pointers must outlive it. `used_disk`: zeroes are noted everywhere.
-  WritePrefixes(record::ExtentIndex start, const StateImage* base, const std::vector<RecordedWrite>* writes,
-                std::size_t first, std::size_t end, bool used_disk = false);
+  /// `start` is the medium before write `first`; `base` what is below it (may be null; then
+  /// unassigned sectors are zeroes). Both pointers must outlive it. `used_disk`: zeroes are noted
+  /// everywhere.
+  WritePrefixes(record::ExtentIndex start, const StateImage* base,
+                const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
+                bool used_disk = false);
 
   /// The medium after writes [first, end) with the changes, which ascend.
   record::ExtentIndex after(std::size_t end, std::span<const Change> changes) const;

@@ -11,8 +11,8 @@ namespace {
 
 __extension__ typedef unsigned __int128 Product;
 
-constexpr std::array<std::uint64_t, 4> kKeys = {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U, 0x94d049bb133111ebU,
-                                                0xd6e8feb86659fd93U};
+constexpr std::array<std::uint64_t, 4> kKeys = {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U,
+                                                0x94d049bb133111ebU, 0xd6e8feb86659fd93U};
 constexpr std::uint64_t kUnreadable = 0x632be59bd9b4e019U;
 constexpr std::uint64_t kPrior = 0xa0761d6478bd642fU;
 
@@ -46,13 +46,15 @@ std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes) {
 
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t end = lba + sectors; lba < end; ++lba) sum += mix(lba ^ kKeys[1], kUnreadable);
+  for (const std::uint64_t end = lba + sectors; lba < end; ++lba)
+    sum += mix(lba ^ kKeys[1], kUnreadable);
   return sum;
 }
 
 std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t end = lba + sectors; lba < end; ++lba) sum += mix(lba ^ kKeys[2], kPrior);
+  for (const std::uint64_t end = lba + sectors; lba < end; ++lba)
+    sum += mix(lba ^ kKeys[2], kPrior);
   return sum;
 }
 

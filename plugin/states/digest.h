@@ -6,9 +6,9 @@
 //   image B = image A, but sectors 8..15 other  =>  digest(B) = digest(A) - sum of A's 8..15 + sum of
 //   B's 8..15
 //
-// so that a crash state costs only what its unflushed writes touch, and one that was never written costs
-// nothing. The hash of a sector folds 128-bit products of its words (the construction of Wang Yi's wyhash);
-// it is no defence against somebody who looks for collisions, and need not be.
+// so that a crash state costs only what its unflushed writes touch, and one that was never written
+// costs nothing. The hash of a sector folds 128-bit products of its words (the construction of Wang
+// Yi's wyhash); it is no defence against somebody who looks for collisions, and need not be.
 
 #include <cstddef>
 #include <cstdint>

@@ -16,13 +16,15 @@ Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t ev
       cut.unflushed_.push_back({&writes[content.unflushed()[place]], part, place});
     cut.parts_.push_back(std::move(content));
   }
-  std::sort(cut.unflushed_.begin(), cut.unflushed_.end(), [](const Unflushed& one, const Unflushed& other) {
-    return one.write->submitted_event < other.write->submitted_event;
-  });
+  std::sort(cut.unflushed_.begin(), cut.unflushed_.end(),
+            [](const Unflushed& one, const Unflushed& other) {
+              return one.write->submitted_event < other.write->submitted_event;
+            });
   return cut;
 }
 
-Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn) {
+Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
+                                       std::optional<TornPart> torn) {
   if (parts_.size() == 1) return parts_.front().digest(kept, torn);
   std::uint64_t sum = 0;
   std::vector<std::uint8_t> own;

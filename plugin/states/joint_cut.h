@@ -4,7 +4,8 @@
 //   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
 //   log   ....F2.W3....W7.|     digest of a subset = a sum of each disk's own (content.h)
 //
-// What the subset is of is counted through all disks; which of them a write is on is this file's business.
+// What the subset is of is counted through all disks; which of them a write is on is this file's
+// business.
 
 #include <vector>
 
@@ -24,9 +25,11 @@ class JointCut {
   };
   const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< by submission
 
-  /// `kept`: one for each unflushed write; `torn`: of one of them. One device: the digest of its content;
+  /// `kept`: one for each unflushed write; `torn`: of one of them. One device: the digest of its
+  /// content;
   /// several: of all of their contents.
-  Result<std::uint64_t> digest(std::span<const std::uint8_t> kept, std::optional<TornPart> torn = {});
+  Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
+                               std::optional<TornPart> torn = {});
 
  private:
   std::vector<model::DeviceId> devices_;

@@ -12,7 +12,8 @@ namespace {
 using record::ExtentIndex;
 using record::MediumState;
 
-constexpr const char* kOtherState = "use a state of this recording (`headcrash explore` lists them)";
+constexpr const char* kOtherState =
+    "use a state of this recording (`headcrash explore` lists them)";
 
 }  // namespace
 
@@ -32,19 +33,21 @@ Result<std::shared_ptr<const StateImage>> RunHistory::shared_image(const CrashSt
 }
 
 tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
-  return fail(
-      path,
-      fmt::format("{} and has no MEDIA events, so that there are no {} states", header.provenance(), what),
-      "use a state by writes (w...)");
+  return fail(path,
+              fmt::format("{} and has no MEDIA events, so that there are no {} states",
+                          header.provenance(), what),
+              "use a state by writes (w...)");
 }
 
 Result<void> RunHistory::State::check_device(std::uint64_t device) const {
   if (device < header.devices.size()) return {};
-  return fail(path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+  return fail(path,
+              fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
               "`headcrash recording info` lists them");
 }
 
-Result<std::shared_ptr<const record::Timeline>> RunHistory::State::timeline(model::DeviceId device) {
+Result<std::shared_ptr<const record::Timeline>> RunHistory::State::timeline(
+    model::DeviceId device) {
   const std::lock_guard lock(mutex);
   auto& line = timelines[device];
   if (!line) {
@@ -76,10 +79,11 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
   ExtentIndex start(header.devices[device].sectors);
   if (begin > 0) {
     if (!header.media || !header.devices[device].medium)
-      return fail(path,
-                  fmt::format("the power went before event {}, and what {} held then is not recorded", begin,
-                              device_name(device)),
-                  "use an earlier state, or one of the media below it");
+      return fail(
+          path,
+          fmt::format("the power went before event {}, and what {} held then is not recorded",
+                      begin, device_name(device)),
+          "use an earlier state, or one of the media below it");
     TRY(const auto line, timeline(device));
     start = line->at_event(begin).index();
   }
@@ -98,22 +102,27 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
                                                 std::span<const Change> changes) {
   if (header.base && !header.devices[device].medium)
     return fail(path,
-                fmt::format("{} has no medium of its own, and the recording has a base", device_name(device)),
+                fmt::format("{} has no medium of its own, and the recording has a base",
+                            device_name(device)),
                 "use one of the devices below it");
   TRY(const auto writes, prefixes_at(device, event));
-  return StateImage(MediumState(bytes, writes->after(devices[device].submitted_before(event), changes)),
-                    bases[device]);
+  return StateImage(
+      MediumState(bytes, writes->after(devices[device].submitted_before(event), changes)),
+      bases[device]);
 }
 
-std::string RunHistory::State::why_not_unflushed(const CrashState& state, model::RequestId request) const {
+std::string RunHistory::State::why_not_unflushed(const CrashState& state,
+                                                 model::RequestId request) const {
   for (const model::DeviceId device : devices_of(state)) {
     const auto& writes = devices[device].writes();
-    const auto found = std::find_if(writes.begin(), writes.end(),
-                                    [&](const RecordedWrite& write) { return write.request == request; });
+    const auto found = std::find_if(writes.begin(), writes.end(), [&](const RecordedWrite& write) {
+      return write.request == request;
+    });
     if (found == writes.end()) continue;
     if (found->submitted_event >= state.event)
       return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
-    if (found->submitted_event < power_cycle_begin(state.event)) return "was before the power went last";
+    if (found->submitted_event < power_cycle_begin(state.event))
+      return "was before the power went last";
     return "is durable there";
   }
   return state.all_disks ? "is not a write of any disk"
@@ -131,8 +140,8 @@ std::vector<UnflushedWrite> RunHistory::State::unflushed_of(const CrashState& st
   const auto about = devices_of(state);
   for (const model::DeviceId device : about) {
     if (device >= devices.size()) continue;
-    for (const std::size_t write :
-         devices[device].unflushed_at(first_write(device, state.event), state.event, state.lies_from))
+    for (const std::size_t write : devices[device].unflushed_at(first_write(device, state.event),
+                                                                state.event, state.lies_from))
       all.push_back({device, write});
   }
   if (about.size() < 2) return all;
@@ -153,7 +162,8 @@ Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState
   for (std::size_t i = 0; i < unflushed.size(); ++i) by_request.emplace(write_of(i).request, i);
   std::vector<DeviceChange> kept(unflushed.size());
   for (std::size_t i = 0; i < unflushed.size(); ++i)
-    kept[i] = {unflushed[i].device, {unflushed[i].write, 0, state.keep_others ? write_of(i).sectors : 0}};
+    kept[i] = {unflushed[i].device,
+               {unflushed[i].write, 0, state.keep_others ? write_of(i).sectors : 0}};
   const auto no_place = [&](model::RequestId request) {
     return fail(path,
                 fmt::format("has no state {}: request {} {}", format(state), request,
@@ -171,10 +181,10 @@ Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState
     Change& change = kept[found->second].change;
     const std::uint32_t sectors = write_of(found->second).sectors;
     if (torn.first > sectors || torn.count > sectors - torn.first)
-      return fail(
-          path,
-          fmt::format("has no state {}: request {} has {} sectors", format(state), torn.request, sectors),
-          kOtherState);
+      return fail(path,
+                  fmt::format("has no state {}: request {} has {} sectors", format(state),
+                              torn.request, sectors),
+                  kOtherState);
     change.first = torn.first;
     change.count = torn.count;
   }
@@ -188,7 +198,8 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   State& s = *state_;
   TRY(s.check_device(device));
   if (state.event > s.events)
-    return fail(s.path, fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
+    return fail(s.path,
+                fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
                 s.tail_error ? s.tail_error->message() : kOtherState);
   if (state.base == CrashState::Base::physical) return s.physical(device, state.event);
   if (state.base == CrashState::Base::members) {
@@ -197,21 +208,23 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
     for (const auto& [member, stopped] : state.stopped) {
       TRY(s.check_device(member));
       if (!s.header.devices[member].medium || stopped > state.event)
-        return fail(s.path,
-                    fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
-                                stopped > state.event ? "stops after the cut" : "has no medium of its own"),
-                    kOtherState);
+        return fail(
+            s.path,
+            fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
+                        stopped > state.event ? "stops after the cut" : "has no medium of its own"),
+            kOtherState);
       if (member == device) event = stopped;
     }
     return s.physical(device, event);
   }
   TRY(s.check_device(state.device));
   if (state.all_disks && s.disks.empty())
-    return fail(s.path,
-                fmt::format("has no state {}: its devices are not disks of their own whose requests are "
-                            "numbered together",
-                            format(state)),
-                "use a state of one device (w...)");
+    return fail(
+        s.path,
+        fmt::format("has no state {}: its devices are not disks of their own whose requests are "
+                    "numbered together",
+                    format(state)),
+        "use a state of one device (w...)");
   TRY(const auto changes, s.changes_of(state));
   const auto about = s.devices_of(state);
   std::vector<Change> own;

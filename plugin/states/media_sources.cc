@@ -3,12 +3,12 @@
 //   members of an array     A  ..a1......a2.........     media events
 //   do not stop together    B  ......b1......b2.....     m: A stops before a1, B continues to b1 (one behind by
 //                                          ^promise      1), to b2 (by 2), ... but not beyond a promise that
-//                                                        is kept: a flush would not have been acknowledged
-//                                                        without A
+//                                                        is kept: a flush would not have been
+//                                                        acknowledged without A
 //
-// The controller waits for its members: once A has stopped it acknowledges nothing, and what was sent to B
-// only after such an acknowledgement was never sent. A log that is written before the data stays before the
-// data.
+// The controller waits for its members: once A has stopped it acknowledges nothing, and what was
+// sent to B only after such an acknowledgement was never sent. A log that is written before the
+// data stays before the data.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ std::uint64_t combined(const SourceContext& context, const CrashState& state) {
 
 Candidate media_candidate(const SourceContext& context, CrashState state) {
   const std::uint64_t all = combined(context, state);
-  const bool one = !context.of_all_disks() && context.run->header().devices[context.options.device].medium;
+  const bool one =
+      !context.of_all_disks() && context.run->header().devices[context.options.device].medium;
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
@@ -63,7 +64,8 @@ class PhysicalSource final : public StateSource {
     }
     if (context.of_all_disks()) std::sort(promises.begin(), promises.end());
     for (const model::DeviceId device : context.contents)
-      for (const MediaContent::Step& step : context.by_media->steps(device)) add(media, step.event + 1);
+      for (const MediaContent::Step& step : context.by_media->steps(device))
+        add(media, step.event + 1);
     std::sort(media.begin(), media.end());
     order_.add(marks);
     order_.add(promises);
@@ -71,7 +73,8 @@ class PhysicalSource final : public StateSource {
   }
   Result<std::optional<Candidate>> next() override {
     if (next_ == order_.cuts().size()) return std::nullopt;
-    return media_candidate(context_, {.base = CrashState::Base::physical, .event = order_.cuts()[next_++]});
+    return media_candidate(context_,
+                           {.base = CrashState::Base::physical, .event = order_.cuts()[next_++]});
   }
   double space() const override { return static_cast<double>(order_.cuts().size()); }
 
@@ -88,7 +91,8 @@ class MemberSource final : public StateSource {
     for (const model::DeviceId device : context.media)
       for (const MediaContent::Step& step : context.by_media->steps(device))
         if (context.in_range(step.event + 1)) steps_.push_back({step.event, device});
-    std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) { return a.event < b.event; });
+    std::sort(steps_.begin(), steps_.end(),
+              [](const Step& a, const Step& b) { return a.event < b.event; });
     for (const RecordedMark& mark : run.marks()) promises_.push_back(mark.event);
     for (const RecordedFlush& flush : run.flushes(context.options.device))
       if (flush.acked_event) promises_.push_back(*flush.acked_event);
@@ -131,8 +135,8 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// The first event that cannot have been once the member had stopped before this step: a promise of the
-  /// array to its host, or what the array sent after the member's next answer.
+  /// The first event that cannot have been once the member had stopped before this step: a promise
+  /// of the array to its host, or what the array sent after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -153,7 +157,8 @@ class MemberSource final : public StateSource {
     if (until <= after) return 0;
     const auto& own = positions_[step.device];
     const auto own_until = [&](auto place) {
-      return std::lower_bound(own.begin(), own.end(), static_cast<std::size_t>(place - steps_.begin()));
+      return std::lower_bound(own.begin(), own.end(),
+                              static_cast<std::size_t>(place - steps_.begin()));
     };
     return static_cast<std::size_t>((until - after) - (own_until(until) - own_until(after)));
   }
@@ -183,11 +188,12 @@ class MemberSource final : public StateSource {
     return std::nullopt;
   }
 
-  std::optional<CrashState> behind(std::uint64_t cut,
-                                   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped) const {
+  std::optional<CrashState> behind(
+      std::uint64_t cut, std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped) const {
     if (!context_.in_range(cut)) return std::nullopt;
     std::sort(stopped.begin(), stopped.end());
-    return CrashState{.base = CrashState::Base::members, .event = cut, .stopped = std::move(stopped)};
+    return CrashState{
+        .base = CrashState::Base::members, .event = cut, .stopped = std::move(stopped)};
   }
 
   const SourceContext& context_;

@@ -1,12 +1,12 @@
-// What is written onto a crash state (state_image.h): an extent index like a recording's, whose "file" is
-// memory in slots of one sector.
+// What is written onto a crash state (state_image.h): an extent index like a recording's, whose
+// "file" is memory in slots of one sector.
 //
 //   index   lba 100, 8 sectors -> slot 0 | lba 300, 4096 sectors -> zeroes | lba 5000, 2 sectors -> slot 8
 //   slots   [ block of 2048 ][ block of 2048 ] ...      a sector that is written again keeps its slot;
 //                                                       one that is zeroed gives it back
 //
-// The bound is on slots in use. The index grows with them and with the zeroed ranges: discarding a whole disk
-// costs an extent of 16 bytes for each MiB of it.
+// The bound is on slots in use. The index grows with them and with the zeroed ranges: discarding a
+// whole disk costs an extent of 16 bytes for each MiB of it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -100,7 +100,8 @@ struct OverlayStore::Overlay {
 
 OverlayStore::OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
                            std::optional<std::uint64_t> image_digest)
-    : image_(std::move(image)), overlay_(std::make_unique<Overlay>(image_.sectors(), overlay_bytes_max)) {
+    : image_(std::move(image)),
+      overlay_(std::make_unique<Overlay>(image_.sectors(), overlay_bytes_max)) {
   overlay_->image_digest = image_digest;
 }
 OverlayStore::~OverlayStore() = default;
@@ -120,19 +121,20 @@ Result<void> OverlayStore::read(std::uint64_t lba, std::span<std::byte> into) co
   const auto read_image_to = [&](std::uint64_t to) {
     if (result && to > next) result = image_.read(next, part(next, to - next));
   };
-  overlay_->index.visit(lba, end - lba, [&](std::uint64_t at, std::uint64_t sectors, ExtentLocation where) {
-    read_image_to(at);
-    next = at + sectors;
-    const auto bytes = part(at, sectors);
-    if (where.is_zeroes()) {
-      std::fill(bytes.begin(), bytes.end(), std::byte{0});
-      return;
-    }
-    overlay_->each_run({at, sectors, where},
-                       [&](std::uint64_t from, std::uint64_t count, const std::byte* held) {
-                         std::memcpy(part(from, count).data(), held, count * kSectorBytes);
-                       });
-  });
+  overlay_->index.visit(
+      lba, end - lba, [&](std::uint64_t at, std::uint64_t sectors, ExtentLocation where) {
+        read_image_to(at);
+        next = at + sectors;
+        const auto bytes = part(at, sectors);
+        if (where.is_zeroes()) {
+          std::fill(bytes.begin(), bytes.end(), std::byte{0});
+          return;
+        }
+        overlay_->each_run({at, sectors, where},
+                           [&](std::uint64_t from, std::uint64_t count, const std::byte* held) {
+                             std::memcpy(part(from, count).data(), held, count * kSectorBytes);
+                           });
+      });
   read_image_to(end);
   return result;
 }
@@ -167,8 +169,8 @@ Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> d
 
 Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   if (lba > sectors() || count > sectors() - lba)
-    return fail("state",
-                fmt::format("{} sectors at sector {} do not fit a medium of {}", count, lba, sectors()));
+    return fail("state", fmt::format("{} sectors at sector {} do not fit a medium of {}", count,
+                                     lba, sectors()));
   Overlay& o = *overlay_;
   for (const Piece& piece : o.pieces(lba, count)) {
     if (piece.where.is_zeroes()) continue;
@@ -178,7 +180,8 @@ Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) 
   return {};
 }
 
-std::optional<std::uint64_t> OverlayStore::first_unreadable(std::uint64_t lba, std::uint64_t count) const {
+std::optional<std::uint64_t> OverlayStore::first_unreadable(std::uint64_t lba,
+                                                            std::uint64_t count) const {
   std::uint64_t next = lba;
   std::optional<std::uint64_t> first;
   for (const Piece& piece : overlay_->pieces(lba, count)) {

@@ -1,6 +1,6 @@
 #pragma once
-// What is expensive to make, kept while it is asked for: the entry that nobody has asked for longest goes
-// first.
+// What is expensive to make, kept while it is asked for: the entry that nobody has asked for
+// longest goes first.
 
 #include <cstddef>
 #include <list>

@@ -1,4 +1,5 @@
-// Reads a recording for the crash lab (run_history.h); make_image.cc makes images of its crash states.
+// Reads a recording for the crash lab (run_history.h); make_image.cc makes images of its crash
+// states.
 #include "plugin/states/run_history.h"
 
 #include <fmt/core.h>
@@ -20,7 +21,8 @@ namespace fs = std::filesystem;
 
 /// An index has 16 bytes for each GiB of its medium, and many are kept.
 constexpr std::size_t kBasesMax = 64;
-/// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden ratio).
+/// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden
+/// ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
 
 Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
@@ -35,8 +37,9 @@ Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
 Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   for (const record::RecordedDevice& device : header.devices) {
     if (device.sectors > kStateSectorsMax)
-      return fail(path, fmt::format("{} has {} sectors", device.name, device.sectors),
-                  fmt::format("crash states are made of devices of at most {} sectors", kStateSectorsMax));
+      return fail(
+          path, fmt::format("{} has {} sectors", device.name, device.sectors),
+          fmt::format("crash states are made of devices of at most {} sectors", kStateSectorsMax));
     devices.emplace_back(device.sectors, record::is_used_disk(device));
   }
   answers.resize(header.devices.size());
@@ -45,9 +48,11 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
     TRY(auto event, reader.next(record::PayloadUse::pass_over));
     if (!event) break;
     const record::Event& e = *event;
-    fingerprints.push_back(mix(fingerprints.back() ^ kFingerprintKey, kFingerprintKey + e.checksum));
+    fingerprints.push_back(
+        mix(fingerprints.back() ^ kFingerprintKey, kFingerprintKey + e.checksum));
     if (e.kind == record::Kind::mark) {
-      marks.push_back({events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
+      marks.push_back(
+          {events, e.at, {reinterpret_cast<const char*>(e.payload.data()), e.payload.size()}});
     } else if (e.kind == record::Kind::media) {
       if (e.device < devices.size() && !header.devices[e.device].medium &&
           std::find(caches.begin(), caches.end(), e.device) == caches.end())
@@ -58,9 +63,10 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
       if (e.device >= devices.size() || !devices[e.device].add(e, events))
         return fail(path,
                     e.device >= devices.size()
-                        ? fmt::format("the event at offset {} is of device {}, there are {}", e.offset,
-                                      e.device, devices.size())
-                        : fmt::format("the event at offset {} submits request {} again", e.offset, e.request),
+                        ? fmt::format("the event at offset {} is of device {}, there are {}",
+                                      e.offset, e.device, devices.size())
+                        : fmt::format("the event at offset {} submits request {} again", e.offset,
+                                      e.request),
                     "the recording is damaged: restore it");
       if (e.kind == record::Kind::ack) answers[e.device].push_back(events);
     }
@@ -73,9 +79,10 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
 
 void RunHistory::State::find_disks() {
   const auto below_another = [&](const std::string& name) {
-    return std::any_of(header.devices.begin(), header.devices.end(), [&](const record::RecordedDevice& one) {
-      return name.size() > one.name.size() && name.starts_with(one.name + ".");
-    });
+    return std::any_of(header.devices.begin(), header.devices.end(),
+                       [&](const record::RecordedDevice& one) {
+                         return name.size() > one.name.size() && name.starts_with(one.name + ".");
+                       });
   };
   std::vector<model::RequestId> requests;
   for (std::size_t i = 0; i < header.devices.size(); ++i) {
@@ -90,7 +97,8 @@ void RunHistory::State::find_disks() {
 }
 
 /// Why a device cannot stand on the base; nothing, and bases[device], when it can.
-std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below, const CrashState& state,
+std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
+                                                         const CrashState& state,
                                                          std::size_t device, bool shared) {
   const auto& found = below.header().devices;
   std::vector<std::size_t> media;
@@ -106,9 +114,11 @@ std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below
   if (!match) return fmt::format("which has no device {}", header.devices[device].name);
   if (found[*match].sectors != header.devices[device].sectors)
     return fmt::format("whose {} has {} sectors, but here {} has {}", found[*match].name,
-                       found[*match].sectors, header.devices[device].name, header.devices[device].sectors);
+                       found[*match].sectors, header.devices[device].name,
+                       header.devices[device].sectors);
   const auto number = static_cast<model::DeviceId>(*match);
-  const auto image = shared ? below.shared_image(state, number) : own_copy(below.image(state, number));
+  const auto image =
+      shared ? below.shared_image(state, number) : own_copy(below.image(state, number));
   if (!image) return fmt::format("which does not give that state: {}", image.error().problem);
   bases[device] = *image;
   return std::nullopt;
@@ -120,14 +130,16 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   if (!header.base) {
     for (std::size_t device = 0; device < bases.size(); ++device)
       if (record::is_used_disk(header.devices[device]))
-        bases[device] = std::make_shared<const StateImage>(used_image(header.devices[device].sectors));
+        bases[device] =
+            std::make_shared<const StateImage>(used_image(header.devices[device].sectors));
     return {};
   }
   const fs::path below_path = path.parent_path() / header.base->recording;
   const auto unusable = [&](const std::string& why) {
-    return fail(path,
-                fmt::format("its base is {} in state {}, {}", below_path.string(), header.base->state, why),
-                "keep a recording together with those that it was made on");
+    return fail(
+        path,
+        fmt::format("its base is {} in state {}, {}", below_path.string(), header.base->state, why),
+        "keep a recording together with those that it was made on");
   };
   std::error_code none;
   if (!fs::is_regular_file(below_path, none)) return unusable("and there is no such file");
@@ -155,16 +167,16 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   return {};
 }
 
-Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
-                                                           std::shared_ptr<const RunHistory> known_base) {
+Result<std::shared_ptr<const RunHistory>> RunHistory::load(
+    const fs::path& recording, std::shared_ptr<const RunHistory> known_base) {
   std::error_code none;
   std::vector<fs::path> chain = {fs::weakly_canonical(recording, none)};
   return load(recording, std::move(known_base), chain);
 }
 
-Result<std::shared_ptr<const RunHistory>> RunHistory::load(const fs::path& recording,
-                                                           std::shared_ptr<const RunHistory> known_base,
-                                                           std::vector<fs::path>& chain) {
+Result<std::shared_ptr<const RunHistory>> RunHistory::load(
+    const fs::path& recording, std::shared_ptr<const RunHistory> known_base,
+    std::vector<fs::path>& chain) {
   TRY(auto reader, record::RecordingReader::open(recording));
   auto state = std::make_unique<State>();
   state->path = recording;
@@ -228,7 +240,8 @@ const std::vector<RecordedFlush>& RunHistory::flushes(model::DeviceId device) co
 Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t skip,
                                       std::span<std::byte> into) const {
   if (write.bytes_at == 0)
-    return fail(state_->path, fmt::format("request {} was recorded without its bytes", write.request),
+    return fail(state_->path,
+                fmt::format("request {} was recorded without its bytes", write.request),
                 "record a run that moves bytes");
   return state_->bytes->read(write.bytes_at + skip * model::kSectorBytes, into);
 }

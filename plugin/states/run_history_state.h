@@ -39,23 +39,26 @@ struct RunHistory::State {
 
   std::mutex mutex;  ///< guards what is made when it is first needed
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
-  std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>> shared_images;
-  RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>> prefixes{
-      kPowerCyclesKept};
+  std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>>
+      shared_images;
+  RecentMap<std::pair<model::DeviceId, std::uint64_t>, std::shared_ptr<const WritePrefixes>>
+      prefixes{kPowerCyclesKept};
 
   Result<void> read_events(record::RecordingReader& reader);
   Result<void> open_base(std::shared_ptr<const RunHistory> known_base,
                          std::vector<std::filesystem::path>& chain);
-  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state, std::size_t device,
-                                        bool shared);
+  std::optional<std::string> no_base_of(const RunHistory& below, const CrashState& state,
+                                        std::size_t device, bool shared);
 
   std::string device_name(model::DeviceId device) const { return header.devices[device].name; }
   tl::unexpected<Error> no_media(const char* what) const;
   Result<void> check_device(std::uint64_t device) const;
   Result<std::shared_ptr<const record::Timeline>> timeline(model::DeviceId device);
   Result<StateImage> physical(model::DeviceId device, std::uint64_t event);
-  Result<std::shared_ptr<const WritePrefixes>> prefixes_at(model::DeviceId device, std::uint64_t event);
-  Result<StateImage> by_writes(model::DeviceId device, std::uint64_t event, std::span<const Change> changes);
+  Result<std::shared_ptr<const WritePrefixes>> prefixes_at(model::DeviceId device,
+                                                           std::uint64_t event);
+  Result<StateImage> by_writes(model::DeviceId device, std::uint64_t event,
+                               std::span<const Change> changes);
   std::size_t first_write(model::DeviceId device, std::uint64_t event) const;
   std::uint64_t power_cycle_begin(std::uint64_t event) const {
     return *(std::upper_bound(power_cycles.begin(), power_cycles.end(), event) - 1);

@@ -22,14 +22,16 @@ std::shared_ptr<const RunHistory> load(const fs::path& path) {
 std::vector<model::RequestId> unflushed_requests(const RunHistory& run, std::uint64_t event,
                                                  std::optional<model::RequestId> lies = {}) {
   std::vector<model::RequestId> requests;
-  for (const std::size_t i : run.unflushed_at(0, event, lies)) requests.push_back(run.writes(0)[i].request);
+  for (const std::size_t i : run.unflushed_at(0, event, lies))
+    requests.push_back(run.writes(0)[i].request);
   return requests;
 }
 
 /// A recording of single events, one call each.
 class Script {
  public:
-  explicit Script(const fs::path& path, record::RecordingHeader header = {1, {{"hd0", "t", 64, 1}}}) {
+  explicit Script(const fs::path& path,
+                  record::RecordingHeader header = {1, {{"hd0", "t", 64, 1}}}) {
     auto writer = record::RecordingWriter::create(path, header);
     EXPECT_TRUE(writer);
     writer_ = std::move(*writer);
@@ -37,9 +39,13 @@ class Script {
   Script& write(model::RequestId id, std::uint64_t lba, int value, std::uint32_t sectors = 1,
                 bool fua = false, model::DeviceId device = 0) {
     const Bytes data(sectors * model::kSectorBytes, static_cast<std::byte>(value));
-    writer_->submitted(
-        device, 0,
-        {.id = id, .op = model::Op::write, .fua = fua, .lba = lba, .sectors = sectors, .data = data});
+    writer_->submitted(device, 0,
+                       {.id = id,
+                        .op = model::Op::write,
+                        .fua = fua,
+                        .lba = lba,
+                        .sectors = sectors,
+                        .data = data});
     return *this;
   }
   Script& trim(model::RequestId id, std::uint64_t lba, std::uint32_t sectors) {
@@ -87,7 +93,8 @@ std::vector<int> firsts(const RunHistory& run, const std::string& name, model::D
   return values;
 }
 
-std::string image_error(const RunHistory& run, const std::string& name, model::DeviceId device = 0) {
+std::string image_error(const RunHistory& run, const std::string& name,
+                        model::DeviceId device = 0) {
   const auto state = parse_crash_state(name);
   EXPECT_TRUE(state) << state.error().message();
   const auto image = run.image(*state, device);
@@ -114,7 +121,8 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
   const auto run = load(folder / "r");
   EXPECT_EQ(run->events(), 9U);
   EXPECT_EQ(unflushed_requests(*run, 6), (Requests{1, 2, 4}));  // F3 is not acknowledged yet
-  EXPECT_EQ(unflushed_requests(*run, 7), (Requests{2, 4}));     // W2 was acknowledged after F3 was submitted
+  EXPECT_EQ(unflushed_requests(*run, 7),
+            (Requests{2, 4}));  // W2 was acknowledged after F3 was submitted
   EXPECT_EQ(unflushed_requests(*run, 8), (Requests{2, 4, 5}));
   EXPECT_EQ(unflushed_requests(*run, 9), (Requests{2, 4}));  // fua
   EXPECT_EQ(unflushed_requests(*run, 9, 5), (Requests{2, 4, 5}));
@@ -228,7 +236,8 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
       ASSERT_EQ(known->second, *digest) << where;
     }
     std::map<std::uint64_t, int> different;
-    for (const auto& [bytes, digest] : digests) ASSERT_EQ(++different[digest], 1) << "seed " << seed;
+    for (const auto& [bytes, digest] : digests)
+      ASSERT_EQ(++different[digest], 1) << "seed " << seed;
   }
 }
 
@@ -265,8 +274,9 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
           }
           if (later) continue;
           const auto place = static_cast<std::ptrdiff_t>((write.lba + s) * model::kSectorBytes);
-          ASSERT_TRUE(std::equal(bytes.begin() + place, bytes.begin() + place + model::kSectorBytes,
-                                 write.data.begin() + static_cast<std::ptrdiff_t>(s * model::kSectorBytes)))
+          ASSERT_TRUE(
+              std::equal(bytes.begin() + place, bytes.begin() + place + model::kSectorBytes,
+                         write.data.begin() + static_cast<std::ptrdiff_t>(s * model::kSectorBytes)))
               << "seed " << seed << ", state " << format(state) << ", request " << write.request;
         }
       }
@@ -292,7 +302,8 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
     ASSERT_TRUE(same);
     if (below) {
       EXPECT_NE(run->base_image(0), RunHistory::load(folder / name).value()->base_image(0));
-      EXPECT_EQ((*same)->base_image(0), RunHistory::load(folder / name, below).value()->base_image(0));
+      EXPECT_EQ((*same)->base_image(0),
+                RunHistory::load(folder / name, below).value()->base_image(0));
     }
     Random random(seed);
     CrashState state;
@@ -319,7 +330,8 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
       EXPECT_EQ(all_of(*known), bytes);
       const std::uint64_t from = random.below(image->sectors());
       EXPECT_EQ(*known->digest(), *image->digest());
-      EXPECT_EQ(*known->digest(from, image->sectors() - from), *image->digest(from, image->sectors() - from));
+      EXPECT_EQ(*known->digest(from, image->sectors() - from),
+                *image->digest(from, image->sectors() - from));
     }
     below = run;
     before = reference.image(state);
@@ -335,10 +347,14 @@ std::string load_error(const fs::path& path) {
 
 TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   const TemporaryFolder folder;
-  const auto based = [&](const char* name, const char* on, const char* state, std::uint64_t sectors = 64) {
+  const auto based = [&](const char* name, const char* on, const char* state,
+                         std::uint64_t sectors = 64) {
     fs::remove(folder / name);
-    Script(folder / name,
-           {1, {{"hd0", "t", sectors, 1}}, "headcrash", false, record::RecordingHeader::Base{on, state}})
+    Script(folder / name, {1,
+                           {{"hd0", "t", sectors, 1}},
+                           "headcrash",
+                           false,
+                           record::RecordingHeader::Base{on, state}})
         .write(1, 0, 1);
     return folder / name;
   };
@@ -348,13 +364,15 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   EXPECT_NE(load_error(based("a", "good", "w1", 128)).find("has 64 sectors"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w2")).find("beyond"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w1-9")).find("request 9"), std::string::npos);
-  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not the name of a state"), std::string::npos);
+  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not the name of a state"),
+            std::string::npos);
   EXPECT_NE(load_error(based("a", "a", "w1")).find("circle"), std::string::npos);
   based("b", "c", "w1");
   based("c", "a", "w1");
   EXPECT_NE(load_error(based("a", "b", "w1")).find("circle"), std::string::npos);
   std::ofstream(folder / "text") << "no recording";
-  EXPECT_NE(load_error(based("a", "text", "w1")).find("not a headcrash recording"), std::string::npos);
+  EXPECT_NE(load_error(based("a", "text", "w1")).find("not a headcrash recording"),
+            std::string::npos);
   // A chain that is too long.
   std::string last = "good";
   for (int i = 0; i < 70; ++i)
@@ -415,7 +433,8 @@ TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {
   const TemporaryFolder folder;
-  Script(folder / "r", {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
+  Script(folder / "r",
+         {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
       .write(1, 0, 1)
       .write(2, 0, 1, 1, false, 1)
       .write(3, 0, 1, 1, false, 2)
@@ -441,14 +460,21 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
             std::string::npos);
   EXPECT_NE(image_error(*run, "m1:0@1").find("member states"), std::string::npos);
   Script(folder / "stage", {1, {{"hd0", "t", 64, 1}}, "headcrash stage", false}).write(1, 0, 1);
-  EXPECT_NE(image_error(*load(folder / "stage"), "p1").find("stage of a state server"), std::string::npos);
+  EXPECT_NE(image_error(*load(folder / "stage"), "p1").find("stage of a state server"),
+            std::string::npos);
 }
 
 /// A bit that rotted in an archived recording must not become a finding.
 TEST(RunHistory, DamagedBytesAreAnErrorOfTheStateThatHasThem) {
   const TemporaryFolder folder;
   const fs::path path = folder / "run.rec";
-  Script(path).write(1, 0, 0x11).ack(1).media(0, 1, 0, 0x11).write(2, 1, 0x77).ack(2).media(0, 2, 1, 0x77);
+  Script(path)
+      .write(1, 0, 0x11)
+      .ack(1)
+      .media(0, 1, 0, 0x11)
+      .write(2, 1, 0x77)
+      .ack(2)
+      .media(0, 2, 1, 0x77);
   std::string bytes = folder.get("run.rec");
   bytes[bytes.find(std::string(model::kSectorBytes, 0x77)) + 3] ^= 1;
   fs::remove(path);

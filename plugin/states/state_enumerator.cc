@@ -1,6 +1,6 @@
-// Gives crash states of a run, each content once (state_enumerator.h). Strategies take turns, one new state each,
-// until the budget is used or all of them have ended: a strategy that ends early leaves its share to the
-// others.
+// Gives crash states of a run, each content once (state_enumerator.h). Strategies take turns, one
+// new state each, until the budget is used or all of them have ended: a strategy that ends early
+// leaves its share to the others.
 #include "plugin/states/state_enumerator.h"
 
 #include <fmt/core.h>
@@ -17,8 +17,8 @@
 namespace headcrash::states {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"physical", "prefix",      "reorder", "torn",
-                                                    "lose-all", "lying-flush", "member",  "recovery"};
+constexpr std::array<std::string_view, 8> kNames = {
+    "physical", "prefix", "reorder", "torn", "lose-all", "lying-flush", "member", "recovery"};
 constexpr std::uint64_t kMarkKey = 0xa0761d6478bd642fU;
 
 std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& context) {
@@ -43,7 +43,8 @@ std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& c
 }
 
 /// The media that belong to what is explored: all of them; for an array those below it.
-std::vector<model::DeviceId> media_of(const record::RecordingHeader& header, model::DeviceId device) {
+std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
+                                      model::DeviceId device) {
   std::vector<model::DeviceId> media;
   const std::string below = header.devices[device].name + ".";
   for (std::size_t i = 0; i < header.devices.size(); ++i) {
@@ -56,10 +57,12 @@ std::vector<model::DeviceId> media_of(const record::RecordingHeader& header, mod
 
 Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>& strategies) {
   if (run.disks().empty())
-    return fail(run.path(), "its devices are not disks of their own whose requests are numbered together",
+    return fail(run.path(),
+                "its devices are not disks of their own whose requests are numbered together",
                 "explore one of them");
   if (std::find(strategies.begin(), strategies.end(), Strategy::member) != strategies.end())
-    return fail(run.path(), "disks behind one cord stop together: the strategy member is for arrays",
+    return fail(run.path(),
+                "disks behind one cord stop together: the strategy member is for arrays",
                 "use physical, prefix, reorder, torn, lose-all or lying-flush");
   return {};
 }
@@ -70,9 +73,11 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return fail(run.path(), std::move(problem), std::move(remedy));
   };
   if (options.device >= devices.size())
-    return refuse(fmt::format("has {} devices, number {} was to be explored", devices.size(), options.device),
-                  "`headcrash recording info` lists them");
-  if (options.strategies.empty()) return refuse("there is no strategy to explore it by", "name one (prefix)");
+    return refuse(
+        fmt::format("has {} devices, number {} was to be explored", devices.size(), options.device),
+        "`headcrash recording info` lists them");
+  if (options.strategies.empty())
+    return refuse("there is no strategy to explore it by", "name one (prefix)");
   if (options.from_event > options.to_event.value_or(run.events()))
     return refuse(fmt::format("events {} to {} were to be explored", options.from_event,
                               options.to_event.value_or(run.events())),
@@ -81,15 +86,16 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
     if (strategy == Strategy::recovery)
-      return refuse("the strategy recovery needs a guest that recovers", "use it with `headcrash explore`");
+      return refuse("the strategy recovery needs a guest that recovers",
+                    "use it with `headcrash explore`");
     if (by_media(strategy) && !run.has_media_events())
       return refuse(fmt::format("has no MEDIA events (it {}), so that there is no strategy {}",
                                 run.header().provenance(), wanted),
                     "use prefix, reorder, torn, lose-all or lying-flush");
     const std::size_t media = media_of(run.header(), options.device).size();
     if (by_media(strategy) && media < (strategy == Strategy::member ? 2 : 1))
-      return refuse(fmt::format("{} has {} media, too few for the strategy {}", devices[options.device].name,
-                                media, wanted),
+      return refuse(fmt::format("{} has {} media, too few for the strategy {}",
+                                devices[options.device].name, media, wanted),
                     "explore another device, or by another strategy");
     if (!by_media(strategy) && !devices[options.device].medium && run.header().base)
       return refuse(fmt::format("{} has no medium of its own, and the recording has a base",
@@ -120,7 +126,8 @@ Result<Strategy> parse_strategy(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Strategy>(i);
   const std::vector<std::string> known(kNames.begin(), kNames.end());
-  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known", base::suggest(name, known));
+  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known",
+              base::suggest(name, known));
 }
 
 struct StateEnumerator::State {
@@ -139,7 +146,8 @@ struct StateEnumerator::State {
 
   /// The same content under other promises is another state: after a mark more must be there.
   std::uint64_t identity(const Candidate& candidate) const {
-    const auto passed = std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();
+    const auto passed =
+        std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();
     return mix(candidate.identity ^ kMarkKey, static_cast<std::uint64_t>(passed) * 2 + 1);
   }
 };
@@ -156,14 +164,15 @@ Result<StateEnumerator> StateEnumerator::create(const std::shared_ptr<const RunH
   context.chosen = options.all_disks ? run->disks() : std::vector<model::DeviceId>{options.device};
   for (const model::DeviceId device : context.chosen)
     context.written.push_back(std::make_unique<WrittenContent>(run, device));
-  const bool several =
-      run->header().devices[options.device].medium && context.media.size() > 1 && !context.of_all_disks();
+  const bool several = run->header().devices[options.device].medium && context.media.size() > 1 &&
+                       !context.of_all_disks();
   if (std::any_of(options.strategies.begin(), options.strategies.end(), by_media) ||
       (several && run->has_media_events())) {
     TRY(auto media, MediaContent::load(*run));
     context.by_media = std::make_unique<MediaContent>(std::move(media));
   }
-  if (!run->header().devices[options.device].medium && context.by_media == nullptr) context.media.clear();
+  if (!run->header().devices[options.device].medium && context.by_media == nullptr)
+    context.media.clear();
   context.contents = context.media;
   if (!run->header().devices[options.device].medium && context.by_media != nullptr)
     context.contents.insert(context.contents.end(), run->caches().begin(), run->caches().end());
@@ -209,7 +218,8 @@ std::vector<Coverage> StateEnumerator::coverage() const {
   const State& s = *state_;
   std::vector<Coverage> all;
   for (const State::Turn& turn : s.turns) {
-    Coverage one{turn.strategy, turn.source->space(), turn.generated, turn.distinct, turn.source->bound()};
+    Coverage one{turn.strategy, turn.source->space(), turn.generated, turn.distinct,
+                 turn.source->bound()};
     if (!turn.ended) {
       const std::string budget =
           s.found >= s.context.options.budget

@@ -1,4 +1,5 @@
-// The enumeration against brute force: what it gives, what it leaves out, in which order, how often.
+// The enumeration against brute force: what it gives, what it leaves out, in which order, how
+// often.
 #include "plugin/states/state_enumerator.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +125,8 @@ TEST(StateEnumerator, ReorderFindsEverySubset) {
     const Explored found(path, all_of_it({Strategy::reorder}));
     expect_same(found.contents(reference, where), *expected, where);
     EXPECT_EQ(found.coverage()[0].bound, "") << where;
-    EXPECT_EQ(found.coverage()[0].space, static_cast<double>(found.coverage()[0].generated)) << where;
+    EXPECT_EQ(found.coverage()[0].space, static_cast<double>(found.coverage()[0].generated))
+        << where;
   }
   EXPECT_GT(complete, 10);
 }
@@ -143,7 +145,8 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.image(state));
       for (std::uint64_t i = reference.power_cycle(event); i < event; ++i) {
         const RunEvent& one = reference.all_events()[i];
-        if (one.what != RunEvent::What::submit || (one.op != model::Op::flush && !one.fua)) continue;
+        if (one.what != RunEvent::What::submit || (one.op != model::Op::flush && !one.fua))
+          continue;
         const auto acked = reference.acked(one.request);
         if (!acked || *acked >= event) continue;
         state.lies_from = one.request;
@@ -152,16 +155,18 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
     }
     // Before the first cut that matters there is only the empty disk.
     const Contents empty = {reference.physical(0)};
-    Contents found = Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
+    Contents found =
+        Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
     found.insert(empty.begin(), empty.end());
     prefixes.insert(empty.begin(), empty.end());
     expect_same(found, prefixes, where + " prefix");
-    found = Explored(path, all_of_it({Strategy::lose_all})).contents(reference, where + " lose-all");
+    found =
+        Explored(path, all_of_it({Strategy::lose_all})).contents(reference, where + " lose-all");
     found.insert(empty.begin(), empty.end());
     expect_same(found, bare, where + " lose-all");
-    expect_same(
-        Explored(path, all_of_it({Strategy::lying_flush})).contents(reference, where + " lying-flush"), lied,
-        where + " lying-flush");
+    expect_same(Explored(path, all_of_it({Strategy::lying_flush}))
+                    .contents(reference, where + " lying-flush"),
+                lied, where + " lying-flush");
   }
 }
 
@@ -186,13 +191,15 @@ TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
     const fs::path path = folder / std::to_string(seed);
     const std::uint32_t physical = seed % 3 == 0 ? 4 : 1, atomic = seed % 2 == 0 ? 2 : 1;
     const std::uint32_t unit = std::max(physical, atomic);
-    const RandomRun reference(path, seed, {.steps = 50, .media = false, .physical_sector_sectors = physical});
+    const RandomRun reference(path, seed,
+                              {.steps = 50, .media = false, .physical_sector_sectors = physical});
     const std::string where = "seed " + std::to_string(seed);
     Contents expected;
     for (std::uint64_t event = 0; event <= reference.events(); ++event) {
       for (const model::RequestId request : reference.unflushed(event)) {
-        const auto write = std::find_if(reference.all_events().begin(), reference.all_events().end(),
-                                        [&](const RunEvent& one) { return one.request == request; });
+        const auto write =
+            std::find_if(reference.all_events().begin(), reference.all_events().end(),
+                         [&](const RunEvent& one) { return one.request == request; });
         std::vector<std::uint64_t> breaks = {0};
         for (std::uint64_t s = 1; s < write->sectors; ++s)
           if ((write->lba + s) % unit == 0) breaks.push_back(s);
@@ -218,8 +225,10 @@ TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
     const Explored explored(path, options);
     const Contents found = explored.contents(reference, where);
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
-    EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated)) << where;
-    // The full epochs: just before each promise, at marks, at the end. With others lost, any cut is as good.
+    EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
+        << where;
+    // The full epochs: just before each promise, at marks, at the end. With others lost, any cut is
+    // as good.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -234,8 +243,9 @@ TEST(StateEnumerator, AnAtomicWriteIsAPowerOfTwo) {
 TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 7, {.sectors = 64, .steps = 600});
-  ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
-                                      Strategy::lying_flush, Strategy::physical});
+  ExploreOptions options =
+      all_of_it({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
+                 Strategy::lying_flush, Strategy::physical});
   options.budget = 600;
   options.reorder_per_cut = 16;
   const Explored all(folder / "r", options);
@@ -252,7 +262,8 @@ TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // The same again is the same; a smaller budget is a beginning of it; another seed is something else.
+  // The same again is the same; a smaller budget is a beginning of it; another seed is something
+  // else.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -281,8 +292,8 @@ TEST(StateEnumerator, ASmallBudgetSeesTheWholeRun) {
 TEST(StateEnumerator, StaysInRange) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 12, {.steps = 300});
-  ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
-                                      Strategy::lose_all, Strategy::lying_flush});
+  ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder,
+                                      Strategy::torn, Strategy::lose_all, Strategy::lying_flush});
   options.reorder_per_cut = 8;
   options.from_event = 100;
   options.to_event = 200;
@@ -300,7 +311,8 @@ TEST(StateEnumerator, TheOldImageUnderANewMarkIsAnotherState) {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
     ASSERT_TRUE(writer);
     const Bytes data(model::kSectorBytes, std::byte{1});
-    (*writer)->submitted(0, 0, {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
+    (*writer)->submitted(0, 0,
+                         {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
     (*writer)->marked(0, "persisted 1");  // nobody flushed
     (*writer)->marked(0, "persisted 2");
@@ -318,7 +330,8 @@ TEST(StateEnumerator, AnImportedLogGivesTheSameStates) {
     ASSERT_TRUE(record::import_dm_log_writes(folder / (n + ".log"), folder / (n + ".again")));
     ExploreOptions options = all_of_it({Strategy::prefix, Strategy::reorder, Strategy::lose_all});
     options.reorder_per_cut = 16;
-    EXPECT_EQ(Explored(folder / n, options).digests(), Explored(folder / (n + ".again"), options).digests())
+    EXPECT_EQ(Explored(folder / n, options).digests(),
+              Explored(folder / (n + ".again"), options).digests())
         << "seed " << seed;
   }
 }
@@ -337,8 +350,10 @@ TEST(StateEnumerator, RefusesWhatARecordingCannotGive) {
   const RandomRun drive(folder / "d", 1, {.steps = 10});
   EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::physical})).find("no MEDIA events"),
             std::string::npos);
-  EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::member})).find("strategy member"), std::string::npos);
-  EXPECT_NE(refusal(folder / "d", all_of_it({Strategy::member})).find("1 media"), std::string::npos);
+  EXPECT_NE(refusal(folder / "r", all_of_it({Strategy::member})).find("strategy member"),
+            std::string::npos);
+  EXPECT_NE(refusal(folder / "d", all_of_it({Strategy::member})).find("1 media"),
+            std::string::npos);
   EXPECT_NE(refusal(folder / "d", all_of_it({Strategy::recovery})).find("headcrash explore"),
             std::string::npos);
   EXPECT_NE(refusal(folder / "d", all_of_it({})).find("no strategy"), std::string::npos);
@@ -359,7 +374,8 @@ TEST(StateEnumerator, NamesOfStrategies) {
   EXPECT_NE(unknown.error().message().find("did you mean \"reorder\""), std::string::npos);
 }
 
-// An array of three members that are written one after the other, with a flush after every four stripes.
+// An array of three members that are written one after the other, with a flush after every four
+// stripes.
 TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
   const TemporaryFolder folder;
   {
@@ -376,9 +392,11 @@ TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
       for (int member = 0; member < 3; ++member) {
         const auto device = static_cast<model::DeviceId>(1 + (member + stripe) % 3);
         const auto lba = static_cast<std::uint64_t>(stripe);
-        (*writer)->submitted(device, 0,
-                             {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
-        (*writer)->media_written(device, 0, {id, lba, 1, model::MediaWrite::Outcome::written, data});
+        (*writer)->submitted(
+            device, 0,
+            {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+        (*writer)->media_written(device, 0,
+                                 {id, lba, 1, model::MediaWrite::Outcome::written, data});
       }
       if (stripe % 4 != 3) continue;
       (*writer)->submitted(0, 0, {.id = ++id, .op = model::Op::flush});
@@ -397,12 +415,14 @@ TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
     EXPECT_TRUE(contents.insert(members).second) << state.name << " is there twice";
     for (const auto& [device, event] : state.state.stopped)
       for (const RecordedFlush& flush : found.run().flushes(0))
-        EXPECT_FALSE(event < *flush.acked_event && *flush.acked_event < state.state.event) << state.name;
+        EXPECT_FALSE(event < *flush.acked_event && *flush.acked_event < state.state.event)
+            << state.name;
   }
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // By one, from each media write that is not the last of its member's turn before a flush: the write hole.
+  // By one, from each media write that is not the last of its member's turn before a flush: the
+  // write hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
@@ -420,26 +440,31 @@ TEST(StateEnumerator, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
         const Bytes data(model::kSectorBytes, static_cast<std::byte>(round + 1));
         const std::uint64_t lba = place + static_cast<std::uint64_t>(round);
         for (const model::DeviceId device : {1, 2})
-          (*writer)->submitted(device, 0,
-                               {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
+          (*writer)->submitted(
+              device, 0,
+              {.id = ++id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = data});
         for (const model::DeviceId device : {1, 2}) {
           const model::RequestId request = id - 2 + device;
-          (*writer)->media_written(device, 0, {request, lba, 1, model::MediaWrite::Outcome::written, data});
+          (*writer)->media_written(device, 0,
+                                   {request, lba, 1, model::MediaWrite::Outcome::written, data});
           (*writer)->acknowledged(device, {.id = request});
         }
       }
     }
   }
   const Explored found(folder / "r", all_of_it({Strategy::member}));
-  ASSERT_EQ(found.states().size(), 10U) << "one behind the other within one round of a log or of data";
+  ASSERT_EQ(found.states().size(), 10U)
+      << "one behind the other within one round of a log or of data";
   EXPECT_EQ(found.coverage()[0].space, 10);
   for (const FoundState& state : found.states()) {
     const Bytes one = all_of(*found.run().image(state.state, 1));
     const Bytes other = all_of(*found.run().image(state.state, 2));
     for (std::size_t round = 0; round < 5; ++round) {
-      const std::size_t log = round * model::kSectorBytes, data = (32 + round) * model::kSectorBytes;
+      const std::size_t log = round * model::kSectorBytes,
+                        data = (32 + round) * model::kSectorBytes;
       const bool data_somewhere = one[data] != std::byte{0} || other[data] != std::byte{0};
-      EXPECT_TRUE(!data_somewhere || (one[log] != std::byte{0} && other[log] != std::byte{0})) << state.name;
+      EXPECT_TRUE(!data_somewhere || (one[log] != std::byte{0} && other[log] != std::byte{0}))
+          << state.name;
     }
   }
 }

@@ -68,11 +68,12 @@ StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage
 template <typename Take>
 void StateImage::split(std::uint64_t lba, std::uint64_t sectors, Take take) const {
   std::uint64_t next = lba;
-  top_.index().visit(lba, sectors, [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
-    if (from > next) take(Part{next, from - next, false, {}});
-    take(Part{from, count, true, where});
-    next = from + count;
-  });
+  top_.index().visit(lba, sectors,
+                     [&](std::uint64_t from, std::uint64_t count, ExtentLocation where) {
+                       if (from > next) take(Part{next, from - next, false, {}});
+                       take(Part{from, count, true, where});
+                       next = from + count;
+                     });
   if (next < lba + sectors) take(Part{next, lba + sectors - next, false, {}});
 }
 
@@ -88,7 +89,8 @@ Result<void> StateImage::read(std::uint64_t lba, std::span<std::byte> into) cons
   return result;
 }
 
-std::optional<std::uint64_t> StateImage::first_unreadable(std::uint64_t lba, std::uint64_t sectors) const {
+std::optional<std::uint64_t> StateImage::first_unreadable(std::uint64_t lba,
+                                                          std::uint64_t sectors) const {
   std::optional<std::uint64_t> first;
   split(lba, sectors, [&](const Part& part) {
     if (first) return;
@@ -103,8 +105,9 @@ void StateImage::visit_written(std::uint64_t lba, std::uint64_t sectors, const V
   split(lba, sectors, [&](const Part& part) {
     if (part.of_top && written(part.where)) joined.add(part.lba, part.sectors);
     if (!part.of_top && base_)
-      base_->visit_written(part.lba, part.sectors,
-                           [&](std::uint64_t from, std::uint64_t count) { joined.add(from, count); });
+      base_->visit_written(part.lba, part.sectors, [&](std::uint64_t from, std::uint64_t count) {
+        joined.add(from, count);
+      });
   });
   joined.finish();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of one medium in one crash state, read through: what the recording wrote, else what was there
-// before the recording began (its base), else zeroes. Nothing is copied.
+// The bytes of one medium in one crash state, read through: what the recording wrote, else what was
+// there before the recording began (its base), else zeroes. Nothing is copied.
 
 #include <cstdint>
 #include <functional>
@@ -28,13 +28,13 @@ class StateImage {
   void visit_written(const Visit& visit) const { visit_written(0, sectors(), visit); }
   void visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const;
 
-  /// Content hash of the whole medium. The same bytes give the same digest however they came to be there
-  /// (a sum over sectors, so that states are compared by their differences: digest.h).
+  /// Content hash of the whole medium. The same bytes give the same digest however they came to be
+  /// there (a sum over sectors, so that states are compared by their differences: digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// What a range adds to it.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
-  /// Reads the whole image once: digests of this copy, and of what stands on it, read nothing of it again.
-  /// Takes 8 bytes a sector, shared by copies, until the image is changed.
+  /// Reads the whole image once: digests of this copy, and of what stands on it, read nothing of it
+  /// again. Takes 8 bytes a sector, shared by copies, until the image is changed.
   Result<void> know_digests();
 
   const record::MediumState& top() const { return top_; }
@@ -62,8 +62,8 @@ class StateImage {
       digests_;  ///< [n]: of the first n sectors; null: not known
 };
 
-/// A state under a bounded private overlay in memory: what a guest, a checker or a recovery writes onto it.
-/// For one thread at a time.
+/// A state under a bounded private overlay in memory: what a guest, a checker or a recovery writes
+/// onto it. For one thread at a time.
 class OverlayStore : public model::SectorStore {
  public:
   /// `image_digest`: if it is known already; saves digest() the reading of the whole image.

@@ -22,8 +22,8 @@ Bytes contents(const OverlayStore& store) {
 Bytes random_bytes(Random& random, std::uint64_t sectors) {
   Bytes bytes(sectors * model::kSectorBytes);
   for (std::uint64_t i = 0; i < sectors; ++i)
-    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes), model::kSectorBytes,
-                static_cast<std::byte>(random.below(4)));
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
+                model::kSectorBytes, static_cast<std::byte>(random.below(4)));
   return bytes;
 }
 
@@ -96,7 +96,8 @@ TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
     ASSERT_TRUE(writer);
     const Bytes data(2 * model::kSectorBytes, std::byte{5});
-    (*writer)->submitted(0, 0, {.id = 1, .op = model::Op::write, .lba = 4, .sectors = 2, .data = data});
+    (*writer)->submitted(0, 0,
+                         {.id = 1, .op = model::Op::write, .lba = 4, .sectors = 2, .data = data});
     (*writer)->media_written(0, 0, {1, 4, 2, model::MediaWrite::Outcome::written, data});
     (*writer)->media_written(0, 0, {1, 5, 1, model::MediaWrite::Outcome::unreadable, {}});
   }
@@ -139,7 +140,8 @@ TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
   EXPECT_EQ(*other.digest(), 0U) << "all zeroes";
   EXPECT_EQ(*known.digest(), *image->digest()) << "a copy has changed";
   other = known;
-  other.apply({.kind = record::Kind::media, .lba = 4, .sectors = 2, .bytes = record::Bytes::zeroes});
+  other.apply(
+      {.kind = record::Kind::media, .lba = 4, .sectors = 2, .bytes = record::Bytes::zeroes});
   EXPECT_EQ(*other.digest(), 0U);
 }
 

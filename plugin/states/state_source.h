@@ -1,10 +1,10 @@
 #pragma once
-// Where the states come from: one source for each strategy (state_enumerator.h), each gives its most
-// telling states first and ends.
+// Where the states come from: one source for each strategy (state_enumerator.h), each gives its
+// most telling states first and ends.
 //
-// Cuts are taken in an order that spreads: first, middle, quarters, ... so that a small budget sees every
-// part of the run; and a cut with many states gives one, then comes again behind all others for one more,
-// two, four, ...
+// Cuts are taken in an order that spreads: first, middle, quarters, ... so that a small budget sees
+// every part of the run; and a cut with many states gives one, then comes again behind all others
+// for one more, two, four, ...
 
 #include <cstdint>
 #include <memory>
@@ -42,7 +42,8 @@ struct SourceContext {
   std::vector<model::DeviceId> chosen;  ///< whose writes they choose among: one, or all disks
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
-  std::vector<std::unique_ptr<WrittenContent>> others;   ///< of the other media, without MEDIA events
+  std::vector<std::unique_ptr<WrittenContent>>
+      others;  ///< of the other media, without MEDIA events
 
   bool in_range(std::uint64_t event) const {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
@@ -71,8 +72,8 @@ std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 /// Numbers below n, spread: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Events of a run at which something happens to what is durable or promised on a chosen device, in range,
-/// ascending.
+/// Events of a run at which something happens to what is durable or promised on a chosen device, in
+/// range, ascending.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;

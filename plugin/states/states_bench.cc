@@ -1,11 +1,13 @@
-// How many crash states a second are found, with their digests and without those that are there already:
+// How many crash states a second are found, with their digests and without those that are there
+// already:
 //
 //   headcrash_states_bench FOLDER [WRITES [STATES]]        default: 2000 writes, 200000 states
 //
-// Makes a recording like a file system's of a 64 MiB disk (a journal that goes round, metadata that is
-// written in place, data at fresh places; a flush after every 40 writes, a mark after every flush), explores
-// it by each strategy alone and by all together, and reads some of the images as a checker on the host would.
-// One core; processor time, which a busy machine disturbs less, stands beside wall time.
+// Makes a recording like a file system's of a 64 MiB disk (a journal that goes round, metadata that
+// is written in place, data at fresh places; a flush after every 40 writes, a mark after every
+// flush), explores it by each strategy alone and by all together, and reads some of the images as a
+// checker on the host would. One core; processor time, which a busy machine disturbs less, stands
+// beside wall time.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -66,9 +68,9 @@ void record_run(const fs::path& path, std::uint64_t writes) {
     request.data = std::span(data).first(std::size_t{request.sectors} * model::kSectorBytes);
     writer->submitted(0, now += 1000, request);
     writer->acknowledged(0, {.id = request.id, .completed_at = now += 1000});
-    writer->media_written(
-        0, now,
-        {request.id, request.lba, request.sectors, model::MediaWrite::Outcome::written, request.data});
+    writer->media_written(0, now,
+                          {request.id, request.lba, request.sectors,
+                           model::MediaWrite::Outcome::written, request.data});
     if (i % 40 != 39) continue;
     writer->submitted(0, now += 1000, {.id = ++id, .op = model::Op::flush});
     writer->acknowledged(0, {.id = id, .completed_at = now += 1000});
@@ -76,8 +78,8 @@ void record_run(const fs::path& path, std::uint64_t writes) {
   }
 }
 
-void explore(const std::shared_ptr<const states::RunHistory>& run, std::vector<states::Strategy> strategies,
-             std::uint64_t budget) {
+void explore(const std::shared_ptr<const states::RunHistory>& run,
+             std::vector<states::Strategy> strategies, std::uint64_t budget) {
   states::ExploreOptions options;
   options.budget = budget;
   options.reorder_per_cut = 1 << 20;
@@ -94,9 +96,10 @@ void explore(const std::shared_ptr<const states::RunHistory>& run, std::vector<s
   std::uint64_t generated = 0;
   for (const states::Coverage& one : enumerator.coverage()) generated += one.generated;
   const double busy = processor_seconds() - processor;
-  fmt::print("{:56} {:7} generated, {:7} distinct, {:6.3f} s: {:7.0f} states/s, {:7.0f} by processor time\n",
-             what, generated, distinct, seconds, static_cast<double>(distinct) / seconds,
-             static_cast<double>(distinct) / busy);
+  fmt::print(
+      "{:56} {:7} generated, {:7} distinct, {:6.3f} s: {:7.0f} states/s, {:7.0f} by processor time\n",
+      what, generated, distinct, seconds, static_cast<double>(distinct) / seconds,
+      static_cast<double>(distinct) / busy);
 }
 
 void read_images(const std::shared_ptr<const states::RunHistory>& run) {
@@ -115,15 +118,16 @@ void read_images(const std::shared_ptr<const states::RunHistory>& run) {
     start = Clock::now();
     found.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
       sectors_written += sectors;
-      if (!found.read(lba,
-                      std::span(image).subspan(lba * model::kSectorBytes, sectors * model::kSectorBytes)))
+      if (!found.read(lba, std::span(image).subspan(lba * model::kSectorBytes,
+                                                    sectors * model::kSectorBytes)))
         std::exit(2);
     });
     read_s += seconds_since(start);
   }
-  fmt::print("image of a state: {:.1f} us to make, {:.2f} ms to digest, {:.2f} ms to copy its {:.1f} MiB\n",
-             make_s / kImages * 1e6, digest_s / kImages * 1e3, read_s / kImages * 1e3,
-             static_cast<double>(sectors_written) / kImages / 2048);
+  fmt::print(
+      "image of a state: {:.1f} us to make, {:.2f} ms to digest, {:.2f} ms to copy its {:.1f} MiB\n",
+      make_s / kImages * 1e6, digest_s / kImages * 1e3, read_s / kImages * 1e3,
+      static_cast<double>(sectors_written) / kImages / 2048);
 }
 
 }  // namespace

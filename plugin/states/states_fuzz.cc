@@ -1,6 +1,6 @@
-// Fuzzes what reads somebody else's words and files: names of crash states, and recordings as the lab loads
-// them, with their bases. Every second mutation of a recording gets right checksums, which would hide what is
-// behind them.
+// Fuzzes what reads somebody else's words and files: names of crash states, and recordings as the
+// lab loads them, with their bases. Every second mutation of a recording gets right checksums,
+// which would hide what is behind them.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -61,7 +61,8 @@ std::string with_right_checksums(std::string file) {
   while (at + sizeof(record::EventHeader) <= file.size()) {
     record::EventHeader header;
     std::memcpy(&header, file.data() + at, sizeof(header));
-    if (record::padded(header.payload_bytes) > file.size() - at - sizeof(header)) header.payload_bytes = 0;
+    if (record::padded(header.payload_bytes) > file.size() - at - sizeof(header))
+      header.payload_bytes = 0;
     header.payload_crc = crc32c(bytes.subspan(at + sizeof(header), header.payload_bytes));
     header.header_crc = record::crc_of(header);
     std::memcpy(file.data() + at, &header, sizeof(header));
@@ -71,9 +72,10 @@ std::string with_right_checksums(std::string file) {
 }
 
 bool small(const record::RecordingHeader& header) {
-  return header.devices.size() <= 8 &&
-         std::all_of(header.devices.begin(), header.devices.end(),
-                     [](const record::RecordedDevice& device) { return device.sectors <= kSectorsMax; });
+  return header.devices.size() <= 8 && std::all_of(header.devices.begin(), header.devices.end(),
+                                                   [](const record::RecordedDevice& device) {
+                                                     return device.sectors <= kSectorsMax;
+                                                   });
 }
 
 /// A few random requests to two disks.
@@ -96,7 +98,8 @@ std::string contents_of_two_disks(const fs::path& path) {
       (*writer)->submitted(device, 0, request);
       if (id % 3 != 0) (*writer)->acknowledged(device, {.id = id});
       if (id % 4 == 1)
-        (*writer)->media_written(device, 0, {id, request.lba, 2, model::MediaWrite::Outcome::written, data});
+        (*writer)->media_written(device, 0,
+                                 {id, request.lba, 2, model::MediaWrite::Outcome::written, data});
     }
   }
   return contents_of(path);
@@ -181,8 +184,9 @@ TEST(Fuzz, RunHistory) {
     }
     if (!small((*run)->header())) return std::uint64_t{7};
     std::uint64_t kind = (*run)->tail_error() ? 1 : 2;
-    for (const Strategy strategy : {Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
-                                    Strategy::lose_all, Strategy::lying_flush, Strategy::member})
+    for (const Strategy strategy :
+         {Strategy::physical, Strategy::prefix, Strategy::reorder, Strategy::torn,
+          Strategy::lose_all, Strategy::lying_flush, Strategy::member})
       kind = kind * 16 + explore(*run, strategy) % 16;
     if ((*run)->disks().size() > 1) {
       for (const Strategy strategy : {Strategy::physical, Strategy::reorder, Strategy::torn})

@@ -1,5 +1,5 @@
-// Two disks behind one cord against brute force: each loses its own unflushed writes at one cut, and a flush
-// covers its own disk only.
+// Two disks behind one cord against brute force: each loses its own unflushed writes at one cut,
+// and a flush covers its own disk only.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -34,7 +34,8 @@ ExploreOptions on_all_disks(std::vector<Strategy> strategies) {
   return options;
 }
 
-std::vector<FoundState> states_of(const std::shared_ptr<const RunHistory>& run, const ExploreOptions& options,
+std::vector<FoundState> states_of(const std::shared_ptr<const RunHistory>& run,
+                                  const ExploreOptions& options,
                                   std::vector<Coverage>* coverage = nullptr) {
   auto enumerator = StateEnumerator::create(run, options);
   EXPECT_TRUE(enumerator) << enumerator.error().message();
@@ -61,10 +62,10 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Each state is what its name says on both disks, its digest that of both contents, none of them is there
-/// twice under the same marks.
-Images checked(const RunHistory& run, const TwoDisks& reference, const std::vector<FoundState>& states,
-               const std::string& where) {
+/// Each state is what its name says on both disks, its digest that of both contents, none of them
+/// is there twice under the same marks.
+Images checked(const RunHistory& run, const TwoDisks& reference,
+               const std::vector<FoundState>& states, const std::string& where) {
   Images all;
   std::set<std::pair<Disks, std::ptrdiff_t>> seen;
   std::map<std::uint64_t, Disks> by_digest;
@@ -78,9 +79,9 @@ Images checked(const RunHistory& run, const TwoDisks& reference, const std::vect
       digest += share_of(device, *run.image(found.state, device)->digest());
     EXPECT_EQ(found.digest, digest) << what;
     EXPECT_EQ(by_digest.emplace(digest, disks).first->second, disks) << what;
-    const auto marks = std::count_if(run.marks().begin(), run.marks().end(), [&](const RecordedMark& mark) {
-      return mark.event < found.state.event;
-    });
+    const auto marks =
+        std::count_if(run.marks().begin(), run.marks().end(),
+                      [&](const RecordedMark& mark) { return mark.event < found.state.event; });
     EXPECT_TRUE(seen.emplace(disks, marks).second) << what << " is there twice";
     all.insert(disks);
   }
@@ -95,7 +96,8 @@ void expect_all_of(const Images& found, const Images& expected, const std::strin
   EXPECT_EQ(odd, 0U) << where << ": of " << found.size();
 }
 
-/// Every subset of what is unflushed on both disks, at every cut; nothing when that would be too many.
+/// Every subset of what is unflushed on both disks, at every cut; nothing when that would be too
+/// many.
 std::optional<Images> every_subset(const TwoDisks& reference) {
   Images all;
   for (std::uint64_t cut = 0; cut <= reference.events().size(); ++cut) {
@@ -146,8 +148,8 @@ TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.images(state));
       for (std::uint64_t i = 0; i < cut; ++i) {
         const TwoDisks::Event& one = reference.events()[i];
-        const bool believed =
-            one.what == TwoDisks::Event::What::flush || (one.what == TwoDisks::Event::What::write && one.fua);
+        const bool believed = one.what == TwoDisks::Event::What::flush ||
+                              (one.what == TwoDisks::Event::What::write && one.fua);
         if (!believed || !reference.acked(one.request, cut)) continue;
         state.lies_from = one.request;
         lied.insert(reference.images(state));
@@ -178,8 +180,8 @@ TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
     for (std::uint64_t cut = 0; cut <= reference.events().size(); ++cut)
       expected.insert(reference.media_after(cut));
     const auto run = loaded(path);
-    Images found =
-        checked(*run, reference, states_of(run, on_all_disks({Strategy::physical})), where + " physical");
+    Images found = checked(*run, reference, states_of(run, on_all_disks({Strategy::physical})),
+                           where + " physical");
     found.insert(reference.media_after(0));
     expect_all_of(found, expected, where);
   }
@@ -200,7 +202,8 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
     for (const FoundState& found : torn) {
       ASSERT_EQ(found.state.torn.size(), 1U) << found.name;
       for (const TwoDisks::Event& one : reference.events()) {
-        if (one.what != TwoDisks::Event::What::write || one.request != found.state.torn[0].request) continue;
+        if (one.what != TwoDisks::Event::What::write || one.request != found.state.torn[0].request)
+          continue;
         torn_on.insert(one.device);
         if (one.device == 0) continue;  // the log has physical sectors of two
         const std::uint64_t from = one.lba + found.state.torn[0].first;
@@ -210,8 +213,9 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
       }
     }
     EXPECT_EQ(torn_on.size(), 2U) << where;
-    ExploreOptions options = on_all_disks({Strategy::prefix, Strategy::reorder, Strategy::torn,
-                                           Strategy::lose_all, Strategy::lying_flush, Strategy::physical});
+    ExploreOptions options =
+        on_all_disks({Strategy::prefix, Strategy::reorder, Strategy::torn, Strategy::lose_all,
+                      Strategy::lying_flush, Strategy::physical});
     options.budget = 300;
     options.reorder_per_cut = 16;
     const auto states = states_of(run, options);
@@ -230,8 +234,8 @@ class ByHand {
   }
   ByHand& write(model::DeviceId device, model::RequestId id) {
     const Sectors data(model::kSectorBytes, static_cast<std::byte>(id));
-    writer_->submitted(device, 0,
-                       {.id = id, .op = model::Op::write, .lba = id % 4, .sectors = 1, .data = data});
+    writer_->submitted(
+        device, 0, {.id = id, .op = model::Op::write, .lba = id % 4, .sectors = 1, .data = data});
     writer_->acknowledged(device, {.id = id});
     return *this;
   }
@@ -255,8 +259,8 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
   return names;
 }
 
-// What the lab is for: data on hd0, its commit record on the log, and only the log is flushed before fsync
-// returns.
+// What the lab is for: data on hd0, its commit record on the log, and only the log is flushed
+// before fsync returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   const TemporaryFolder folder;
   ByHand(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
@@ -282,7 +286,12 @@ TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
 
 TEST(TwoDisks, AFlushedDiskAndItsLogHaveNothingToLose) {
   const TemporaryFolder folder;
-  ByHand(folder / "r", two_disks(false)).write(0, 1).flush(0, 2).write(1, 3).flush(1, 4).mark("persisted 0");
+  ByHand(folder / "r", two_disks(false))
+      .write(0, 1)
+      .flush(0, 2)
+      .write(1, 3)
+      .flush(1, 4)
+      .mark("persisted 0");
   const auto run = loaded(folder / "r");
   EXPECT_EQ(names_of(states_of(run, on_all_disks({Strategy::reorder}))),
             (std::set<std::string>{"a3-", "a7", "a7-", "a9"}));
@@ -306,11 +315,12 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   const TemporaryFolder folder;
   ByHand(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
   record::RecordingHeader array{
-      .seed = 1, .devices = {{"hd0", "raid1", kDiskSectors, 1, false}, {"hd0.0", "t", kDiskSectors, 1}}};
+      .seed = 1,
+      .devices = {{"hd0", "raid1", kDiskSectors, 1, false}, {"hd0.0", "t", kDiskSectors, 1}}};
   array.media = false;
   ByHand(folder / "array", array).write(0, 1);
-  record::RecordingHeader cache{.seed = 1,
-                                .devices = {{"hd0", "nvram", 8, 1}, {"hd0.below", "t", kDiskSectors, 1}}};
+  record::RecordingHeader cache{
+      .seed = 1, .devices = {{"hd0", "nvram", 8, 1}, {"hd0.below", "t", kDiskSectors, 1}}};
   ByHand(folder / "cache", cache).write(0, 1).write(1, 2);
   ByHand(folder / "alike", two_disks(false)).write(0, 1).write(1, 1);
   for (const char* name : {"array", "cache", "alike"}) {
@@ -328,7 +338,8 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   ASSERT_FALSE(member);
   EXPECT_NE(member.error().message().find("stop together"), std::string::npos);
   for (const auto& [name, problem] :
-       {std::pair("a6-2", "request 2 is durable there"), std::pair("a6-7", "is not a write of any disk"),
+       {std::pair("a6-2", "request 2 is durable there"),
+        std::pair("a6-7", "is not a write of any disk"),
         std::pair("a2-2", "request 2 was submitted by event 2, after the cut"),
         std::pair("a6~1:0x2", "request 1 has 1 sectors"), std::pair("a7", "beyond")}) {
     const auto image = run->image(*parse_crash_state(name), 0);
@@ -353,7 +364,8 @@ TEST(TwoDisks, LosingOneDisksWritesComesFirst) {
   }
   halves.disks.clear();
   const auto without = subsets(halves, 0, 38);
-  EXPECT_EQ(std::vector(whole.begin() + 4, whole.end()), std::vector(without.begin() + 2, without.end()))
+  EXPECT_EQ(std::vector(whole.begin() + 4, whole.end()),
+            std::vector(without.begin() + 2, without.end()))
       << "the others follow as they do on one disk";
 }
 

@@ -1,4 +1,5 @@
-// Sources of states by what the host wrote: prefix, lose-all, reorder, torn, lying-flush (state_source.h).
+// Sources of states by what the host wrote: prefix, lose-all, reorder, torn, lying-flush
+// (state_source.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,7 +22,10 @@ class CutsSource final : public StateSource {
  public:
   using StateAt = Result<Candidate> (*)(const SourceContext& context, std::uint64_t event);
   CutsSource(const SourceContext& context, CutOrder order, std::string left_out, StateAt state_at)
-      : context_(context), order_(std::move(order)), left_out_(std::move(left_out)), state_at_(state_at) {}
+      : context_(context),
+        order_(std::move(order)),
+        left_out_(std::move(left_out)),
+        state_at_(state_at) {}
   Result<std::optional<Candidate>> next() override {
     if (next_ == order_.cuts().size()) return std::nullopt;
     return state_at_(context_, order_.cuts()[next_++]);
@@ -87,8 +91,8 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Cuts at which most is unflushed: just before a promise is kept, and those at which most is expected: after
-/// marks.
+/// Cuts at which most is unflushed: just before a promise is kept, and those at which most is
+/// expected: after marks.
 CutOrder crowded_cuts(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -109,7 +113,8 @@ class ReorderSource final : public RoundsSource {
     for (const std::uint64_t cut : order.cuts()) {
       const auto unflushed = static_cast<double>(context.unflushed_at(cut).size());
       space_ += std::exp2(std::min(unflushed, 1000.0));
-      sampled += std::exp2(std::min(unflushed, 1000.0)) > static_cast<double>(context.options.reorder_per_cut)
+      sampled += std::exp2(std::min(unflushed, 1000.0)) >
+                         static_cast<double>(context.options.reorder_per_cut)
                      ? 1
                      : 0;
       numbers_.emplace_back(cut, numbers_.size());
@@ -117,14 +122,15 @@ class ReorderSource final : public RoundsSource {
     }
     std::sort(numbers_.begin(), numbers_.end());
     if (sampled > 0)
-      bound_ = fmt::format("{} subsets at most at each of {} cuts with more", context.options.reorder_per_cut,
-                           sampled);
+      bound_ = fmt::format("{} subsets at most at each of {} cuts with more",
+                           context.options.reorder_per_cut, sampled);
   }
   double space() const override { return space_; }
   std::string bound() const override {
     std::string text = bound_;
     for (const std::string& more :
-         {unnamed_ > 0 ? fmt::format("{} subsets whose names were too long", unnamed_) : std::string(),
+         {unnamed_ > 0 ? fmt::format("{} subsets whose names were too long", unnamed_)
+                       : std::string(),
           left_out_})
       if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
     return text;
@@ -137,8 +143,8 @@ class ReorderSource final : public RoundsSource {
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
     SubsetRequest request{content.unflushed().size(), kinds_of(content.unflushed()),
-                          context_.options.seed * 1000003 + number, context_.options.reorder_per_cut,
-                          disks_of(content.unflushed())};
+                          context_.options.seed * 1000003 + number,
+                          context_.options.reorder_per_cut, disks_of(content.unflushed())};
     const auto found = subsets(request, from, count);
     for (const auto& kept : found) {
       CrashState state = state_of(cut, content.unflushed(), kept);
@@ -163,22 +169,23 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// What is on one disk and what is on the others: who flushes one disk and counts on another is found out
-  /// by these.
+  /// What is on one disk and what is on the others: who flushes one disk and counts on another is
+  /// found out by these.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
       std::vector<std::uint8_t> on;
       for (const JointCut::Unflushed& one : unflushed) on.push_back(one.part == part ? 1 : 0);
       const auto count = std::count(on.begin(), on.end(), 1);
-      if (count > 0 && count < static_cast<std::ptrdiff_t>(on.size())) disks.push_back(std::move(on));
+      if (count > 0 && count < static_cast<std::ptrdiff_t>(on.size()))
+        disks.push_back(std::move(on));
     }
     return disks;
   }
 
-  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those that continue
-  /// where the last one ended, trims, those with FUA. A file system's journal, metadata and data differ in
-  /// these.
+  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those
+  /// that continue where the last one ended, trims, those with FUA. A file system's journal,
+  /// metadata and data differ in these.
   static std::vector<std::vector<std::uint8_t>> kinds_of(const Unflushed& unflushed) {
     std::vector<std::uint64_t> places, lengths;
     for (const JointCut::Unflushed& one : unflushed) {
@@ -187,7 +194,8 @@ class ReorderSource final : public RoundsSource {
     }
     const auto median = [](std::vector<std::uint64_t> values) {
       if (values.empty()) return std::uint64_t{0};
-      std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+      std::nth_element(values.begin(),
+                       values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
                        values.end());
       return values[values.size() / 2];
     };
@@ -224,8 +232,8 @@ class ReorderSource final : public RoundsSource {
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut, its place in the order
 };
 
-/// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves first, then
-/// ends, one in the middle. Odd ones lose all other unflushed writes, too.
+/// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves
+/// first, then ends, one in the middle. Odd ones lose all other unflushed writes, too.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< units that are new
   bool others_lost = false;
@@ -241,7 +249,8 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
     const std::uint64_t inner = units - 2;
     return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
   }
-  // Prefixes and suffixes, broken in the middle, after the first unit, before the last, then anywhere else.
+  // Prefixes and suffixes, broken in the middle, after the first unit, before the last, then
+  // anywhere else.
   const std::uint64_t place = n / 2;
   const std::uint64_t middle = units / 2;
   std::uint64_t at = place + 1;
@@ -329,7 +338,8 @@ class TornSource final : public RoundsSource {
     state.keep_others = !tear.others_lost;
     state.torn = {{write.request, first, count}};
     const std::vector<std::uint8_t> kept(content.unflushed().size(), tear.others_lost ? 0 : 1);
-    return context_.candidate(std::move(state), content.digest(kept, TornPart{unflushed, first, count}));
+    return context_.candidate(std::move(state),
+                              content.digest(kept, TornPart{unflushed, first, count}));
   }
 
   const SourceContext& context_;
@@ -366,7 +376,8 @@ class LyingFlushSource final : public StateSource {
       for (const RecordedWrite& write : run.writes(device))
         if (write.fua) add(write.request, write.acked_event);
     }
-    std::sort(liars.begin(), liars.end(), [](const Liar& a, const Liar& b) { return a.request < b.request; });
+    std::sort(liars.begin(), liars.end(),
+              [](const Liar& a, const Liar& b) { return a.request < b.request; });
     for (const std::size_t i : spread(liars.size())) {
       liars_.push_back(liars[i]);
       space_ += static_cast<double>(liars[i].cuts);
@@ -419,9 +430,10 @@ std::unique_ptr<StateSource> lose_all_source(const SourceContext& context) {
   order.add(cuts.promise_kept, 1);
   order.add(cuts.power_lost);
   order.add(cuts.last);
-  return std::make_unique<CutsSource>(
-      context, std::move(order), cuts.left_out,
-      [](const SourceContext& at, std::uint64_t event) { return nothing_unflushed(at, event, {}); });
+  return std::make_unique<CutsSource>(context, std::move(order), cuts.left_out,
+                                      [](const SourceContext& at, std::uint64_t event) {
+                                        return nothing_unflushed(at, event, {});
+                                      });
 }
 std::unique_ptr<StateSource> reorder_source(const SourceContext& context) {
   return std::make_unique<ReorderSource>(context);

@@ -1,10 +1,10 @@
 // Opening and writing a results database.
 //
-// Opening looks before it touches: whose file it is, which version, and whether it is whole are all read
-// before the first pragma that could write. Then WAL (readers never wait for a campaign) with
-// synchronous=FULL: a recorded trial is on the disk, which a laboratory for power cuts owes its users and
-// which costs one fsync per trial. Where a file system cannot do WAL, SQLite stays with its rollback journal,
-// which is as safe and only slower.
+// Opening looks before it touches: whose file it is, which version, and whether it is whole are all
+// read before the first pragma that could write. Then WAL (readers never wait for a campaign) with
+// synchronous=FULL: a recorded trial is on the disk, which a laboratory for power cuts owes its
+// users and which costs one fsync per trial. Where a file system cannot do WAL, SQLite stays with
+// its rollback journal, which is as safe and only slower.
 #include "results/db/database.h"
 
 #include <fcntl.h>
@@ -54,8 +54,8 @@ std::string immutable_uri(const std::filesystem::path& path) {
   return uri + "?immutable=1";
 }
 
-/// Reading a WAL database needs a -shm file beside it. In a folder that may not be written there can be no
-/// writer either, so that without a log beside it the file can be read as it stands.
+/// Reading a WAL database needs a -shm file beside it. In a folder that may not be written there
+/// can be no writer either, so that without a log beside it the file can be read as it stands.
 bool must_read_as_it_stands(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -75,7 +75,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   if (!handle) return pass_on(handle);
   TRY(const auto state, inspect(handle->get(), path, kSchemaVersion));
   if (state == FileState::fresh) {
-    return fail(path.string(), "is an empty file", "run a campaign first, or name its database with --db");
+    return fail(path.string(), "is an empty file",
+                "run a campaign first, or name its database with --db");
   }
   if (state == FileState::older) {
     return fail(path.string(), "has the schema of an older headcrash",
@@ -88,7 +89,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
-  if (std::filesystem::exists(path, ignored) || faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0)
+  if (std::filesystem::exists(path, ignored) ||
+      faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0)
     return {};
   return fail(folder.string(), "cannot be written: " + std::generic_category().message(errno),
               "choose another folder for the database");
@@ -98,23 +100,27 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   std::error_code problem;
   const auto folder = path.parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
-  if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
+  if (problem)
+    return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
   TRY(check_folder(path));
   TRY(OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!handle) return pass_on(handle);
   TRY(inspect(handle->get(), path, kSchemaVersion));
   if (sqlite3_db_readonly(handle->get(), "main") == 1) {
-    return fail(path.string(), "it cannot be written", "check the permissions of the file and of its folder");
+    return fail(path.string(), "it cannot be written",
+                "check the permissions of the file and of its folder");
   }
-  if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"); !set) {
+  if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+      !set) {
     return pass_on(set);
   }
   TRY(migrate(handle->get(), path, known_migrations()));
   return handle;
 }
 
-std::optional<double> field(const std::optional<LatencySummary>& summary, double LatencySummary::* member) {
+std::optional<double> field(const std::optional<LatencySummary>& summary,
+                            double LatencySummary::* member) {
   return summary ? std::optional(*summary.*member) : std::nullopt;
 }
 
@@ -127,17 +133,18 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
   TRY(insert
-          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
-                 t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
-                 t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant, t.repetition, t.parameters,
-                 t.scale, t.host_busy)
+          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
+                 t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
+                 t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late, t.control,
+                 t.variant, t.repetition, t.parameters, t.scale, t.host_busy)
           .run());
   return sqlite3_last_insert_rowid(handle);
 }
 
 /// `bind` gives the statement the values of one of `rows`.
 template <typename Rows, typename Bind>
-Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows, const Bind& bind) {
+Result<void> insert_each(sqlite3* handle, std::string_view sql, const Rows& rows,
+                         const Bind& bind) {
   if (rows.empty()) return {};
   TRY(auto insert, Statement::prepare(handle, sql));
   for (const auto& row : rows) {
@@ -167,7 +174,8 @@ Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
       });
 }
 
-Result<void> insert_flushes(sqlite3* handle, std::int64_t phase, const std::vector<LatencyBucket>& buckets) {
+Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
+                            const std::vector<LatencyBucket>& buckets) {
   return insert_each(
       handle, "INSERT INTO flush_latency (phase_id, upper_us, count) VALUES (?, ?, ?)", buckets,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
@@ -181,7 +189,8 @@ Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord&
       "INSERT INTO load (phase_id, begin_ms, end_ms, bytes_read, bytes_written, flushes, inside) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)",
       record.load, [&](Statement& insert, const LoadRecord& l) {
-        insert.bind(phase, l.begin_ms, l.end_ms, l.bytes_read, l.bytes_written, l.flushes, l.inside);
+        insert.bind(phase, l.begin_ms, l.end_ms, l.bytes_read, l.bytes_written, l.flushes,
+                    l.inside);
       });
 }
 
@@ -197,22 +206,25 @@ Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseReco
     const auto& m = *record.measure;
     const auto& g = m.guest;
     auto done = insert
-                    ->bind(phase, m.label, m.measured, m.elapsed_ms, m.quiescent_ms, m.user_ms, m.system_ms,
-                           m.device_busy_ms, m.operation, m.operations, m.app_bytes_read, m.app_bytes_written,
-                           g.reads, g.writes, g.flushes, g.bytes_read, g.bytes_written, g.merges, g.busy_ms)
+                    ->bind(phase, m.label, m.measured, m.elapsed_ms, m.quiescent_ms, m.user_ms,
+                           m.system_ms, m.device_busy_ms, m.operation, m.operations,
+                           m.app_bytes_read, m.app_bytes_written, g.reads, g.writes, g.flushes,
+                           g.bytes_read, g.bytes_written, g.merges, g.busy_ms)
                     .run();
     if (!done) return done;
   }
   if (record.metrics.empty()) return {};
   TRY(auto metric,
-      Statement::prepare(handle, "INSERT INTO metric (phase_id, name, unit, value) VALUES (?, ?, ?, ?)"));
+      Statement::prepare(handle,
+                         "INSERT INTO metric (phase_id, name, unit, value) VALUES (?, ?, ?, ?)"));
   for (const auto& m : record.metrics) {
     TRY(metric.bind(phase, m.name, m.unit, m.value).run());
   }
   return {};
 }
 
-Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vector<PhaseRecord>& phases) {
+Result<void> insert_phases(sqlite3* handle, std::int64_t trial,
+                           const std::vector<PhaseRecord>& phases) {
   auto insert = Statement::prepare(
       handle,
       "INSERT INTO phase (trial_id, ordinal, name, clock, wall_ms, model_ms, exit_code, reads, writes, "
@@ -223,20 +235,22 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial, const std::vecto
       "lateness_p99_us, lateness_max_us) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
-  TRY(auto bucket, Statement::prepare(
-                       handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)"));
+  TRY(auto bucket,
+      Statement::prepare(
+          handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)"));
   using S = LatencySummary;
   std::int64_t ordinal = 0;
   for (const auto& p : phases) {
-    auto done =
-        insert
-            ->bind(trial, ordinal++, p.name, p.clock, p.wall_ms, p.model_ms, p.exit_code, p.reads, p.writes,
-                   p.flushes, p.bytes_read, p.bytes_written, p.media_writes, p.media_bytes_written,
-                   p.cache_hits, p.seeks, p.busy_ms, field(p.target, &S::p50_us), field(p.target, &S::p99_us),
-                   field(p.target, &S::mean_us), field(p.achieved, &S::p50_us), field(p.achieved, &S::p99_us),
-                   field(p.achieved, &S::mean_us), field(p.lateness, &S::p50_us),
-                   field(p.lateness, &S::p99_us), field(p.lateness, &S::max_us))
-            .run();
+    auto done = insert
+                    ->bind(trial, ordinal++, p.name, p.clock, p.wall_ms, p.model_ms, p.exit_code,
+                           p.reads, p.writes, p.flushes, p.bytes_read, p.bytes_written,
+                           p.media_writes, p.media_bytes_written, p.cache_hits, p.seeks, p.busy_ms,
+                           field(p.target, &S::p50_us), field(p.target, &S::p99_us),
+                           field(p.target, &S::mean_us), field(p.achieved, &S::p50_us),
+                           field(p.achieved, &S::p99_us), field(p.achieved, &S::mean_us),
+                           field(p.lateness, &S::p50_us), field(p.lateness, &S::p99_us),
+                           field(p.lateness, &S::max_us))
+                    .run();
     const std::int64_t phase = sqlite3_last_insert_rowid(handle);
     if (done) done = insert_buckets(bucket, phase, "target", p.target_buckets);
     if (done) done = insert_buckets(bucket, phase, "achieved", p.achieved_buckets);
@@ -258,9 +272,11 @@ Result<void> insert_machine(sqlite3* handle, std::int64_t trial, const TrialReco
         insert.bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent);
       });
   if (!done) return done;
-  return insert_each(
-      handle, "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)", record.incidents,
-      [&](Statement& insert, const IncidentRecord& i) { insert.bind(trial, i.at_ns, i.device, i.text); });
+  return insert_each(handle,
+                     "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)",
+                     record.incidents, [&](Statement& insert, const IncidentRecord& i) {
+                       insert.bind(trial, i.at_ns, i.device, i.text);
+                     });
 }
 
 Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
@@ -272,12 +288,14 @@ Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecor
       });
   if (!done) return done;
   done = insert_each(
-      handle, "INSERT INTO finding (trial_id, kind, tier, path, expected, found) VALUES (?, ?, ?, ?, ?, ?)",
+      handle,
+      "INSERT INTO finding (trial_id, kind, tier, path, expected, found) VALUES (?, ?, ?, ?, ?, ?)",
       record.findings, [&](Statement& insert, const FindingRecord& f) {
         insert.bind(trial, f.kind, f.tier, f.path, f.expected, f.found);
       });
   if (!done) return done;
-  return insert_each(handle, "INSERT INTO artefact (trial_id, kind, path, bytes) VALUES (?, ?, ?, ?)",
+  return insert_each(handle,
+                     "INSERT INTO artefact (trial_id, kind, path, bytes) VALUES (?, ?, ?, ?)",
                      record.artefacts, [&](Statement& insert, const ArtefactRecord& a) {
                        insert.bind(trial, a.kind, a.path.generic_string(), a.bytes);
                      });
@@ -292,9 +310,11 @@ Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRec
         insert.bind(trial, c.strategy, c.space, c.generated, c.distinct_states, c.checked, c.bound);
       });
   if (!done) return done;
-  return insert_each(
-      handle, "INSERT INTO step_time (trial_id, step, count, total_ms) VALUES (?, ?, ?, ?)", record.steps,
-      [&](Statement& insert, const StepTimeRecord& s) { insert.bind(trial, s.step, s.count, s.total_ms); });
+  return insert_each(handle,
+                     "INSERT INTO step_time (trial_id, step, count, total_ms) VALUES (?, ?, ?, ?)",
+                     record.steps, [&](Statement& insert, const StepTimeRecord& s) {
+                       insert.bind(trial, s.step, s.count, s.total_ms);
+                     });
 }
 
 Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
@@ -309,17 +329,19 @@ Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRec
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!insert) return pass_on(insert);
   auto done = insert
-                  ->bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed, e.failed_block,
-                         e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs, e.fsync_after_sync,
-                         e.later_fsync, e.other_fsync, e.new_file_fsync, e.state, e.cached, e.reread,
-                         e.recovered, e.rest, e.later, e.other, e.new_file, e.after_recovery, e.surprise,
-                         e.documented, e.kernel_log)
+                  ->bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed,
+                         e.failed_block, e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs,
+                         e.fsync_after_sync, e.later_fsync, e.other_fsync, e.new_file_fsync,
+                         e.state, e.cached, e.reread, e.recovered, e.rest, e.later, e.other,
+                         e.new_file, e.after_recovery, e.surprise, e.documented, e.kernel_log)
                   .run();
   if (!done) return done;
   std::int64_t ordinal = 0;
   return insert_each(
-      handle, "INSERT INTO io_error_step (trial_id, ordinal, step, result) VALUES (?, ?, ?, ?)", e.steps,
-      [&](Statement& step, const IoErrorStepRecord& s) { step.bind(trial, ordinal++, s.step, s.result); });
+      handle, "INSERT INTO io_error_step (trial_id, ordinal, step, result) VALUES (?, ?, ?, ?)",
+      e.steps, [&](Statement& step, const IoErrorStepRecord& s) {
+        step.bind(trial, ordinal++, s.step, s.result);
+      });
 }
 
 Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
@@ -330,9 +352,10 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
       "in_guest, wall_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!state) return pass_on(state);
   TRY(auto finding,
-      Statement::prepare(handle,
-                         "INSERT INTO finding (trial_id, kind, tier, path, expected, found, crash_state_id) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?)"));
+      Statement::prepare(
+          handle,
+          "INSERT INTO finding (trial_id, kind, tier, path, expected, found, crash_state_id) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?)"));
   auto failure = Statement::prepare(
       handle,
       "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, minimised_state, "
@@ -351,8 +374,8 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
     if (done && s.failure) {
       const auto& f = *s.failure;
       done = failure
-                 ->bind(id, f.confirmed, f.disagreement, f.tier, f.operations, f.minimised_state, f.account,
-                        f.replay)
+                 ->bind(id, f.confirmed, f.disagreement, f.tier, f.operations, f.minimised_state,
+                        f.account, f.replay)
                  .run();
     }
     if (!done) return done;
@@ -362,8 +385,8 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
 
 Result<std::optional<std::int64_t>> newest_where(sqlite3* handle, const std::string& condition,
                                                  const std::string& value) {
-  TRY(auto select,
-      Statement::prepare(handle, "SELECT id FROM run WHERE " + condition + " ORDER BY id DESC LIMIT 1"));
+  TRY(auto select, Statement::prepare(handle, "SELECT id FROM run WHERE " + condition +
+                                                  " ORDER BY id DESC LIMIT 1"));
   TRY(const auto row, select.bind(value).step());
   return row ? std::optional(select.integer(0)) : std::nullopt;
 }
@@ -393,7 +416,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // Only the checkpoint reports a full disk; a change of journal_mode that fails leaves the mode unchanged.
+  // Only the checkpoint reports a full disk; a change of journal_mode that fails leaves the mode
+  // unchanged.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());
@@ -432,10 +456,12 @@ Result<std::optional<std::int64_t>> Database::newest_run_of(const std::string& d
 
 Result<std::int64_t> Database::forget_trials(std::int64_t run, const std::string& verdict) {
   TRY(auto transaction, Transaction::begin(handle()));
-  TRY(auto forget, Statement::prepare(handle(), "DELETE FROM trial WHERE run_id = ? AND verdict = ?"));
+  TRY(auto forget,
+      Statement::prepare(handle(), "DELETE FROM trial WHERE run_id = ? AND verdict = ?"));
   TRY(forget.bind(run, verdict).run());
   const std::int64_t forgotten = sqlite3_changes64(handle());
-  TRY(auto reopen, Statement::prepare(handle(), "UPDATE run SET finished_at = NULL WHERE id = ? AND ? > 0"));
+  TRY(auto reopen,
+      Statement::prepare(handle(), "UPDATE run SET finished_at = NULL WHERE id = ? AND ? > 0"));
   TRY(reopen.bind(run, forgotten).run());
   TRY(transaction.commit());
   return forgotten;
@@ -449,7 +475,8 @@ Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
   TRY(auto select, Statement::prepare(handle(), "SELECT key FROM trial WHERE run_id = ?"));
   select.bind(run);
   std::set<std::string> keys;
-  if (auto read = select.each_row([&] { keys.insert(select.text(0)); }); !read) return pass_on(read);
+  if (auto read = select.each_row([&] { keys.insert(select.text(0)); }); !read)
+    return pass_on(read);
   return keys;
 }
 
@@ -457,7 +484,8 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   TRY(auto transaction, Transaction::begin(handle()));
   const auto id = insert_trial(handle(), run, trial);
   if (!id)
-    return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem, id.error().remedy);
+    return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem,
+                id.error().remedy);
   auto done = insert_phases(handle(), *id, trial.phases);
   if (done) done = insert_machine(handle(), *id, trial);
   if (done) done = insert_leaves(handle(), *id, trial);
@@ -479,8 +507,8 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
       "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, ours, "
       "remark, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       records.numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
-        insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper, n.ours,
-                    n.remark, n.low, n.high);
+        insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper,
+                    n.ours, n.remark, n.low, n.high);
       });
   ordinal = 0;
   if (done)
@@ -506,8 +534,8 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
         "INSERT INTO claim_point (run_id, ordinal, claim, plot, title, x_axis, y_axis, logarithmic_x, series, "
         "from_paper, x, y) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         records.points, [&](Statement& insert, const ClaimPointRecord& p) {
-          insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis, p.logarithmic_x, p.series,
-                      p.from_paper, p.x, p.y);
+          insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis, p.logarithmic_x,
+                      p.series, p.from_paper, p.x, p.y);
         });
   if (done) done = transaction.commit();
   return done;
@@ -515,10 +543,12 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
 
 Result<void> Database::finish_run(std::int64_t run) {
   TRY(auto update,
-      Statement::prepare(handle(),
-                         "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?"));
+      Statement::prepare(
+          handle(),
+          "UPDATE run SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?"));
   TRY(update.bind(run).run());
-  if (sqlite3_changes(handle()) == 0) return fail(path().string(), fmt::format("has no run {}", run));
+  if (sqlite3_changes(handle()) == 0)
+    return fail(path().string(), fmt::format("has no run {}", run));
   return {};
 }
 

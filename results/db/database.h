@@ -1,10 +1,11 @@
 #pragma once
-// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files beside this
-// header.
+// The results database: SQLite in WAL mode, foreign keys on, schema in the numbered .sql files
+// beside this header.
 //
-// A database is opened for writing by one campaign at a time per process; several processes may write, each
-// trial in one transaction. A database of an older schema version is migrated when it is opened for writing;
-// one of a newer version, a damaged one, or a file that is not a database is refused and left as it was.
+// A database is opened for writing by one campaign at a time per process; several processes may
+// write, each trial in one transaction. A database of an older schema version is migrated when it
+// is opened for writing; one of a newer version, a damaged one, or a file that is not a database is
+// refused and left as it was.
 
 #include <cstdint>
 #include <filesystem>
@@ -47,12 +48,14 @@ struct LoadRecord {
 /// What a device other than the first did in a phase.
 struct DevicePhaseRecord {
   std::string name;
-  std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, media_bytes_written = 0;
+  std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0,
+               media_bytes_written = 0;
   std::int64_t cache_hits = 0, seeks = 0;
   double busy_ms = 0;
 };
 
-/// A metric of a phase whose job fixes how long it takes, in s: what differs is how much was done in it.
+/// A metric of a phase whose job fixes how long it takes, in s: what differs is how much was done
+/// in it.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
 /// A figure that not every device or workload has: "hd0.nvram.dirty_hits".
@@ -205,13 +208,15 @@ struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
   std::string remark;
-  std::optional<double> low = {}, high = {};  ///< ours is a mean over seeds, and that is its interval
+  std::optional<double> low = {},
+                        high = {};  ///< ours is a mean over seeds, and that is its interval
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
 };
-/// A table whose name begins with this is drawn as a heat map by the report: a group of rows, the row, then multiples
-/// of the row's best ("1.23"; with the mark where no other is better; "-": none).
+/// A table whose name begins with this is drawn as a heat map by the report: a group of rows, the
+/// row, then multiples of the row's best ("1.23"; with the mark where no other is better; "-":
+/// none).
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
 /// A cell of a table that an experiment tells, row by row.
@@ -243,9 +248,10 @@ class Database {
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
-  /// Moves the write-ahead log into the database file, so that the file alone is the database, and closes it.
-  /// The destructor closes too, but leaves a log that could not be moved and reports nothing. Call without
-  /// open statements. Errors: a full disk, another process that uses the database.
+  /// Moves the write-ahead log into the database file, so that the file alone is the database, and
+  /// closes it. The destructor closes too, but leaves a log that could not be moved and reports
+  /// nothing. Call without open statements. Errors: a full disk, another process that uses the
+  /// database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);

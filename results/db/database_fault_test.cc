@@ -1,5 +1,5 @@
-// What goes wrong with a database in real life: kill -9, two writers, a full disk, a lock that is never given
-// back, files that are none, damaged files, files without permission.
+// What goes wrong with a database in real life: kill -9, two writers, a full disk, a lock that is
+// never given back, files that are none, damaged files, files without permission.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -43,7 +43,8 @@ class DatabaseFault : public ScratchFolder {
     for (const auto access : {Database::Access::read_only, Database::Access::read_write}) {
       const auto refused = Database::open(file(), access);
       ASSERT_FALSE(refused);
-      EXPECT_NE(refused.error().message().find(reason), std::string::npos) << refused.error().message();
+      EXPECT_NE(refused.error().message().find(reason), std::string::npos)
+          << refused.error().message();
       EXPECT_NE(refused.error().message().find(file().string()), std::string::npos)
           << refused.error().message();
       EXPECT_EQ(contents(file()), bytes);
@@ -60,8 +61,8 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// One process is killed again and again, anywhere in its work; the next one resumes. Each trial is there
-/// exactly once and has all its rows.
+/// One process is killed again and again, anywhere in its work; the next one resumes. Each trial is
+/// there exactly once and has all its rows.
 TEST_F(DatabaseFault, Kill9LosesNoFinishedTrialAndDoublesNone) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {
@@ -121,7 +122,8 @@ TEST_F(DatabaseFault, TwoProcessesMakeAndFillOneFileAtOnce) {
   EXPECT_EQ(exit_status(two), 0);
   auto db = must(Database::open(file(), Database::Access::read_only));
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM trial"), 80);
-  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM run WHERE finished_at IS NOT NULL"), 2);
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM run WHERE finished_at IS NOT NULL"),
+            2);
 }
 
 TEST_F(DatabaseFault, AFullDiskIsSaidAndKeepsWhatWasThere) {
@@ -157,7 +159,8 @@ TEST_F(DatabaseFault, AFileThatIsNoDatabase) {
 
 TEST_F(DatabaseFault, SomebodyElsesDatabase) {
   expect_refused_and_untouched(
-      sqlite_file_made_by("CREATE TABLE photos (name TEXT); PRAGMA user_version = 1;"), "another program");
+      sqlite_file_made_by("CREATE TABLE photos (name TEXT); PRAGMA user_version = 1;"),
+      "another program");
 }
 
 TEST_F(DatabaseFault, ADatabaseOfANewerVersion) {
@@ -166,7 +169,8 @@ TEST_F(DatabaseFault, ADatabaseOfANewerVersion) {
   }
   sqlite3* raw = nullptr;
   sqlite3_open(file().c_str(), &raw);
-  sqlite3_exec(raw, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99;", nullptr, nullptr, nullptr);
+  sqlite3_exec(raw, "PRAGMA journal_mode = DELETE; PRAGMA user_version = 99;", nullptr, nullptr,
+               nullptr);
   sqlite3_close(raw);
   expect_refused_and_untouched(contents(file()), "newer headcrash");
 }
@@ -196,7 +200,8 @@ TEST_F(DatabaseFault, AnEmptyFileIsAFreshDatabaseForAWriterOnly) {
 TEST_F(DatabaseFault, AFolderIsNoDatabase) {
   EXPECT_FALSE(Database::open(folder(), Database::Access::read_write));
   std::ofstream(folder() / "plain").flush();
-  const auto below_a_file = Database::open(folder() / "plain" / "r.db", Database::Access::read_write);
+  const auto below_a_file =
+      Database::open(folder() / "plain" / "r.db", Database::Access::read_write);
   ASSERT_FALSE(below_a_file);
   EXPECT_FALSE(below_a_file.error().remedy.empty());
 }

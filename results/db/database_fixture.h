@@ -123,7 +123,8 @@ inline TrialRecord some_explored_trial(const std::string& key) {
   trial.io.clear();
   trial.findings.clear();
   trial.verdict = "silent-loss";
-  trial.coverage = {{"prefix", 12, 12, 9, 9, ""}, {"reorder", 4096, 40, 31, 1, "28 of 4096 subsets"}};
+  trial.coverage = {{"prefix", 12, 12, 9, 9, ""},
+                    {"reorder", 4096, 40, 31, 1, "28 of 4096 subsets"}};
   trial.steps = {{"mount", 10, 120.5}, {"dump", 10, 30}};
   CrashStateRecord clean;
   clean.name = "w20-";
@@ -139,8 +140,8 @@ inline TrialRecord some_explored_trial(const std::string& key) {
   bad.verdict = "silent-loss";
   bad.in_guest = true;
   bad.findings = {{"lost-synced-data", "posix", "/foo", "4096 bytes", "nothing"}};
-  bad.failure =
-      FailureRecord{true, "", "posix", "create foo\nfsync foo", "w24-7", "one write was lost", "replay"};
+  bad.failure = FailureRecord{
+      true, "", "posix", "create foo\nfsync foo", "w24-7", "one write was lost", "replay"};
   trial.states = {clean, bad};
   return trial;
 }

@@ -32,10 +32,12 @@ TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
   auto* handle = db.handle();
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM phase"), 2);
   EXPECT_EQ(
-      *query_integer(handle, "SELECT count(*) FROM phase WHERE lateness_max_us = 40 AND exit_code IS NULL"),
+      *query_integer(handle,
+                     "SELECT count(*) FROM phase WHERE lateness_max_us = 40 AND exit_code IS NULL"),
       1);
-  EXPECT_EQ(
-      *query_integer(handle, "SELECT count(*) FROM phase WHERE target_p50_us IS NULL AND exit_code = 1"), 1);
+  EXPECT_EQ(*query_integer(
+                handle, "SELECT count(*) FROM phase WHERE target_p50_us IS NULL AND exit_code = 1"),
+            1);
   EXPECT_EQ(*query_integer(handle, "SELECT sum(count) FROM latency WHERE kind = 'target'"), 7);
   EXPECT_EQ(*query_integer(handle, "SELECT device FROM io WHERE response_us IS NULL"), 1);
   EXPECT_EQ(*query_integer(handle,
@@ -43,11 +45,16 @@ TEST_F(DatabaseTest, ATrialComesBackWithAllItsParts) {
                            "WHERE incident.device = ordinal AND parent = 0 AND text = 'dead'"),
             1);
   EXPECT_EQ(*query_integer(handle, "SELECT flushes FROM device_phase WHERE name = 'hd0.0'"), 3);
-  EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM finding WHERE trial_id = " + std::to_string(id)), 1);
-  EXPECT_EQ(*query_integer(handle, "SELECT bytes FROM artefact WHERE path = 'trial-1/recording.hcr'"), 4096);
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT count(*) FROM trial WHERE persisted_operation IS NULL AND cut_at_ns = 5"),
-            1);
+  EXPECT_EQ(
+      *query_integer(handle, "SELECT count(*) FROM finding WHERE trial_id = " + std::to_string(id)),
+      1);
+  EXPECT_EQ(
+      *query_integer(handle, "SELECT bytes FROM artefact WHERE path = 'trial-1/recording.hcr'"),
+      4096);
+  EXPECT_EQ(
+      *query_integer(
+          handle, "SELECT count(*) FROM trial WHERE persisted_operation IS NULL AND cut_at_ns = 5"),
+      1);
 }
 
 TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
@@ -58,18 +65,21 @@ TEST_F(DatabaseTest, AnExploredTrialComesBackWithItsStates) {
   trial.variant = "write-through";
   must(db.record_trial(run, trial));
   auto* handle = db.handle();
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT count(*) FROM trial WHERE control = 'keep' AND variant = 'write-through'"),
+  EXPECT_EQ(*query_integer(
+                handle,
+                "SELECT count(*) FROM trial WHERE control = 'keep' AND variant = 'write-through'"),
             1);
   EXPECT_EQ(*query_integer(handle, "SELECT sum(checked) FROM coverage WHERE space >= 12"), 10);
-  EXPECT_EQ(*query_integer(handle, "SELECT count FROM step_time WHERE step = 'mount' AND total_ms = 120.5"),
+  EXPECT_EQ(*query_integer(handle,
+                           "SELECT count FROM step_time WHERE step = 'mount' AND total_ms = 120.5"),
             10);
   EXPECT_EQ(*query_integer(handle, "SELECT digest FROM crash_state WHERE name = 'w20-'"), -16);
   EXPECT_EQ(
-      *query_integer(handle,
-                     "SELECT count(*) FROM failure x JOIN crash_state c ON c.id = x.crash_state_id "
-                     "JOIN finding f ON f.crash_state_id = c.id "
-                     "WHERE c.persisted_operation = 3 AND c.in_guest AND f.tier = 'posix' AND x.confirmed"),
+      *query_integer(
+          handle,
+          "SELECT count(*) FROM failure x JOIN crash_state c ON c.id = x.crash_state_id "
+          "JOIN finding f ON f.crash_state_id = c.id "
+          "WHERE c.persisted_operation = 3 AND c.in_guest AND f.tier = 'posix' AND x.confirmed"),
       1);
 }
 
@@ -78,24 +88,30 @@ TEST_F(DatabaseTest, ABenchmarksTrialComesBackWithWhatWasMeasured) {
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_bench_trial("ext4/hp-c2447/lfs-small-file/1")));
   auto* handle = db.handle();
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT count(*) FROM trial WHERE repetition = 1 AND host_busy = 0.25 AND "
-                           "parameters = 'files=1000 users=4' AND scale = 'scaled' AND cut = ''"),
-            1);
   EXPECT_EQ(
       *query_integer(handle,
-                     "SELECT guest_writes * 1000 + guest_merges FROM measure JOIN phase ON id = phase_id "
-                     "WHERE label = 'create' AND measured AND quiescent_ms = 1500 AND ordinal = 0 AND "
-                     "device_busy_ms = 900 AND guest_busy_ms = 880 AND operations = 1000"),
-      200'017);
+                     "SELECT count(*) FROM trial WHERE repetition = 1 AND host_busy = 0.25 AND "
+                     "parameters = 'files=1000 users=4' AND scale = 'scaled' AND cut = ''"),
+      1);
   EXPECT_EQ(
-      *query_integer(handle, "SELECT count(*) FROM measure WHERE NOT measured AND quiescent_ms IS NULL"), 1);
-  EXPECT_EQ(*query_integer(handle, "SELECT value FROM metric WHERE name = 'hd0.nvram.dirty_hits'"), 12);
-  EXPECT_EQ(*query_integer(handle, "SELECT sum(count) * 10000 + max(upper_us) FROM flush_latency"), 31'800);
+      *query_integer(
+          handle,
+          "SELECT guest_writes * 1000 + guest_merges FROM measure JOIN phase ON id = phase_id "
+          "WHERE label = 'create' AND measured AND quiescent_ms = 1500 AND ordinal = 0 AND "
+          "device_busy_ms = 900 AND guest_busy_ms = 880 AND operations = 1000"),
+      200'017);
+  EXPECT_EQ(*query_integer(
+                handle, "SELECT count(*) FROM measure WHERE NOT measured AND quiescent_ms IS NULL"),
+            1);
+  EXPECT_EQ(*query_integer(handle, "SELECT value FROM metric WHERE name = 'hd0.nvram.dirty_hits'"),
+            12);
+  EXPECT_EQ(*query_integer(handle, "SELECT sum(count) * 10000 + max(upper_us) FROM flush_latency"),
+            31'800);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM load"), 2) << "of what is measured only";
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT bytes_read * 100 + flushes FROM load WHERE begin_ms = 1 AND end_ms = 2 "
-                           "AND bytes_written = 0 AND inside = 2.25"),
+  EXPECT_EQ(*query_integer(
+                handle,
+                "SELECT bytes_read * 100 + flushes FROM load WHERE begin_ms = 1 AND end_ms = 2 "
+                "AND bytes_written = 0 AND inside = 2.25"),
             51'203);
 }
 
@@ -106,7 +122,8 @@ TEST_F(DatabaseTest, AFailingMetricLeavesNothingOfTheTrial) {
   trial.phases.back().metrics = {{"twice", "", 1}, {"twice", "", 2}};
   EXPECT_FALSE(db.record_trial(run, trial));
   for (const char* table : {"trial", "phase", "measure", "metric"})
-    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0)
+        << table;
   trial.phases.back().metrics.clear();
   trial.scale = "small";
   EXPECT_FALSE(db.record_trial(run, trial)) << "no such scale";
@@ -118,8 +135,10 @@ TEST_F(DatabaseTest, AFailingStateLeavesNothingOfTheTrial) {
   auto trial = some_explored_trial("k");
   trial.states.push_back(trial.states.front());  // the same name twice
   EXPECT_FALSE(db.record_trial(run, trial));
-  for (const char* table : {"trial", "coverage", "step_time", "crash_state", "finding", "failure"}) {
-    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+  for (const char* table :
+       {"trial", "coverage", "step_time", "crash_state", "finding", "failure"}) {
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0)
+        << table;
   }
   trial.states.pop_back();
   trial.control = "win";
@@ -155,7 +174,8 @@ TEST_F(DatabaseTest, TrialsThatCouldNotBeDoneAreForgottenAndTheRunGoesOn) {
   EXPECT_FALSE(must(db.newest_run_of("other")).has_value());
   EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 1);
   EXPECT_EQ(must(db.finished_trials(run)), std::set<std::string>{"a"});
-  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM crash_state"), 0) << "its rows go with it";
+  EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM crash_state"), 0)
+      << "its rows go with it";
   EXPECT_EQ(must(db.unfinished_run("abc")), run);
   ASSERT_TRUE(db.finish_run(run));
   EXPECT_EQ(must(db.forget_trials(run, "harness-error")), 0);
@@ -169,10 +189,12 @@ TEST_F(DatabaseTest, AFailingRowInTheMiddleLeavesNothingOfTheTrial) {
   trial.findings.push_back({"wrong-data", "no such tier", "/x", "a", "b"});
   const auto refused = db.record_trial(run, trial);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("ext4/d/w/0"), std::string::npos) << refused.error().message();
-  for (const char* table :
-       {"trial", "device", "incident", "phase", "device_phase", "latency", "io", "finding", "artefact"}) {
-    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0) << table;
+  EXPECT_NE(refused.error().message().find("ext4/d/w/0"), std::string::npos)
+      << refused.error().message();
+  for (const char* table : {"trial", "device", "incident", "phase", "device_phase", "latency", "io",
+                            "finding", "artefact"}) {
+    EXPECT_EQ(*query_integer(db.handle(), std::string("SELECT count(*) FROM ") + table), 0)
+        << table;
   }
   must(db.record_trial(run, some_trial("ext4/d/w/0")));  // and the database is still of use
 }

@@ -82,12 +82,14 @@ class Remover {
     std::vector<Folder> folders;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
       const int above = folders.empty() ? top_.get() : folders.back().get();
-      Folder next(::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      Folder next(
+          ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
         // With O_DIRECTORY a link is refused as what is not a folder.
-        return tl::unexpected(errno == ELOOP || errno == ENOTDIR ? steps[i] + " is not a folder, or a link"
-                                                                 : steps[i] + ": " + reason_of(errno));
+        return tl::unexpected(errno == ELOOP || errno == ENOTDIR
+                                  ? steps[i] + " is not a folder, or a link"
+                                  : steps[i] + ": " + reason_of(errno));
       }
       folders.push_back(std::move(next));
     }
@@ -108,7 +110,8 @@ class Remover {
 
  private:
   /// Folders that are empty now, from the deepest up to that of the artefacts.
-  void remove_empty(const std::vector<Folder>& folders, const std::vector<std::string>& steps) const {
+  void remove_empty(const std::vector<Folder>& folders,
+                    const std::vector<std::string>& steps) const {
     for (std::size_t i = folders.size(); i-- > 0;) {
       const int above = i == 0 ? top_.get() : folders[i - 1].get();
       if (::unlinkat(above, steps[i].c_str(), AT_REMOVEDIR) != 0) return;

@@ -27,7 +27,8 @@ class GcTest : public ScratchFolder {
 
   /// A trial whose one artefact is said to be at `path`, relative to the database's folder.
   void trial(const std::string& key, const std::string& path,
-             const std::string& started = "2026-01-01T00:00:00Z", const std::string& verdict = "replayed") {
+             const std::string& started = "2026-01-01T00:00:00Z",
+             const std::string& verdict = "replayed") {
     TrialRecord record = some_trial(key);
     record.started_at = started;
     record.verdict = verdict;
@@ -42,7 +43,9 @@ class GcTest : public ScratchFolder {
     options.now = kNow;
     return must(collect_garbage(*database_, options));
   }
-  std::int64_t rows() { return must(query_integer(database_->handle(), "SELECT count(*) FROM artefact")); }
+  std::int64_t rows() {
+    return must(query_integer(database_->handle(), "SELECT count(*) FROM artefact"));
+  }
 
   std::optional<Database> database_;
   std::int64_t run_ = 0;
@@ -66,7 +69,8 @@ TEST_F(GcTest, RemovesOldFilesTheirRowsAndTheirEmptyFolders) {
   EXPECT_EQ(rows(), 1);
   EXPECT_FALSE(fs::exists(home() / "results.artefacts/run-1/old"));
   EXPECT_TRUE(fs::exists(home() / "results.artefacts/run-1/young/recording.hcrec"));
-  EXPECT_EQ(must(query_integer(database_->handle(), "SELECT count(*) FROM trial")), 2) << "trials stay";
+  EXPECT_EQ(must(query_integer(database_->handle(), "SELECT count(*) FROM trial")), 2)
+      << "trials stay";
   EXPECT_EQ(gc({.older_than_days = 0}).removed, 1U);
   EXPECT_FALSE(fs::exists(home() / "results.artefacts"));
   EXPECT_TRUE(fs::exists(home() / "results.db"));
@@ -120,7 +124,8 @@ TEST_F(GcTest, NeverLeavesTheDatabasesFolder) {
   EXPECT_EQ(outcome.removed, 0U);
   EXPECT_EQ(outcome.refused.size(), hostile.size());
   for (const auto& refused : outcome.refused) EXPECT_FALSE(refused.why.empty()) << refused.path;
-  EXPECT_EQ(rows(), static_cast<std::int64_t>(hostile.size())) << "what is refused is left as it is";
+  EXPECT_EQ(rows(), static_cast<std::int64_t>(hostile.size()))
+      << "what is refused is left as it is";
   for (const fs::path& path :
        {victim, folder() / "elsewhere.artefacts/victim", home() / "results.artefacts/inside",
         home() / "results.artefacts/link", home() / "notes.txt", home() / "results.db"})

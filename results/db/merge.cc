@@ -33,12 +33,14 @@ struct ShardedDigest {
 ShardedDigest split_digest(const std::string& digest) {
   const std::size_t dash = digest.rfind('-');
   const std::size_t slash = digest.rfind('/');
-  if (dash == std::string::npos || slash == std::string::npos || slash < dash) return {.base = digest};
+  if (dash == std::string::npos || slash == std::string::npos || slash < dash)
+    return {.base = digest};
   ShardedDigest split{.base = digest.substr(0, dash), .sharded = true};
   const char *begin = digest.data() + dash + 1, *middle = digest.data() + slash,
              *end = digest.data() + digest.size();
   const bool good = std::from_chars(begin, middle, split.index).ptr == middle &&
-                    std::from_chars(middle + 1, end, split.count).ptr == end && split.index < split.count;
+                    std::from_chars(middle + 1, end, split.count).ptr == end &&
+                    split.index < split.count;
   return good ? split : ShardedDigest{.base = digest};
 }
 
@@ -51,7 +53,8 @@ struct MergedRun {
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  std::map<std::pair<std::size_t, unsigned>, bool> from;  ///< database and shard that it holds already
+  std::map<std::pair<std::size_t, unsigned>, bool>
+      from;  ///< database and shard that it holds already
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
 };
@@ -75,7 +78,8 @@ std::string referred(const std::string& column) {
 Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) {
   TRY(auto select, Statement::prepare(handle, sql));
   std::vector<std::string> values;
-  if (auto read = select.each_row([&] { values.push_back(select.text(0)); }); !read) return pass_on(read);
+  if (auto read = select.each_row([&] { values.push_back(select.text(0)); }); !read)
+    return pass_on(read);
   return values;
 }
 
@@ -93,10 +97,11 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   std::set<std::string> there{"run"};
   while (!waiting.empty()) {
     const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](const TableShape& table) {
-      return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::string& column) {
-        const std::string other = referred(column);
-        return other.empty() || there.contains(other);
-      });
+      return std::all_of(table.columns.begin(), table.columns.end(),
+                         [&](const std::string& column) {
+                           const std::string other = referred(column);
+                           return other.empty() || there.contains(other);
+                         });
     });
     if (ready == waiting.end()) return fail("schema", "tables refer to each other in a circle");
     there.insert(ready->name);
@@ -106,8 +111,8 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   return ordered;
 }
 
-/// What the shards were made with and where: a member that they do not agree about becomes the list of its
-/// values, so that a report of the merged run can name it.
+/// What the shards were made with and where: a member that they do not agree about becomes the list
+/// of its values, so that a report of the merged run can name it.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
   TRY(auto update,
       Statement::prepare(
@@ -125,7 +130,8 @@ Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const 
 
 class Merge {
  public:
-  Merge(Database output, fs::path folder) : output_(std::move(output)), folder_(std::move(folder)) {}
+  Merge(Database output, fs::path folder)
+      : output_(std::move(output)), folder_(std::move(folder)) {}
 
   Result<void> prepare() {
     TRY(auto tables, tables_in_order(output_.handle()));
@@ -168,7 +174,8 @@ class Merge {
       const std::string execution = digest.sharded ? "" : select.text(6) + "/" + select.text(7);
       const std::pair place{outcome_.databases, digest.index};
       auto run = std::find_if(runs_.begin(), runs_.end(), [&](const MergedRun& each) {
-        return each.base == digest.base && each.execution == execution && !each.from.contains(place);
+        return each.base == digest.base && each.execution == execution &&
+               !each.from.contains(place);
       });
       if (run != runs_.end() && !digest.sharded) {  // copied from an earlier database
         run->from[place] = true;
@@ -180,8 +187,9 @@ class Merge {
         made.execution = execution;
         run = runs_.insert(runs_.end(), made);
       } else {
-        TRY(auto update, Statement::prepare(output_.handle(),
-                                            "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?"));
+        TRY(auto update,
+            Statement::prepare(output_.handle(),
+                               "UPDATE run SET started_at = min(started_at, ?) WHERE id = ?"));
         TRY(update.bind(select.text(6), run->id).run());
         for (const auto& [column, text] :
              {std::pair("versions", select.text(10)), std::pair("host", select.text(9))}) {
@@ -208,8 +216,9 @@ class Merge {
         "versions, accelerator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     if (!insert) return pass_on(insert);
     TRY(insert
-            ->bind(row.text(1), row.text(2), row.text(3), digest.base + (digest.sharded ? "-0/1" : ""),
-                   row.integer(5), row.text(6), row.integer(8), row.text(9), row.text(10), row.text(11))
+            ->bind(row.text(1), row.text(2), row.text(3),
+                   digest.base + (digest.sharded ? "-0/1" : ""), row.integer(5), row.text(6),
+                   row.integer(8), row.text(9), row.text(10), row.text(11))
             .run());
     return MergedRun{.id = sqlite3_last_insert_rowid(output_.handle()),
                      .base = digest.base,
@@ -219,13 +228,14 @@ class Merge {
   }
 
   Result<void> add_rows(Database& input, const TableShape& table) {
-    TRY(auto select,
-        Statement::prepare(input.handle(),
-                           fmt::format("SELECT {} FROM {}", fmt::join(table.columns, ", "), table.name)));
+    TRY(auto select, Statement::prepare(input.handle(),
+                                        fmt::format("SELECT {} FROM {}",
+                                                    fmt::join(table.columns, ", "), table.name)));
     TRY(auto insert,
         Statement::prepare(
             output_.handle(),
-            fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name, fmt::join(table.columns, ", "),
+            fmt::format("INSERT INTO {} ({}) VALUES ({})", table.name,
+                        fmt::join(table.columns, ", "),
                         fmt::join(std::vector<std::string>(table.columns.size(), "?"), ", "))));
     const auto run_column = column_of(table, "run_id");
     return select.each_row([&]() -> Result<void> {
@@ -239,7 +249,8 @@ class Merge {
   }
 
   /// A row of a trial that was left out is left out too: what it refers to has no place here.
-  Result<void> copy_row(Database& input, const Statement& row, const TableShape& table, Statement& insert) {
+  Result<void> copy_row(Database& input, const Statement& row, const TableShape& table,
+                        Statement& insert) {
     std::vector<Value> values;
     std::int64_t own_id = 0;
     for (int i = 0; i < row.columns(); ++i) {
@@ -270,16 +281,19 @@ class Merge {
   /// True for a trial that an earlier database brought already.
   Result<bool> is_doubled(Database& input, const Statement& row, const TableShape& table) {
     TRY(auto look,
-        Statement::prepare(output_.handle(), "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?"));
+        Statement::prepare(output_.handle(),
+                           "SELECT id, verdict FROM trial WHERE run_id = ? AND key = ?"));
     const std::string key = row.text(column_of(table, "key")),
                       verdict = row.text(column_of(table, "verdict"));
-    TRY(const auto found, look.bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step());
+    TRY(const auto found,
+        look.bind(ids_["run"][row.integer(column_of(table, "run_id"))], key).step());
     if (!found) return false;
     if (look.text(1) != verdict) {
-      return fail(input.path().string(),
-                  fmt::format("trial {} is {} here and {} in {}", key, verdict, look.text(1),
-                              origin_[look.integer(0)].string()),
-                  "leave one of the two databases out, and repeat both trials with headcrash replay");
+      return fail(
+          input.path().string(),
+          fmt::format("trial {} is {} here and {} in {}", key, verdict, look.text(1),
+                      origin_[look.integer(0)].string()),
+          "leave one of the two databases out, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
     return true;
@@ -296,8 +310,9 @@ class Merge {
   Result<void> tell(const MergedRun& run) {
     std::int64_t planned = 0;
     for (const auto& [shard, trials] : run.planned) planned += trials;
-    TRY(auto update, Statement::prepare(output_.handle(),
-                                        "UPDATE run SET trials_planned = ?, finished_at = ? WHERE id = ?"));
+    TRY(auto update,
+        Statement::prepare(output_.handle(),
+                           "UPDATE run SET trials_planned = ?, finished_at = ? WHERE id = ?"));
     const auto ended = run.whole() ? std::optional(ended_[run.id]) : std::nullopt;
     TRY(update.bind(planned, ended, run.id).run());
     if (!run.whole()) {
@@ -305,12 +320,13 @@ class Merge {
           run.same_count
               ? fmt::format("{}: {} of {} shards are there, {} of them finished", run.name,
                             run.planned.size(), run.count, run.finished.size())
-              : fmt::format("{}: split into different numbers of shards; whether all are there is unknown",
-                            run.name));
+              : fmt::format(
+                    "{}: split into different numbers of shards; whether all are there is unknown",
+                    run.name));
     }
     if (!run.same_versions)
-      outcome_.remarks.push_back(run.name +
-                                 ": the shards were made with different versions of tools or kernel");
+      outcome_.remarks.push_back(
+          run.name + ": the shards were made with different versions of tools or kernel");
     return {};
   }
 
@@ -349,7 +365,8 @@ Result<void> put_in_place(const fs::path& draft, const fs::path& output) {
     fs::rename(draft, output, problem);
     if (!problem) return {};
   }
-  return fail(output.string(), "cannot be written: " + problem.message(), "choose another place with -o");
+  return fail(output.string(), "cannot be written: " + problem.message(),
+              "choose another place with -o");
 }
 
 Result<MergeOutcome> merge_into(const std::vector<fs::path>& inputs, const fs::path& draft,
@@ -365,7 +382,8 @@ Result<MergeOutcome> merge_into(const std::vector<fs::path>& inputs, const fs::p
 
 void remove_draft(const fs::path& draft) {
   std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(draft.string() + suffix, ignored);
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    fs::remove(draft.string() + suffix, ignored);
 }
 
 }  // namespace

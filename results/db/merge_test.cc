@@ -19,8 +19,10 @@ namespace {
 class MergeTest : public ScratchFolder {
  protected:
   /// A shard of three trials, its artefact beside it in a folder of its own.
-  std::filesystem::path shard(const std::string& name, unsigned index, unsigned count, bool finished,
-                              std::vector<std::string> verdicts = {"replayed", "replayed", "silent-loss"}) {
+  std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
+                              bool finished,
+                              std::vector<std::string> verdicts = {"replayed", "replayed",
+                                                                   "silent-loss"}) {
     const auto path = folder() / name / "results.db";
     auto db = must(Database::open(path, Database::Access::read_write));
     auto run = some_run();
@@ -38,7 +40,9 @@ class MergeTest : public ScratchFolder {
     std::ofstream(path.parent_path() / "trial-1" / "recording.hcr") << "x";
     return path;
   }
-  static void must_be(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message(); }
+  static void must_be(const Result<void>& result) {
+    ASSERT_TRUE(result) << result.error().message();
+  }
   std::filesystem::path output() const { return folder() / "merged" / "all.db"; }
   Result<MergeOutcome> merge(const std::vector<std::filesystem::path>& inputs) {
     std::filesystem::create_directories(output().parent_path());
@@ -60,16 +64,19 @@ TEST_F(MergeTest, ShardsBecomeOneFinishedRun) {
   EXPECT_TRUE(outcome.remarks.empty()) << outcome.remarks.front();
   auto db = must(Database::open(output(), Database::Access::read_only));
   auto* handle = db.handle();
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT count(*) FROM run WHERE digest = '12ab-0/1' AND trials_planned = 6 "
-                           "AND finished_at IS NOT NULL"),
-            1);
+  EXPECT_EQ(
+      *query_integer(handle,
+                     "SELECT count(*) FROM run WHERE digest = '12ab-0/1' AND trials_planned = 6 "
+                     "AND finished_at IS NOT NULL"),
+      1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // Each finding belongs to the state of its own trial, each failure to its state, each bucket to its phase.
-  EXPECT_EQ(*query_integer(handle,
-                           "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
-                           "c.trial_id = f.trial_id JOIN failure x ON x.crash_state_id = c.id "
-                           "WHERE c.name = 'w24-7' AND c.digest = 8"),
+  // Each finding belongs to the state of its own trial, each failure to its state, each bucket to
+  // its phase.
+  EXPECT_EQ(*query_integer(
+                handle,
+                "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
+                "c.trial_id = f.trial_id JOIN failure x ON x.crash_state_id = c.id "
+                "WHERE c.name = 'w24-7' AND c.digest = 8"),
             6);
   EXPECT_EQ(*query_integer(handle,
                            "SELECT count(*) FROM phase p WHERE name = 'workload' AND "
@@ -100,14 +107,16 @@ TEST_F(MergeTest, WhatWasMeasuredFollowsItsPhase) {
   EXPECT_EQ(must(merge(shards)).trials, 2U);
   auto db = must(Database::open(output(), Database::Access::read_only));
   EXPECT_EQ(
-      *query_integer(db.handle(),
-                     "SELECT count(*) FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON "
-                     "m.phase_id = p.id JOIN metric x ON x.phase_id = p.id WHERE x.name LIKE 'hd0%' AND "
-                     "m.elapsed_ms = 1000 * x.value AND t.key LIKE '%/' || CAST(x.value - 1 AS INTEGER)"),
+      *query_integer(
+          db.handle(),
+          "SELECT count(*) FROM trial t JOIN phase p ON p.trial_id = t.id JOIN measure m ON "
+          "m.phase_id = p.id JOIN metric x ON x.phase_id = p.id WHERE x.name LIKE 'hd0%' AND "
+          "m.elapsed_ms = 1000 * x.value AND t.key LIKE '%/' || CAST(x.value - 1 AS INTEGER)"),
       2);
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM measure"), 4);
-  EXPECT_EQ(
-      *query_integer(db.handle(), "SELECT count(*) FROM run WHERE kind = 'bench' AND digest = '77-0/1'"), 1);
+  EXPECT_EQ(*query_integer(db.handle(),
+                           "SELECT count(*) FROM run WHERE kind = 'bench' AND digest = '77-0/1'"),
+            1);
 }
 
 TEST_F(MergeTest, WhatTheShardsDoNotAgreeAboutBecomesAList) {
@@ -115,8 +124,9 @@ TEST_F(MergeTest, WhatTheShardsDoNotAgreeAboutBecomesAList) {
   for (unsigned i = 0; i < 3; ++i) {
     shards.push_back(shard(std::string(1, static_cast<char>('a' + i)), i, 3, true));
     auto db = must(Database::open(shards.back(), Database::Access::read_write));
-    must_be(execute(db.handle(), std::string("UPDATE run SET host = 'no json', versions = '{\"qemu\":\"") +
-                                     (i == 1 ? "8.0" : "7.2") + "\",\"kernel\":\"6.1\"}'"));
+    must_be(execute(db.handle(),
+                    std::string("UPDATE run SET host = 'no json', versions = '{\"qemu\":\"") +
+                        (i == 1 ? "8.0" : "7.2") + "\",\"kernel\":\"6.1\"}'"));
   }
   ASSERT_EQ(must(merge(shards)).remarks.size(), 1U);
   auto db = must(Database::open(output(), Database::Access::read_only));
@@ -172,7 +182,8 @@ std::int64_t add_experiment(Database& db, double ours) {
 }
 
 TEST_F(MergeTest, TwoExecutionsOfAnExperimentAreTwoRuns) {
-  for (const auto& [name, ended] : {std::pair("a.db", "2026-01-01"), std::pair("b.db", "2026-01-02")}) {
+  for (const auto& [name, ended] :
+       {std::pair("a.db", "2026-01-01"), std::pair("b.db", "2026-01-02")}) {
     auto db = must(Database::open(folder() / name, Database::Access::read_write));
     add_experiment(db, 4);
     ASSERT_TRUE(execute(db.handle(), fmt::format("UPDATE run SET finished_at = '{}'", ended)));
@@ -249,8 +260,9 @@ TEST_F(MergeTest, AFullDiskIsReportedWhereverItFillsUp) {
 }
 
 TEST_F(MergeTest, VerdictsThatContradictEachOtherAreRefused) {
-  expect_refused({shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
-                 "ace-seq1/1 is unmountable here and replayed in");
+  expect_refused(
+      {shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
+      "ace-seq1/1 is unmountable here and replayed in");
 }
 
 TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
@@ -264,8 +276,8 @@ TEST_F(MergeTest, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
                       fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1)));
   expect_refused({a, newer}, "newer headcrash");
   const auto older = shard("m", 1, 2, true);
-  ASSERT_TRUE(
-      execute(must(Database::open(older, Database::Access::read_write)).handle(), "PRAGMA user_version = 2"));
+  ASSERT_TRUE(execute(must(Database::open(older, Database::Access::read_write)).handle(),
+                      "PRAGMA user_version = 2"));
   expect_refused({a, older}, "older headcrash");
 }
 

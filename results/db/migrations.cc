@@ -12,8 +12,8 @@
 namespace headcrash::db {
 namespace {
 
-/// The first finding of quick_check, empty if there is none. It reads every page but not every index entry,
-/// which is what can be afforded at each start.
+/// The first finding of quick_check, empty if there is none. It reads every page but not every
+/// index entry, which is what can be afforded at each start.
 Result<std::string> quick_check(sqlite3* handle) {
   TRY(auto check, Statement::prepare(handle, "PRAGMA quick_check(1)"));
   TRY(const auto row, check.step());
@@ -41,7 +41,8 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
                                     "(SELECT user_version FROM pragma_user_version), "
                                     "(SELECT count(*) FROM sqlite_schema)"));
   TRY(look.step());
-  const std::int64_t application = look.integer(0), version = look.integer(1), objects = look.integer(2);
+  const std::int64_t application = look.integer(0), version = look.integer(1),
+                     objects = look.integer(2);
   TRY(look.step());
 
   if (application == 0 && version == 0 && objects == 0) return FileState::fresh;
@@ -50,10 +51,10 @@ Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, in
                 "name another file; this one was left as it was");
   }
   if (version > newest) {
-    return fail(
-        path.string(),
-        fmt::format("was written by a newer headcrash (schema {}, this one knows {})", version, newest),
-        "use the newer headcrash; the file was left as it was");
+    return fail(path.string(),
+                fmt::format("was written by a newer headcrash (schema {}, this one knows {})",
+                            version, newest),
+                "use the newer headcrash; the file was left as it was");
   }
   TRY(const auto finding, quick_check(handle));
   if (!finding.empty()) return tl::unexpected(damaged(path, finding));
@@ -73,10 +74,11 @@ Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
     }
     if (applied) applied = transaction.commit();
     if (!applied) {
-      return fail(path.string(),
-                  fmt::format("migration {:04} failed: {}", migration.version, applied.error().problem),
-                  applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", version)
-                                                 : applied.error().remedy);
+      return fail(
+          path.string(),
+          fmt::format("migration {:04} failed: {}", migration.version, applied.error().problem),
+          applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", version)
+                                         : applied.error().remedy);
     }
   }
   return {};

@@ -26,7 +26,8 @@ class MigrationsTest : public ScratchFolder {
 TEST_F(MigrationsTest, TheEmbeddedFilesAreNumberedWithoutGapsUpToTheSchemaVersion) {
   const auto known = known_migrations();
   ASSERT_EQ(known.size(), static_cast<std::size_t>(kSchemaVersion));
-  for (std::size_t i = 0; i < known.size(); ++i) EXPECT_EQ(known[i].version, static_cast<int>(i) + 1);
+  for (std::size_t i = 0; i < known.size(); ++i)
+    EXPECT_EQ(known[i].version, static_cast<int>(i) + 1);
 }
 
 TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
@@ -40,7 +41,9 @@ TEST_F(MigrationsTest, FromNothingAndFromEachOlderVersion) {
   ASSERT_TRUE(migrate(handle_, file(), migrations));
   ASSERT_TRUE(migrate(handle_, file(), migrations)) << "a second time changes nothing";
   EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), next);
-  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"), 1);
+  EXPECT_EQ(
+      *query_integer(handle_, "SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"),
+      1);
 }
 
 TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
@@ -53,8 +56,9 @@ TEST_F(MigrationsTest, RowsOfTheFirstSchemaAreKept) {
       "'clean', 's', 'then', 1.5, 0);"
       "INSERT INTO io VALUES (3, 0.5, 8, 8, 'write', NULL);"));
   ASSERT_TRUE(migrate(handle_, file(), migrations));
-  EXPECT_EQ(
-      *query_integer(handle_, "SELECT count(*) FROM trial JOIN io ON trial_id = id WHERE io.device = 0"), 1);
+  EXPECT_EQ(*query_integer(
+                handle_, "SELECT count(*) FROM trial JOIN io ON trial_id = id WHERE io.device = 0"),
+            1);
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
@@ -72,10 +76,13 @@ TEST_F(MigrationsTest, ControlsOfTheSecondSchemaAreStillControls) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
   ASSERT_TRUE(migrate(handle_, file(), migrations));
   EXPECT_EQ(
-      *query_integer(handle_, "SELECT count(*) FROM trial WHERE id = 3 AND control IS NULL AND variant = ''"),
+      *query_integer(
+          handle_, "SELECT count(*) FROM trial WHERE id = 3 AND control IS NULL AND variant = ''"),
       1);
-  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM trial WHERE id = 4 AND control = 'lose'"), 1);
-  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM finding WHERE crash_state_id IS NULL"), 1);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM trial WHERE id = 4 AND control = 'lose'"),
+            1);
+  EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM finding WHERE crash_state_id IS NULL"),
+            1);
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
@@ -83,14 +90,15 @@ TEST_F(MigrationsTest, ABenchmarkOfTheEighthSchemaHasNoLoadAndNoFlushes) {
   auto migrations = known_migrations();
   const std::vector<Migration> eight(migrations.begin(), migrations.begin() + 8);
   ASSERT_TRUE(migrate(handle_, file(), eight));
-  ASSERT_TRUE(
-      execute(handle_,
-              "INSERT INTO run VALUES (1, 'bench', 'old', '', 'd', 1, 'then', NULL, 2, '{}', '{}', 'tcg');"));
+  ASSERT_TRUE(execute(
+      handle_,
+      "INSERT INTO run VALUES (1, 'bench', 'old', '', 'd', 1, 'then', NULL, 2, '{}', '{}', 'tcg');"));
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
   ASSERT_TRUE(migrate(handle_, file(), migrations));
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM run"), 1);
   EXPECT_EQ(
-      *query_integer(handle_, "SELECT (SELECT count(*) FROM load) + (SELECT count(*) FROM flush_latency)"),
+      *query_integer(handle_,
+                     "SELECT (SELECT count(*) FROM load) + (SELECT count(*) FROM flush_latency)"),
       0);
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
@@ -105,9 +113,10 @@ TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
       "'clean', 's', 'then', 1.5, 0, 'keep', 'prefill');"));
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::older);
   ASSERT_TRUE(migrate(handle_, file(), migrations));
-  EXPECT_EQ(*query_integer(handle_,
-                           "SELECT count(*) FROM trial WHERE variant = 'prefill' AND repetition IS NULL AND "
-                           "parameters = '' AND scale = '' AND host_busy IS NULL"),
+  EXPECT_EQ(*query_integer(
+                handle_,
+                "SELECT count(*) FROM trial WHERE variant = 'prefill' AND repetition IS NULL AND "
+                "parameters = '' AND scale = '' AND host_busy IS NULL"),
             1);
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM measure"), 0);
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
@@ -116,10 +125,12 @@ TEST_F(MigrationsTest, TrialsOfTheThirdSchemaAreNoBenchmarks) {
 TEST_F(MigrationsTest, AMigrationThatFailsHalfWayLeavesTheVersionBefore) {
   auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), migrations));
-  migrations.push_back({kSchemaVersion + 1, "CREATE TABLE half (x); INSERT INTO no_such_table VALUES (1);"});
+  migrations.push_back(
+      {kSchemaVersion + 1, "CREATE TABLE half (x); INSERT INTO no_such_table VALUES (1);"});
   const auto failed = migrate(handle_, file(), migrations);
   ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message().find(fmt::format("{:04}", kSchemaVersion + 1)), std::string::npos)
+  EXPECT_NE(failed.error().message().find(fmt::format("{:04}", kSchemaVersion + 1)),
+            std::string::npos)
       << failed.error().message();
   EXPECT_EQ(*query_integer(handle_, "PRAGMA user_version"), kSchemaVersion);
   EXPECT_EQ(*query_integer(handle_, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'"), 0);
@@ -130,7 +141,8 @@ TEST_F(MigrationsTest, AnUnknownVersionIsRefused) {
   ASSERT_TRUE(execute(handle_, fmt::format("PRAGMA user_version = {}", kSchemaVersion + 1)));
   const auto refused = inspect(handle_, file(), kSchemaVersion);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find(fmt::format("schema {}", kSchemaVersion + 1)), std::string::npos);
+  EXPECT_NE(refused.error().message().find(fmt::format("schema {}", kSchemaVersion + 1)),
+            std::string::npos);
 }
 
 }  // namespace

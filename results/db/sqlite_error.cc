@@ -1,5 +1,5 @@
-// SQLite's result codes in words. Only the primary code decides what a user can do; the extended code and
-// errno make the difference only for a developer and are left to SQLite's own text.
+// SQLite's result codes in words. Only the primary code decides what a user can do; the extended
+// code and errno make the difference only for a developer and are left to SQLite's own text.
 #include "results/db/sqlite_error.h"
 
 #include <fmt/format.h>
@@ -29,9 +29,9 @@ std::string own_words(sqlite3* handle) {
 }  // namespace
 
 Error damaged(const std::filesystem::path& file, const std::string& detail) {
-  return Error{
-      file.string(), "is damaged: " + detail,
-      fmt::format("restore a copy, or save what is readable with: sqlite3 '{}' .recover", file.string())};
+  return Error{file.string(), "is damaged: " + detail,
+               fmt::format("restore a copy, or save what is readable with: sqlite3 '{}' .recover",
+                           file.string())};
 }
 
 Error sqlite_error(sqlite3* handle, const std::string& doing) {
@@ -44,15 +44,18 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
       return damaged(file, own_words(handle));
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return {file, prefix + "it cannot be written", "check the permissions of the file and of its folder"};
+      return {file, prefix + "it cannot be written",
+              "check the permissions of the file and of its folder"};
     case SQLITE_FULL:
-      return {file, prefix + "no space is left", "free some space; what was recorded before is safe"};
+      return {file, prefix + "no space is left",
+              "free some space; what was recorded before is safe"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {file, prefix + "it is locked by another process",
               "wait until that process has ended, or write to another file and merge"};
     case SQLITE_CANTOPEN:
-      return {file, prefix + own_words(handle), "check that the folder exists and can be read and written"};
+      return {file, prefix + own_words(handle),
+              "check that the folder exists and can be read and written"};
     case SQLITE_IOERR:
       return {file, prefix + own_words(handle), "check the disk that holds the file"};
     case SQLITE_CONSTRAINT:

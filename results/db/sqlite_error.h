@@ -10,8 +10,8 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-/// The last failure of `handle`. `doing` completes the sentence where the code alone says too little
-/// ("recording trial x"); may be empty.
+/// The last failure of `handle`. `doing` completes the sentence where the code alone says too
+/// little ("recording trial x"); may be empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
 /// A file whose pages contradict each other; `detail` is what the check found.

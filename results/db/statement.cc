@@ -6,7 +6,8 @@ namespace headcrash::db {
 
 Result<Statement> Statement::prepare(sqlite3* handle, std::string_view sql) {
   sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &raw, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &raw, nullptr) !=
+      SQLITE_OK) {
     return tl::unexpected(sqlite_error(handle));
   }
   return Statement(raw);
@@ -88,8 +89,8 @@ Result<void> Transaction::commit() {
 }
 
 Transaction::~Transaction() {
-  // A full disk or an I/O error may have rolled back already; a second ROLLBACK would only be an error of its
-  // own.
+  // A full disk or an I/O error may have rolled back already; a second ROLLBACK would only be an
+  // error of its own.
   if (handle_ != nullptr && sqlite3_get_autocommit(handle_) == 0) {
     sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A prepared statement and a transaction, owned by scope. Every failure is an Error that names the database
-// file.
+// A prepared statement and a transaction, owned by scope. Every failure is an Error that names the
+// database file.
 
 #include <sqlite3.h>
 
@@ -24,8 +24,9 @@ class Statement {
  public:
   static Result<Statement> prepare(sqlite3* handle, std::string_view sql);
 
-  /// Binds the parameters from the first on, in order. Supported: integers, double, text, and std::optional
-  /// of them (empty is NULL), and Value. Resets the statement, so one statement serves for many rows.
+  /// Binds the parameters from the first on, in order. Supported: integers, double, text, and
+  /// std::optional of them (empty is NULL), and Value. Resets the statement, so one statement
+  /// serves for many rows.
   template <typename... Values>
   Statement& bind(const Values&... values) {
     sqlite3_reset(statement_.get());
@@ -61,8 +62,12 @@ class Statement {
   }
 
   int columns() const { return sqlite3_column_count(statement_.get()); }
-  std::string column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
-  bool is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+  std::string column_name(int column) const {
+    return sqlite3_column_name(statement_.get(), column);
+  }
+  bool is_null(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
@@ -77,10 +82,14 @@ class Statement {
   void note(int code) {
     if (bind_code_ == SQLITE_OK) bind_code_ = code;
   }
-  void bind_one(int index, std::int64_t value) { note(sqlite3_bind_int64(statement_.get(), index, value)); }
+  void bind_one(int index, std::int64_t value) {
+    note(sqlite3_bind_int64(statement_.get(), index, value));
+  }
   void bind_one(int index, int value) { bind_one(index, std::int64_t{value}); }
   void bind_one(int index, bool value) { bind_one(index, std::int64_t{value ? 1 : 0}); }
-  void bind_one(int index, double value) { note(sqlite3_bind_double(statement_.get(), index, value)); }
+  void bind_one(int index, double value) {
+    note(sqlite3_bind_double(statement_.get(), index, value));
+  }
   void bind_one(int index, const std::string& value);
   template <typename T>
   void bind_one(int index, const std::optional<T>& value) {
@@ -105,8 +114,8 @@ Result<void> execute(sqlite3* handle, const std::string& sql);
 /// The first column of the first row.
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
 
-/// A write transaction: it takes the write lock at once, so that two processes queue up instead of failing
-/// half way, and rolls back unless commit() was reached.
+/// A write transaction: it takes the write lock at once, so that two processes queue up instead of
+/// failing half way, and rolls back unless commit() was reached.
 class Transaction {
  public:
   static Result<Transaction> begin(sqlite3* handle);

@@ -49,15 +49,18 @@ Result<Benchmark> benchmark_of(db::Database& database, std::optional<std::int64_
   return gather_benchmark(database, run);
 }
 
-Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now, const ReportOptions& options) {
+Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now,
+                                                      const ReportOptions& options) {
   if (!options.baseline) return std::nullopt;
-  TRY(auto database, db::Database::open(options.baseline->database, db::Database::Access::read_only));
+  TRY(auto database,
+      db::Database::open(options.baseline->database, db::Database::Access::read_only));
   TRY(const auto then, benchmark_of(database, options.baseline->run));
   if (now.clock() != then.clock()) {
-    return fail(options.baseline->database.string(),
-                fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
-                            now.facts.run.id, now.clock(), then.clock()),
-                "name a baseline of the same clock");
+    return fail(
+        options.baseline->database.string(),
+        fmt::format("run {} is in {} time, the baseline in {} time: their times cannot be compared",
+                    now.facts.run.id, now.clock(), then.clock()),
+        "name a baseline of the same clock");
   }
   return compare_with_baseline(now, then, options.baseline->tolerance);
 }
@@ -135,9 +138,10 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
   TRY(auto facts, gather(database, options.run));
   facts.folder = options.output;
   if (only_bench) {
-    return fail(database.path().string(),
-                fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
-                "leave --baseline, --csv and --junit out, or name a run of headcrash bench with --run");
+    return fail(
+        database.path().string(),
+        fmt::format("run {} is a {}, not a benchmark", facts.run.id, facts.run.kind),
+        "leave --baseline, --csv and --junit out, or name a run of headcrash bench with --run");
   }
   TRY(const auto html, page(facts));
   TRY(const auto path, write_page(options, html));

@@ -1,7 +1,7 @@
 #pragma once
-// One self-contained HTML file from a results database: what happened, how sure that is, and the query behind
-// each table. Plots are SVG by gnuplot, set into the page. A benchmark is compared with an earlier one if
-// asked, and written as CSV, JSON, JUnit XML and plain text as well.
+// One self-contained HTML file from a results database: what happened, how sure that is, and the
+// query behind each table. Plots are SVG by gnuplot, set into the page. A benchmark is compared
+// with an earlier one if asked, and written as CSV, JSON, JUnit XML and plain text as well.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -38,13 +38,14 @@ struct ReportResult {
   nlohmann::json summary;       ///< all of it
 };
 
-/// Errors: no such run, an empty database, a missing or failing gnuplot, a folder that cannot be written, a
-/// baseline that cannot be read, an option that is for benchmarks only.
+/// Errors: no such run, an empty database, a missing or failing gnuplot, a folder that cannot be
+/// written, a baseline that cannot be read, an option that is for benchmarks only.
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options);
 
 struct Summary {
-  nlohmann::json figures;       ///< for --json
-  std::string status, systems;  ///< for the terminal: status line and notes; the table of the file systems
+  nlohmann::json figures;  ///< for --json
+  std::string status,
+      systems;  ///< for the terminal: status line and notes; the table of the file systems
 };
 
 /// The figures of a campaign's page. Errors: no such run, an empty database.

@@ -1,5 +1,6 @@
-// The page as a whole. The golden page (golden/report.html) is rewritten with HEADCRASH_UPDATE_GOLDEN=1;
-// with HEADCRASH_SHOW_REPORT=FOLDER a realistic page is left there for a look.
+// The page as a whole. The golden page (golden/report.html) is rewritten with
+// HEADCRASH_UPDATE_GOLDEN=1; with HEADCRASH_SHOW_REPORT=FOLDER a realistic page is left there for a
+// look.
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -25,14 +26,16 @@ using db::must;
 
 class ReportTest : public db::ScratchFolder {
  protected:
-  db::Database database() { return must(db::Database::open(file(), db::Database::Access::read_write)); }
+  db::Database database() {
+    return must(db::Database::open(file(), db::Database::Access::read_write));
+  }
   std::string page_of(db::Database& database, std::optional<std::int64_t> run = {}) {
     return db::contents(must(write_report(database, {folder() / "out", run})).page);
   }
 };
 
-/// A plot as what matters of it: its size, colours and texts, and whether it has few shapes or many.
-/// Positions depend on fonts.
+/// A plot as what matters of it: its size, colours and texts, and whether it has few shapes or
+/// many. Positions depend on fonts.
 std::string plots_by_structure(const std::string& html) {
   std::string out;
   std::size_t from = 0;
@@ -56,7 +59,8 @@ TEST_F(ReportTest, GoldenPage) {
   auto page = plots_by_structure(page_of(db));
   for (const std::string here = folder().string(); page.find(here) != std::string::npos;)
     page.replace(page.find(here), here.size(), "FOLDER");
-  if (std::getenv("HEADCRASH_UPDATE_GOLDEN") != nullptr) std::ofstream(HEADCRASH_REPORT_GOLDEN) << page;
+  if (std::getenv("HEADCRASH_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(HEADCRASH_REPORT_GOLDEN) << page;
   const auto golden = db::contents(HEADCRASH_REPORT_GOLDEN);
   if (page != golden) {
     const auto place =
@@ -92,7 +96,8 @@ TEST_F(ReportTest, NeedsNothingFromOutside) {
   }
   for (const std::string tag :
        {"section", "details", "table", "figure", "svg", "div", "g", "tr", "td", "span"}) {
-    EXPECT_EQ(times(page, "<" + tag + ">") + times(page, "<" + tag + " "), times(page, "</" + tag + ">"))
+    EXPECT_EQ(times(page, "<" + tag + ">") + times(page, "<" + tag + " "),
+              times(page, "</" + tag + ">"))
         << tag;
   }
 }
@@ -118,12 +123,14 @@ TEST_F(ReportTest, AnEmptyDatabaseAndAMissingRunAreErrors) {
   auto db = database();
   const auto empty = write_report(db, {folder() / "out", std::nullopt});
   ASSERT_FALSE(empty);
-  EXPECT_NE(empty.error().message().find("no run yet"), std::string::npos) << empty.error().message();
+  EXPECT_NE(empty.error().message().find("no run yet"), std::string::npos)
+      << empty.error().message();
   EXPECT_FALSE(std::filesystem::exists(folder() / "out"));
   fill(db, three_cells());
   const auto missing = report_summary(db, 77);
   ASSERT_FALSE(missing);
-  EXPECT_NE(missing.error().message().find("no run 77"), std::string::npos) << missing.error().message();
+  EXPECT_NE(missing.error().message().find("no run 77"), std::string::npos)
+      << missing.error().message();
 }
 
 TEST_F(ReportTest, RunsWithoutTrialsInterruptedOrWithoutTimings) {
@@ -213,7 +220,8 @@ TEST_F(ReportTest, EverythingHasAnAddressAndTheContentsListNamesEverySection) {
   // Each trial, each cell and each failure can be linked to.
   for (const char* id :
        {"trial.ext4/hp-c2447/small-files/3", "cell.btrfs/sata-ssd-2014/small-files/clean",
-        "failure.btrfs/sata-ssd-2014/small-files/1", "failure.ext4-nobarrier/hp-c2447/small-files/0"})
+        "failure.btrfs/sata-ssd-2014/small-files/1",
+        "failure.ext4-nobarrier/hp-c2447/small-files/0"})
     EXPECT_EQ(times(page, fmt::format("id=\"{}\"", id)), 1U) << id;
 }
 
@@ -254,12 +262,14 @@ TEST_F(ReportTest, FlushesHaveResponseTimesOfTheirOwn) {
   auto db = database();
   fill(db, three_cells());
   const auto page = page_of(db);
-  EXPECT_NE(page.find("<summary>Reads, writes and flushes separately</summary>"), std::string::npos);
+  EXPECT_NE(page.find("<summary>Reads, writes and flushes separately</summary>"),
+            std::string::npos);
   const auto responses = all_between(page, "<details id=\"responses\"", "</table>").at(0);
-  EXPECT_EQ(times(responses,
-                  "<td data-label=\"request\">flush</td><td class=\"n\" data-label=\"sampled\">25</td>"
-                  "<td class=\"n\" data-label=\"mean\">21.0\u00a0ms</td>"),
-            3U)
+  EXPECT_EQ(
+      times(responses,
+            "<td data-label=\"request\">flush</td><td class=\"n\" data-label=\"sampled\">25</td>"
+            "<td class=\"n\" data-label=\"mean\">21.0\u00a0ms</td>"),
+      3U)
       << responses;
   EXPECT_EQ(responses.find("2.00\u00a0ms"), std::string::npos)
       << "reads of the recovery are none of the workload's";
@@ -269,12 +279,14 @@ TEST_F(ReportTest, LatenessIsOneSentenceWhereAllIsFine) {
   auto db = database();
   auto shape = three_cells();
   const auto run = fill(db, shape);
-  must(db::execute(db.handle(),
-                   "UPDATE trial SET late = 0; UPDATE phase SET achieved_mean_us = target_mean_us * 1.01")
+  must(db::execute(
+           db.handle(),
+           "UPDATE trial SET late = 0; UPDATE phase SET achieved_mean_us = target_mean_us * 1.01")
            .map([] { return true; }));
   const auto fine = page_of(db, run);
-  EXPECT_NE(fine.find("No trial was late; in no phase did requests take more than 1.0\u00a0% longer"),
-            std::string::npos);
+  EXPECT_NE(
+      fine.find("No trial was late; in no phase did requests take more than 1.0\u00a0% longer"),
+      std::string::npos);
   must(db::execute(db.handle(), "UPDATE trial SET late = 1 WHERE id = 2").map([] { return true; }));
   EXPECT_NE(page_of(db, run).find("Late trials: 1 of 15"), std::string::npos);
 }
@@ -286,8 +298,10 @@ TEST_F(ReportTest, CautionsAreFoldedWithTheirNumber) {
   fill(db, shape);
   must(db::execute(db.handle(), "UPDATE trial SET late = 1 WHERE id = 2").map([] { return true; }));
   const auto page = page_of(db);
-  EXPECT_NE(page.find("<details id=\"cautions\" class=\"cautions on-paper\"><summary>2 cautions</summary>"),
-            std::string::npos);
+  EXPECT_NE(
+      page.find(
+          "<details id=\"cautions\" class=\"cautions on-paper\"><summary>2 cautions</summary>"),
+      std::string::npos);
   EXPECT_NE(page.find("<li>harness errors: 1 of 15"), std::string::npos);
 }
 
@@ -305,7 +319,8 @@ TEST_F(ReportTest, ForALook) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// What SQLite's virtual machine does for the report of one cell, in thousands of instructions: work, not time.
+/// What SQLite's virtual machine does for the report of one cell, in thousands of instructions:
+/// work, not time.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
@@ -323,8 +338,8 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
   return thousands;
 }
 
-/// The report of 10 000 trials stays within seconds because each further trial costs as much as the one before, and
-/// nothing for the requests that were sampled of it.
+/// The report of 10 000 trials stays within seconds because each further trial costs as much as the
+/// one before, and nothing for the requests that were sampled of it.
 TEST_F(ReportTest, FurtherTrialsCostTheSameAndTheirSamplesNothing) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
@@ -333,12 +348,14 @@ TEST_F(ReportTest, FurtherTrialsCostTheSameAndTheirSamplesNothing) {
                      few_requests = work(120, 10) - work(60, 10);
   RecordProperty("thousands_of_instructions", static_cast<int>(then));
   EXPECT_GT(first, 0);
-  EXPECT_LT(static_cast<double>(then), 2.5 * static_cast<double>(first)) << "twice as many were added";
+  EXPECT_LT(static_cast<double>(then), 2.5 * static_cast<double>(first))
+      << "twice as many were added";
   EXPECT_LT(static_cast<double>(then), 1.2 * static_cast<double>(few_requests))
       << "trials with ten times as many requests";
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of a campaign of so many takes. A tenth of them lose data.
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of a campaign of so many takes. A tenth
+/// of them lose data.
 TEST_F(ReportTest, TimeOfALargeCampaign) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";
@@ -355,8 +372,9 @@ TEST_F(ReportTest, TimeOfALargeCampaign) {
   const auto processor_before = std::clock();
   const auto result = must(write_report(db, {folder() / "out", std::nullopt}));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
-  fmt::print("{} trials: {:.2f} s, {:.2f} s of it on the processor; {} bytes of HTML\n", result.trials,
-             took.count(), static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC,
+  fmt::print("{} trials: {:.2f} s, {:.2f} s of it on the processor; {} bytes of HTML\n",
+             result.trials, took.count(),
+             static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC,
              std::filesystem::file_size(result.page));
 }
 

@@ -37,9 +37,9 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   return sum / static_cast<double>(values.size());
 }
 
-/// How much wider than the resamples' an interval of few values has to be (sample.h). The quantile of
-/// Student's distribution comes from Fisher's expansion about the normal one (Abramowitz & Stegun, 26.7.5):
-/// too small by 0.7 % for three values, by 0.1 % for four.
+/// How much wider than the resamples' an interval of few values has to be (sample.h). The quantile
+/// of Student's distribution comes from Fisher's expansion about the normal one (Abramowitz &
+/// Stegun, 26.7.5): too small by 0.7 % for three values, by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);
@@ -80,7 +80,8 @@ double welch(std::span<const double> a, std::span<const double> b) {
   double difference = 0, variance = 0, by_freedom = 0;
   for (const auto& [values, sign] : {std::pair(a, -1.), std::pair(b, 1.)}) {
     std::vector<double> logarithms(values.size());
-    std::ranges::transform(values, logarithms.begin(), [](double value) { return std::log(value); });
+    std::ranges::transform(values, logarithms.begin(),
+                           [](double value) { return std::log(value); });
     const Summary of = moments(logarithms);
     const double own = of.deviation * of.deviation / static_cast<double>(values.size());
     difference += sign * of.mean;
@@ -88,7 +89,8 @@ double welch(std::span<const double> a, std::span<const double> b) {
     by_freedom += own * own / static_cast<double>(values.size() - 1);
   }
   const double freedom = by_freedom > 0 ? variance * variance / by_freedom : 1;
-  return p_of(difference, std::sqrt(variance), std::max<std::size_t>(static_cast<std::size_t>(freedom), 1));
+  return p_of(difference, std::sqrt(variance),
+              std::max<std::size_t>(static_cast<std::size_t>(freedom), 1));
 }
 
 Change judge(double ratio, const Interval& interval, double tolerance) {
@@ -149,8 +151,8 @@ Comparison compare(std::span<const double> baseline, std::span<const double> now
   return comparison;
 }
 
-Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now, double tolerance,
-                         std::uint64_t seed) {
+Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
+                         double tolerance, std::uint64_t seed) {
   Comparison comparison;
   const std::size_t pairs = std::min(baseline.size(), now.size());
   if (pairs == 0) return comparison;
@@ -159,8 +161,10 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
   const Summary summary = summarise(logarithms, seed);
   comparison.ratio = std::exp(summary.mean);
   if (!summary.mean_interval) return comparison;
-  comparison.interval = Interval{std::exp(summary.mean_interval->low), std::exp(summary.mean_interval->high)};
-  comparison.p = p_of(summary.mean, summary.deviation / std::sqrt(static_cast<double>(pairs)), pairs - 1);
+  comparison.interval =
+      Interval{std::exp(summary.mean_interval->low), std::exp(summary.mean_interval->high)};
+  comparison.p =
+      p_of(summary.mean, summary.deviation / std::sqrt(static_cast<double>(pairs)), pairs - 1);
   comparison.change = judge(comparison.ratio, *comparison.interval, tolerance);
   return comparison;
 }
@@ -185,7 +189,8 @@ void correct_for_number(std::span<Comparison* const> family) {
   std::ranges::stable_sort(tested, {}, [](const Comparison* comparison) { return *comparison->p; });
   bool rejected = true;
   for (std::size_t k = 0; k < tested.size(); ++k) {
-    rejected = rejected && *tested[k]->p <= (1 - kConfidence) / static_cast<double>(tested.size() - k);
+    rejected =
+        rejected && *tested[k]->p <= (1 - kConfidence) / static_cast<double>(tested.size() - k);
     Change& change = tested[k]->change;
     if (!rejected && change != Change::same) change = Change::cannot_tell;
   }
@@ -208,8 +213,8 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // With more values the interval shrinks by their root, and by what then needs less stretching; the
-  // resamples of few are narrower by sqrt((n - 1) / n).
+  // With more values the interval shrinks by their root, and by what then needs less stretching;
+  // the resamples of few are narrower by sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

@@ -52,7 +52,8 @@ TEST(Bootstrap, FollowsFromItsSeed) {
   EXPECT_NEAR(one->high, other->high, 0.2);
 }
 
-/// Of many samples whose true mean is known, about 95 % of the intervals must hold it; of three values, too.
+/// Of many samples whose true mean is known, about 95 % of the intervals must hold it; of three
+/// values, too.
 TEST(Bootstrap, CoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal(50, 5);
@@ -101,7 +102,8 @@ TEST(Comparison, PairsTakeOutASharedDrift) {
 TEST(StudentTail, AgreesWithTheTable) {
   for (const auto& [freedom, five, one] :
        {std::tuple(1U, 12.706, 63.657), std::tuple(2U, 4.303, 9.925), std::tuple(3U, 3.182, 5.841),
-        std::tuple(4U, 2.776, 4.604), std::tuple(9U, 2.262, 3.250), std::tuple(30U, 2.042, 2.750)}) {
+        std::tuple(4U, 2.776, 4.604), std::tuple(9U, 2.262, 3.250),
+        std::tuple(30U, 2.042, 2.750)}) {
     EXPECT_NEAR(student_tail(five, freedom), .05, 5e-5) << freedom;
     EXPECT_NEAR(student_tail(one, freedom), .01, 1e-5) << freedom;
     EXPECT_DOUBLE_EQ(student_tail(0, freedom), 1) << freedom;
@@ -109,7 +111,8 @@ TEST(StudentTail, AgreesWithTheTable) {
 }
 
 TEST(Comparison, PairsHaveThePOfAPairedTest) {
-  // Logarithms of the ratios .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641 with 2 degrees of freedom.
+  // Logarithms of the ratios .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641 with 2
+  // degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
   EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
   EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);
@@ -118,7 +121,8 @@ TEST(Comparison, PairsHaveThePOfAPairedTest) {
 }
 
 TEST(Comparison, MeansHaveThePOfWelchsTest) {
-  // Logarithms 0, .1, .2 and .3, .4, .5: t = .3 / sqrt(2 * .01 / 3) = 3.674 with 4 degrees of freedom.
+  // Logarithms 0, .1, .2 and .3, .4, .5: t = .3 / sqrt(2 * .01 / 3) = 3.674 with 4 degrees of
+  // freedom.
   const std::vector<double> base = {1, std::exp(.1), std::exp(.2)},
                             now = {std::exp(.3), std::exp(.4), std::exp(.5)};
   EXPECT_NEAR(*compare(base, now, .02).p, .0213, 1e-4);
@@ -140,7 +144,8 @@ TEST(CorrectForNumber, StopsAtTheFirstThatIsNotSignificant) {
   correct_for_number(family);
   EXPECT_EQ(all[0].change, Change::cannot_tell) << ".03 is beyond the third step";
   EXPECT_EQ(all[1].change, Change::worse);
-  EXPECT_EQ(all[2].change, Change::cannot_tell) << ".04 is within the last step, but the third failed";
+  EXPECT_EQ(all[2].change, Change::cannot_tell)
+      << ".04 is within the last step, but the third failed";
   EXPECT_EQ(all[3].change, Change::worse);
   EXPECT_EQ(all[4].change, Change::same) << "without p";
   EXPECT_EQ(all[5].change, Change::same) << "not in the family";
@@ -173,8 +178,8 @@ TEST(CorrectForNumber, EqualsAreSeldomToldApart) {
   EXPECT_LT(corrected, kContests * 7 / 100);
 }
 
-/// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t = 2.13), 54
-/// for 5 % (t = 2.01).
+/// By hand, with Student's distribution and the sample's deviation of 18.3: 16 values for 10 % (t =
+/// 2.13), 54 for 5 % (t = 2.01).
 TEST(Repetitions, AreAsManyAsTheSpreadNeeds) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);

@@ -1,4 +1,5 @@
-// Is an image one that this file system can have written (image.h)? Blocks, directories, names, counts.
+// Is an image one that this file system can have written (image.h)? Blocks, directories, names,
+// counts.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +14,8 @@ namespace {
 
 class Check {
  public:
-  Check(const Image& image, const adapters::CheckOptions& options) : image_(image), options_(options) {}
+  Check(const Image& image, const adapters::CheckOptions& options)
+      : image_(image), options_(options) {}
 
   adapters::CheckReport run() {
     const Geometry& geometry = image_.header().geometry;
@@ -32,8 +34,9 @@ class Check {
       check_directory(*image_.find(directory));
     }
     for (const Record& record : image_.records()) check_links(record);
-    report_.space = {{"free blocks", geometry.blocks - std::min<std::uint64_t>(blocks, geometry.blocks)},
-                     {"free inodes", geometry.inodes - image_.records().size()}};
+    report_.space = {
+        {"free blocks", geometry.blocks - std::min<std::uint64_t>(blocks, geometry.blocks)},
+        {"free inodes", geometry.inodes - image_.records().size()}};
     return std::move(report_);
   }
 
@@ -50,12 +53,15 @@ class Check {
   }
 
   void check_blocks(const Record& record) {
-    const std::uint64_t size = record.attributes.size_bytes, unit = image_.header().geometry.block_bytes;
+    const std::uint64_t size = record.attributes.size_bytes,
+                        unit = image_.header().geometry.block_bytes;
     for (const auto& [block, address] : record.blocks) {
       if (!used_.insert(address).second)
-        found(FindingKind::block, record, fmt::format("shares block {} with another", address), address);
+        found(FindingKind::block, record, fmt::format("shares block {} with another", address),
+              address);
       if (static_cast<std::uint64_t>(block) * unit >= size)
-        found(FindingKind::block, record, fmt::format("has block {} behind its end", block), address);
+        found(FindingKind::block, record, fmt::format("has block {} behind its end", block),
+              address);
     }
   }
 
@@ -71,7 +77,8 @@ class Check {
     while (const auto entry = cursor.next()) {
       if (entry->inode == 0) continue;
       const auto wrong = [&](std::string_view what) {
-        found(FindingKind::name, directory, fmt::format("has a name '{}' that {}", entry->name, what));
+        found(FindingKind::name, directory,
+              fmt::format("has a name '{}' that {}", entry->name, what));
       };
       if (!names.emplace(entry->name).second) wrong("is there twice");
       if (entry->is_dot_dot()) {
@@ -98,13 +105,15 @@ class Check {
 
   void check_links(const Record& record) {
     const auto names = names_.find(record.number);
-    if (names == names_.end()) return found(FindingKind::unreachable, record, "is allocated and has no name");
+    if (names == names_.end())
+      return found(FindingKind::unreachable, record, "is allocated and has no name");
     if (names->second != record.attributes.links)
       found(FindingKind::links, record,
             fmt::format("counts {} links and has {}", record.attributes.links, names->second));
     if (!record.attributes.is_directory()) return;
     const InodeNumber parent = record.number == kRootInode ? kRootInode : parents_[record.number];
-    if (ups_[record.number] != parent) found(FindingKind::name, record, "has another '..' than its parent");
+    if (ups_[record.number] != parent)
+      found(FindingKind::name, record, "has another '..' than its parent");
   }
 
   const Image& image_;
@@ -135,8 +144,8 @@ class Checker final : public adapters::ImageChecker {
 }  // namespace
 
 adapters::FindingKind kind_of(FindingKind kind) {
-  constexpr std::array<std::string_view, 5> kNames{"bad-block", "bad-directory", "bad-name", "bad-links",
-                                                   "unreachable"};
+  constexpr std::array<std::string_view, 5> kNames{"bad-block", "bad-directory", "bad-name",
+                                                   "bad-links", "unreachable"};
   const auto order = static_cast<std::uint16_t>(kind);
   return {.name = kNames.at(order), .severity = adapters::Severity::damage, .order = order};
 }

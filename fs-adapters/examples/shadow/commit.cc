@@ -20,8 +20,8 @@ Store::Store(os::System& system, const State& state, const MountOptions& options
 Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptions& options) {
   const ReadSectors read = [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
     const auto sectors = static_cast<std::uint32_t>(into.size() / kSectorBytes);
-    const auto status =
-        system.queue.transfer({.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
+    const auto status = system.queue.transfer(
+        {.op = model::Op::read, .lba = lba, .sectors = sectors, .into = into});
     if (status != model::Status::ok)
       return fail("shadow", "headers or table cannot be read", "look at the disk");
     return {};
@@ -41,7 +41,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// A hundred thousand inodes are written as often as somebody calls fsync: that is the price of simplicity.
+/// A hundred thousand inodes are written as often as somebody calls fsync: that is the price of
+/// simplicity.
 std::vector<std::byte> Store::table() const {
   std::vector<const CoreInode*> named;
   for (const auto& [number, inode] : inodes_)
@@ -55,8 +56,10 @@ std::vector<std::byte> Store::table() const {
 VfsResult<void> Store::write_table(const Header& header, std::vector<std::byte> bytes) {
   bytes.resize((bytes.size() + kSectorBytes - 1) / kSectorBytes * kSectorBytes);
   const auto sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes);
-  const auto status = system_.queue.transfer(
-      {.op = model::Op::write, .lba = geometry_.table_lba(header.slot()), .sectors = sectors, .data = bytes});
+  const auto status = system_.queue.transfer({.op = model::Op::write,
+                                              .lba = geometry_.table_lba(header.slot()),
+                                              .sectors = sectors,
+                                              .data = bytes});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) return refuse(EIO);
   return {};
 }
@@ -66,8 +69,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // What is to be on the disk. Nobody changes anything until this returns, but for inodes without a name that
-  // are let go of: they are not part of it.
+  // What is to be on the disk. Nobody changes anything until this returns, but for inodes without a
+  // name that are let go of: they are not part of it.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -80,7 +83,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  const bool flush_first = options_.flush_first || clean_wanted;  // the control, too, says "clean" when it is
+  const bool flush_first =
+      options_.flush_first || clean_wanted;  // the control, too, says "clean" when it is
 
   const auto flush = [&] {
     return cache.flush_all() == model::Status::ok && system_.queue.flush() == model::Status::ok;
@@ -89,10 +93,13 @@ VfsResult<void> Store::commit(Clean clean) {
   if (flush_first && !flush()) return refuse(EIO);
   TRY(write_table(header, std::move(bytes)));
   const std::vector<std::byte> sector = encode(header);
-  const auto status = system_.queue.transfer(
-      {.op = model::Op::write, .lba = kHeaderSectors.at(header.slot()), .sectors = 1, .data = sector});
+  const auto status = system_.queue.transfer({.op = model::Op::write,
+                                              .lba = kHeaderSectors.at(header.slot()),
+                                              .sectors = 1,
+                                              .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // It may be there or not: the disk has two states, of which neither may be written over any more.
+    // It may be there or not: the disk has two states, of which neither may be written over any
+    // more.
     stopped_ = true;
     return refuse(EIO);
   }
@@ -129,7 +136,8 @@ void Store::abandon() {
   cache.discard_all();
 }
 
-/// What nobody has asked for is written all the same, some time after the first change since the last commit.
+/// What nobody has asked for is written all the same, some time after the first change since the
+/// last commit.
 void Store::schedule_commit() {
   if (commit_scheduled_ || closing_ || stopped_ || changes_ == committed_changes_) return;
   commit_scheduled_ = true;
@@ -137,7 +145,8 @@ void Store::schedule_commit() {
     commit_scheduled_ = false;
     (void)sync();
   };
-  system_.syncer.add_work(work, system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
+  system_.syncer.add_work(work,
+                          system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));
 }
 
 }  // namespace headcrash::shadow

@@ -1,6 +1,6 @@
 #pragma once
-// The mounted file system as users see it: the tree's Vfs over the store (store.h). Every function is called
-// from within a fiber, but for abandon().
+// The mounted file system as users see it: the tree's Vfs over the store (store.h). Every function
+// is called from within a fiber, but for abandon().
 
 #include "fs-adapters/examples/shadow/store.h"
 #include "fs-adapters/substrate/tree/file_system.h"
@@ -10,7 +10,8 @@ namespace headcrash::shadow {
 class FileSystem final : public tree::FileSystem {
  public:
   /// The syncer has to run for commits that nobody asks for.
-  static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options) {
+  static Result<std::unique_ptr<FileSystem>> mount(os::System& system,
+                                                   const MountOptions& options) {
     auto store = Store::mount(system, options);
     if (!store) return pass_on(store);
     return std::unique_ptr<FileSystem>(new FileSystem(*std::move(store)));
@@ -36,7 +37,8 @@ class FileSystem final : public tree::FileSystem {
     enter();
     const Geometry& its = store_.geometry();
     const Space space = store_.space();
-    const std::uint64_t free = space.free_blocks - std::min<std::uint64_t>(space.free_blocks, kReserveBlocks);
+    const std::uint64_t free =
+        space.free_blocks - std::min<std::uint64_t>(space.free_blocks, kReserveBlocks);
     return SpaceStatus{.total_bytes = std::uint64_t{its.blocks} * its.block_bytes,
                        .free_bytes = free * its.block_bytes,
                        .total_inodes = its.inodes,
@@ -50,7 +52,8 @@ class FileSystem final : public tree::FileSystem {
 
  private:
   explicit FileSystem(std::unique_ptr<Store> store)
-      : tree::FileSystem(std::move(store)), store_(static_cast<Store&>(tree::FileSystem::store())) {}
+      : tree::FileSystem(std::move(store)),
+        store_(static_cast<Store&>(tree::FileSystem::store())) {}
 
   Store& store_;  ///< the tree's
 };

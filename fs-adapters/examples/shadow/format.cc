@@ -35,7 +35,8 @@ tree::Timestamp timestamp_at(std::span<const std::byte> bytes, std::size_t at) {
           .nanoseconds = static_cast<std::int32_t>(load32(bytes, at + 4))};
 }
 
-std::optional<Header> decode_header(std::span<const std::byte> sector, std::uint64_t device_sectors) {
+std::optional<Header> decode_header(std::span<const std::byte> sector,
+                                    std::uint64_t device_sectors) {
   const auto magic = std::as_bytes(std::span(kMagic));
   if (!std::ranges::equal(sector.first(magic.size()), magic)) return {};
   if (load32(sector, kChecksumOffset) != crc32c(sector.first(kChecksumOffset))) return {};
@@ -49,9 +50,11 @@ std::optional<Header> decode_header(std::span<const std::byte> sector, std::uint
                       .next_generation = load32(sector, 44),
                       .clean = load32(sector, 48) != 0};
   const Geometry& g = header.geometry;
-  if (g.block_bytes < tree::kChunkBytes || g.block_bytes > (1U << 16U) || !std::has_single_bit(g.block_bytes))
+  if (g.block_bytes < tree::kChunkBytes || g.block_bytes > (1U << 16U) ||
+      !std::has_single_bit(g.block_bytes))
     return {};
-  if (g.blocks == 0 || g.inodes == 0 || g.inodes > (1U << 24U) || g.device_sectors() > device_sectors)
+  if (g.blocks == 0 || g.inodes == 0 || g.inodes > (1U << 24U) ||
+      g.device_sectors() > device_sectors)
     return {};
   if (header.table_bytes > g.table_sectors() * kSectorBytes) return {};
   return header;
@@ -61,7 +64,8 @@ tl::unexpected<Error> bad(InodeNumber number, std::string_view what) {
   return fail(fmt::format("inode {} in the table", number), std::string(what), "take a backup");
 }
 
-Result<std::vector<Record>> decode_table(std::span<const std::byte> table, const Geometry& geometry) {
+Result<std::vector<Record>> decode_table(std::span<const std::byte> table,
+                                         const Geometry& geometry) {
   std::vector<Record> records;
   for (std::size_t at = 0; at < table.size();) {
     if (table.size() - at < kRecordBytes) return bad(0, "is cut off");
@@ -83,7 +87,8 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table, const
       return bad(record.number, "has no such number");
     if (!its.is_directory() && !its.is_regular() && !its.is_symlink())
       return bad(record.number, "has no type");
-    if (its.links == 0 || its.size_bytes > kFileBytesMax) return bad(record.number, "has no links or no end");
+    if (its.links == 0 || its.size_bytes > kFileBytesMax)
+      return bad(record.number, "has no links or no end");
     if (count > geometry.blocks || count * kPointerBytes > table.size() - at)
       return bad(record.number, "has more blocks than there are");
     for (std::uint32_t i = 0; i < count; ++i, at += kPointerBytes) {
@@ -94,7 +99,8 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table, const
     }
     records.push_back(std::move(record));
   }
-  if (records.empty() || records.front().number != kRootInode || !records.front().attributes.is_directory())
+  if (records.empty() || records.front().number != kRootInode ||
+      !records.front().attributes.is_directory())
     return bad(kRootInode, "is not a root directory");
   return records;
 }
@@ -102,12 +108,14 @@ Result<std::vector<Record>> decode_table(std::span<const std::byte> table, const
 }  // namespace
 
 std::uint64_t Geometry::table_sectors() const {
-  const std::uint64_t bytes = std::uint64_t{inodes} * kRecordBytes + std::uint64_t{blocks} * kPointerBytes;
+  const std::uint64_t bytes =
+      std::uint64_t{inodes} * kRecordBytes + std::uint64_t{blocks} * kPointerBytes;
   return round_up(bytes, kSectorBytes) / kSectorBytes;
 }
 
 std::uint64_t Geometry::lba_of(BlockAddress block) const {
-  return round_up(table_lba(kHeaderSectors.size()), block_sectors()) + std::uint64_t{block} * block_sectors();
+  return round_up(table_lba(kHeaderSectors.size()), block_sectors()) +
+         std::uint64_t{block} * block_sectors();
 }
 
 std::vector<std::byte> encode(const Header& header) {
@@ -156,7 +164,8 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
     if (kHeaderSectors.at(slot) >= device_sectors) break;
     TRY(read(kHeaderSectors.at(slot), sector));
     const auto header = decode_header(sector, device_sectors);
-    if (header && header->slot() == slot && (!newest || header->sequence > newest->sequence)) newest = header;
+    if (header && header->slot() == slot && (!newest || header->sequence > newest->sequence))
+      newest = header;
   }
   if (!newest) return fail("shadow", "no header", "make a file system with mkfs");
   const Geometry& geometry = newest->geometry;

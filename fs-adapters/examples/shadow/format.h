@@ -1,5 +1,6 @@
 #pragma once
-// The form on the disk (FORMAT.md): two headers, two tables of inodes, blocks. Nothing here believes what it
+// The form on the disk (FORMAT.md): two headers, two tables of inodes, blocks. Nothing here
+// believes what it
 // reads: what does not fit the device is an Error, and nothing outside of it is ever followed.
 
 #include <array>
@@ -38,7 +39,9 @@ struct Geometry {
   std::uint32_t block_sectors() const { return block_bytes / kSectorBytes; }
   /// Room for every inode and every block.
   std::uint64_t table_sectors() const;
-  std::uint64_t table_lba(std::size_t slot) const { return kFirstTableSector + slot * table_sectors(); }
+  std::uint64_t table_lba(std::size_t slot) const {
+    return kFirstTableSector + slot * table_sectors();
+  }
   std::uint64_t lba_of(BlockAddress block) const;
   std::uint64_t device_sectors() const { return lba_of(blocks); }
 };
@@ -56,7 +59,8 @@ struct Header {
 struct Record {
   InodeNumber number = 0;
   tree::Attributes attributes;
-  std::map<std::int64_t, BlockAddress> blocks;  ///< by their number in the file; the others are holes
+  std::map<std::int64_t, BlockAddress>
+      blocks;  ///< by their number in the file; the others are holes
 };
 
 /// A sector.
@@ -69,7 +73,8 @@ struct State {
   std::vector<Record> records;  ///< by number; those that are allocated
 };
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
-/// Errors: no header; a table that is not the one the header tells of, or is invalid; what cannot be read.
+/// Errors: no header; a table that is not the one the header tells of, or is invalid; what cannot
+/// be read.
 Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors);
 
 }  // namespace headcrash::shadow

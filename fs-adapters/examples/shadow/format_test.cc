@@ -26,8 +26,9 @@ std::unique_ptr<media::MemoryStore> made(const adapters::Settings& settings = {}
 }
 
 Result<State> state_of(const model::SectorStore& store) {
-  return read_state([&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
-                    store.sectors());
+  return read_state(
+      [&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
+      store.sectors());
 }
 
 /// Writes a header and its table with right checksums.
@@ -40,13 +41,15 @@ void put(model::SectorStore& store, Header header, std::vector<std::byte> table)
 }
 
 TEST(Format, AStateIsReadAsItWasWritten) {
-  const auto store = made({{"block-size", "1024"}, {"uuid", "01234567-89ab-cdef-0000-000000000000"}});
+  const auto store =
+      made({{"block-size", "1024"}, {"uuid", "01234567-89ab-cdef-0000-000000000000"}});
   State state = *state_of(*store);
   EXPECT_EQ(state.header.geometry.id, 0x0123456789abcdefU);
   EXPECT_LE(state.header.geometry.device_sectors(), kSectors);
   EXPECT_GT(state.header.geometry.device_sectors() + 2, kSectors - 2) << "the device is filled";
   Record file{.number = 9, .blocks = {{0, 5}, {7, 6}}};
-  file.attributes = {.mode = tree::kTypeRegular | 0640, .links = 3, .size_bytes = 8000, .generation = 12};
+  file.attributes = {
+      .mode = tree::kTypeRegular | 0640, .links = 3, .size_bytes = 8000, .generation = 12};
   file.attributes.accessed = {1, 2};
   file.attributes.modified = {3, 4};
   file.attributes.changed = {-5, 6};
@@ -95,12 +98,14 @@ TEST(Format, TablesThatMakeNoSenseAreRefused) {
   };
   const Case cases[] = {
       {"no root", [](auto& records) { records.erase(records.begin()); }},
-      {"a root that is a file", [](auto& records) { records[0].attributes.mode = tree::kTypeRegular; }},
+      {"a root that is a file",
+       [](auto& records) { records[0].attributes.mode = tree::kTypeRegular; }},
       {"a number twice", [](auto& records) { records[1].number = kRootInode; }},
       {"a number that is too large", [](auto& records) { records[1].number = 1U << 30U; }},
       {"no type", [](auto& records) { records[1].attributes.mode = 0644; }},
       {"no links", [](auto& records) { records[1].attributes.links = 0; }},
-      {"a size without end", [](auto& records) { records[1].attributes.size_bytes = ~std::uint64_t{0}; }},
+      {"a size without end",
+       [](auto& records) { records[1].attributes.size_bytes = ~std::uint64_t{0}; }},
       {"a block outside", [](auto& records) { records[1].blocks = {{0, 1U << 30U}}; }},
       {"a block behind every end", [](auto& records) { records[1].blocks = {{1U << 30U, 3}}; }},
   };
@@ -182,12 +187,13 @@ TEST(Check, SeesWhatIsWrong) {
 
 TEST(Mkfs, RefusesWhatCannotBe) {
   auto store = *media::MemoryStore::create(kSectors);
-  for (const adapters::Settings& settings : std::vector<adapters::Settings>{{{"block-size", "3000"}},
-                                                                            {{"block-size", "256"}},
-                                                                            {{"block-size", "65536"}},
-                                                                            {{"inodes", "4G"}},
-                                                                            {{"uuid", "0123"}},
-                                                                            {{"colour", "1"}}}) {
+  for (const adapters::Settings& settings :
+       std::vector<adapters::Settings>{{{"block-size", "3000"}},
+                                       {{"block-size", "256"}},
+                                       {{"block-size", "65536"}},
+                                       {{"inodes", "4G"}},
+                                       {{"uuid", "0123"}},
+                                       {{"colour", "1"}}}) {
     const auto header = mkfs(*store, settings);
     ASSERT_FALSE(header) << settings.begin()->second;
     EXPECT_FALSE(header.error().message().empty());

@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h), then: what is there, before and after an
-// unmount, and an image without a flaw.
+// Random operations of several users at once (tree/testing/history.h), then: what is there, before
+// and after an unmount, and an image without a flaw.
 #include "fs-adapters/substrate/tree/testing/history.h"
 
 #include "fs-adapters/examples/shadow/testing/mounted.h"
@@ -18,7 +18,8 @@ struct Arrangement {
 class History : public testing::TestWithParam<Arrangement> {};
 INSTANTIATE_TEST_SUITE_P(Shadow, History,
                          testing::Values(Arrangement{.name = "plain"},
-                                         Arrangement{.name = "small_cache", .cache_bytes = 128 << 10},
+                                         Arrangement{.name = "small_cache",
+                                                     .cache_bytes = 128 << 10},
                                          Arrangement{.name = "small_blocks", .block_size = "512"},
                                          Arrangement{.name = "pages", .block_size = "4096"}),
                          [](const auto& made) { return made.param.name; });
@@ -29,16 +30,16 @@ TEST_P(History, OfSeveralUsersAtOnce) {
   const Arrangement& setup = GetParam();
   for (std::uint32_t seed = 31; seed < 31 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const auto disk =
-        bench::make_disk(setup.device_bytes, {{"block-size", setup.block_size}, {"inodes", "2000"}});
+    const auto disk = bench::make_disk(setup.device_bytes,
+                                       {{"block-size", setup.block_size}, {"inodes", "2000"}});
     bench::Machine m(*disk, {.system = {.cache = {.bytes = setup.cache_bytes}}});
     m.mount();
     m.as_user([&] { ASSERT_TRUE(m.file_system->mkdir("shared", 0755)); });
     std::vector<std::unique_ptr<tree::bench::User>> users;
     std::vector<std::unique_ptr<os::Account>> accounts;
     for (std::uint32_t i = 0; i < 3; ++i) {
-      users.push_back(
-          std::make_unique<tree::bench::User>(*m.file_system, "u" + std::to_string(i), seed * 100 + i));
+      users.push_back(std::make_unique<tree::bench::User>(*m.file_system, "u" + std::to_string(i),
+                                                          seed * 100 + i));
       for (const bool alone : {true, false}) {
         accounts.push_back(std::make_unique<os::Account>());
         m.machine.system.executor.spawn(os::Executor::Kind::user, *accounts.back(), [&, i, alone] {

@@ -23,8 +23,9 @@ std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
 }  // namespace
 
 Result<Image> Image::open(const model::SectorStore& store) {
-  auto state = read_state([&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
-                          store.sectors());
+  auto state = read_state(
+      [&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
+      store.sectors());
   if (!state) return pass_on(state);
   return Image(store, *std::move(state));
 }
@@ -54,18 +55,19 @@ Result<adapters::ImageInode> Image::inode(std::uint64_t number) const {
   const Record* const record = find(number);
   if (record == nullptr) return adapters::ImageInode{.number = number};
   const tree::Attributes& its = record->attributes;
-  return adapters::ImageInode{.number = number,
-                              .allocated = true,
-                              .type = its.is_directory() ? FileType::directory
-                                      : its.is_regular() ? FileType::regular
-                                                         : FileType::symlink,
-                              .mode = its.mode & 0777U,
-                              .links = its.links,
-                              .user = its.user,
-                              .group = its.group,
-                              .size_bytes = its.size_bytes,
-                              .allocated_bytes = record->blocks.size() * state_.header.geometry.block_bytes,
-                              .modified_seconds = its.modified.seconds};
+  return adapters::ImageInode{
+      .number = number,
+      .allocated = true,
+      .type = its.is_directory() ? FileType::directory
+              : its.is_regular() ? FileType::regular
+                                 : FileType::symlink,
+      .mode = its.mode & 0777U,
+      .links = its.links,
+      .user = its.user,
+      .group = its.group,
+      .size_bytes = its.size_bytes,
+      .allocated_bytes = record->blocks.size() * state_.header.geometry.block_bytes,
+      .modified_seconds = its.modified.seconds};
 }
 
 Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) const {
@@ -81,7 +83,8 @@ Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) cons
 
 Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) const {
   const Record* const record = find(directory);
-  if (record == nullptr || !record->attributes.is_directory()) return wrong(directory, "is not a directory");
+  if (record == nullptr || !record->attributes.is_directory())
+    return wrong(directory, "is not a directory");
   TRY(const auto bytes, directory_bytes(*record));
   std::vector<adapters::ImageName> names;
   tree::DirectoryCursor cursor(bytes);
@@ -94,8 +97,10 @@ Result<std::vector<adapters::ImageName>> Image::list(std::uint64_t directory) co
 
 Result<std::string> Image::readlink(std::uint64_t number) const {
   const Record* const record = find(number);
-  if (record == nullptr || !record->attributes.is_symlink()) return wrong(number, "is not a symbolic link");
-  if (record->attributes.size_bytes > tree::kPathBytesMax) return wrong(number, "is too long a link");
+  if (record == nullptr || !record->attributes.is_symlink())
+    return wrong(number, "is not a symbolic link");
+  if (record->attributes.size_bytes > tree::kPathBytesMax)
+    return wrong(number, "is too long a link");
   std::string target(record->attributes.size_bytes, '\0');
   TRY(read(number, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
   return target;
@@ -105,14 +110,15 @@ Result<std::vector<adapters::ContentExtent>> Image::content(std::uint64_t number
   const Record* const record = find(number);
   if (record == nullptr) return wrong(number, "is not allocated");
   const Geometry& geometry = state_.header.geometry;
-  const auto blocks = static_cast<std::int64_t>((record->attributes.size_bytes + geometry.block_bytes - 1) /
-                                                geometry.block_bytes);
+  const auto blocks = static_cast<std::int64_t>(
+      (record->attributes.size_bytes + geometry.block_bytes - 1) / geometry.block_bytes);
   std::vector<adapters::ContentExtent> extents;
   std::int64_t done = 0;
   const auto hole_up_to = [&](std::int64_t block) {
     if (block > done)
-      extents.push_back({.lba = adapters::ContentExtent::kHole,
-                         .sectors = static_cast<std::uint64_t>(block - done) * geometry.block_sectors()});
+      extents.push_back(
+          {.lba = adapters::ContentExtent::kHole,
+           .sectors = static_cast<std::uint64_t>(block - done) * geometry.block_sectors()});
     done = block;
   };
   for (const auto& [block, address] : record->blocks) {
@@ -125,7 +131,8 @@ Result<std::vector<adapters::ContentExtent>> Image::content(std::uint64_t number
   return extents;
 }
 
-Result<std::size_t> Image::read(std::uint64_t number, std::uint64_t offset, std::span<std::byte> into) const {
+Result<std::size_t> Image::read(std::uint64_t number, std::uint64_t offset,
+                                std::span<std::byte> into) const {
   const Record* const record = find(number);
   if (record == nullptr) return wrong(number, "is not allocated");
   const std::uint64_t size = record->attributes.size_bytes;

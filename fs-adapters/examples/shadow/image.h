@@ -1,6 +1,6 @@
 #pragma once
-// An image that is not mounted: its reader, and its checker. They share the format with the mounted file
-// system and nothing else.
+// An image that is not mounted: its reader, and its checker. They share the format with the mounted
+// file system and nothing else.
 
 #include "fs-adapters/examples/shadow/format.h"
 #include "fs-adapters/system_under_test.h"
@@ -36,7 +36,8 @@ class Image final : public adapters::ImageReader {
   State state_;
 };
 
-/// Every kind is damage: no cut leaves anything, so that what is found is a defect's or a broken disk's.
+/// Every kind is damage: no cut leaves anything, so that what is found is a defect's or a broken
+/// disk's.
 enum class FindingKind : std::uint8_t {
   block,        ///< two owners, or behind its file's end
   directory,    ///< a block that is invalid, or is missing
@@ -46,7 +47,8 @@ enum class FindingKind : std::uint8_t {
 };
 adapters::FindingKind kind_of(FindingKind kind);
 
-/// Repairs nothing: what was there before is not there twice. A repair that finds something leaves it.
+/// Repairs nothing: what was there before is not there twice. A repair that finds something leaves
+/// it.
 std::unique_ptr<adapters::ImageChecker> make_checker();
 
 }  // namespace headcrash::shadow

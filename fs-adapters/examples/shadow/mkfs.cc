@@ -39,7 +39,9 @@ Result<Options> options_of(const adapters::Settings& settings) {
       return fail("mkfs option " + name, "is unknown to shadow",
                   "`mkfs.headcrash-shadow -h` lists all of them");
     TRY(const auto number, base::parse_size(value, name));
-    (name == "block-size" ? options.block_bytes : name == "inodes" ? options.inodes : options.time) = number;
+    (name == "block-size" ? options.block_bytes
+     : name == "inodes"   ? options.inodes
+                          : options.time) = number;
   }
   if (options.block_bytes < tree::kChunkBytes || options.block_bytes > (1U << 16U) ||
       !std::has_single_bit(options.block_bytes))
@@ -53,24 +55,27 @@ Result<Options> options_of(const adapters::Settings& settings) {
 
 /// As many blocks as fit beside the tables that they need.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
-  Geometry geometry{.id = options.id, .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};
+  Geometry geometry{.id = options.id,
+                    .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};
   geometry.inodes = static_cast<std::uint32_t>(
-      options.inodes != 0
-          ? options.inodes
-          : std::clamp<std::uint64_t>(sectors * kSectorBytes / kBytesPerInode, kInodesMin, kInodesMax));
-  constexpr std::uint64_t kBlocksMax = UINT32_MAX / kPointerBytes / 2;  // a table counts its bytes in 32 bits
+      options.inodes != 0 ? options.inodes
+                          : std::clamp<std::uint64_t>(sectors * kSectorBytes / kBytesPerInode,
+                                                      kInodesMin, kInodesMax));
+  constexpr std::uint64_t kBlocksMax =
+      UINT32_MAX / kPointerBytes / 2;  // a table counts its bytes in 32 bits
   if (sectors / geometry.block_sectors() > kBlocksMax)
-    return fail("mkfs",
-                fmt::format("a device of {} bytes has more than {} blocks of {} bytes, the most of a table",
-                            sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
-                "give a smaller device or larger blocks");
+    return fail(
+        "mkfs",
+        fmt::format("a device of {} bytes has more than {} blocks of {} bytes, the most of a table",
+                    sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
+        "give a smaller device or larger blocks");
   geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =
         geometry.block_sectors() + 1;  // a block, and more than it takes of the tables
-    geometry.blocks -= static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));
+    geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));
   }
   if (geometry.blocks < kBlocksMin || geometry.device_sectors() > sectors)
     return fail("mkfs", fmt::format("no room for {} blocks", kBlocksMin),

@@ -1,5 +1,5 @@
-// Room, and what becomes of blocks: a full disk can be changed and emptied, what the disk's state has is not
-// written over, and an error of the disk leaves a state that is whole.
+// Room, and what becomes of blocks: a full disk can be changed and emptied, what the disk's state
+// has is not written over, and an error of the disk leaves a state that is whole.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "plugin/base/crc32c.h"

@@ -11,7 +11,8 @@
 namespace headcrash::shadow {
 namespace {
 
-constexpr std::uint64_t kShareOfFailures = 4;  // of the cache: more blocks that cannot be written stop it
+constexpr std::uint64_t kShareOfFailures =
+    4;  // of the cache: more blocks that cannot be written stop it
 
 }  // namespace
 
@@ -25,7 +26,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
 
 std::size_t Store::bytes_in_core() const {
   constexpr std::size_t kBlockBytes = 32;  // that an inode knows: an estimate
-  return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes + use_.size();
+  return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes +
+         use_.size();
 }
 
 // ---- operations
@@ -71,7 +73,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// The last reference to an inode without a name: no table has it, nothing is to be written, nobody waits.
+/// The last reference to an inode without a name: no table has it, nothing is to be written, nobody
+/// waits.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;
@@ -120,8 +123,8 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& inode, std::int64_t
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreInode& inode,
                                                    const tree::BlockWanted& wanted) {
-  // A long write needs more than was kept for the operation. What a file holds in the middle of it may be
-  // seen after a cut; names in the middle of a change may not, and need no more.
+  // A long write needs more than was kept for the operation. What a file holds in the middle of it
+  // may be seen after a cut; names in the middle of a change may not, and need no more.
   if (inode.attributes.is_regular() && free_ < kOperationBlocks)
     if (auto done = commit(Clean::no); !done) return pass_on_errno(done);
   auto& blocks = core(inode).record.blocks;
@@ -183,8 +186,10 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& ino
 }
 
 /// By a whole block: chunks that are not in use are formatted.
-VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation, tree::CoreInode& directory) {
-  const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / geometry_.block_bytes);
+VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
+                                              tree::CoreInode& directory) {
+  const auto block =
+      static_cast<std::int64_t>(directory.attributes.size_bytes / geometry_.block_bytes);
   const auto buffer =
       block_for_writing(operation, directory, {.block = block, .bytes = geometry_.block_bytes});
   if (!buffer) return pass_on_errno(buffer);

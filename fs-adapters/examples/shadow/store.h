@@ -1,23 +1,24 @@
 #pragma once
-// The mounted file system: all inodes in core, their blocks in the buffer cache, and commits, as an InodeStore
-// for the tree (tree/inode_store.h).
+// The mounted file system: all inodes in core, their blocks in the buffer cache, and commits, as an
+// InodeStore for the tree (tree/inode_store.h).
 //
 //   block    free -> fresh (allocated or copied since the last commit) -> committed -> freed -> free
 //
-// A block of the committed state is never written: who changes one gets a fresh block, and the buffer a new
-// home. So the cache may write any dirty buffer whenever it likes, and the only order that there is, is the
-// commit's: blocks, table, header. Two rules:
+// A block of the committed state is never written: who changes one gets a fresh block, and the
+// buffer a new home. So the cache may write any dirty buffer whenever it likes, and the only order
+// that there is, is the commit's: blocks, table, header. Two rules:
 //
 //   flush first   a header is written when all that it describes is on the disk
 //   keep freed    a block that the state on the disk refers to is free when the next one is on the disk
 //
-// Operations that change something run one at a time, and so do commits; readers run beside them and see
-// what is in core. fsync is a commit. An inode whose last name has gone is in no table, and its blocks are
-// free after a cut, whoever had it open.
+// Operations that change something run one at a time, and so do commits; readers run beside them
+// and see what is in core. fsync is a commit. An inode whose last name has gone is in no table, and
+// its blocks are free after a cut, whoever had it open.
 //
-// Space. A change of a block needs a free one, so that a full disk could not even be emptied: new blocks of
-// files and directories leave kReserveBlocks, and an operation begins with a commit when fewer than
-// kOperationBlocks are free at once. Changing what is there therefore never fails for lack of room.
+// Space. A change of a block needs a free one, so that a full disk could not even be emptied: new
+// blocks of files and directories leave kReserveBlocks, and an operation begins with a commit when
+// fewer than kOperationBlocks are free at once. Changing what is there therefore never fails for
+// lack of room.
 //
 // All inodes are in core: kRecordBytes and more for each, as many as mkfs has made room for.
 // Locks: the operation's, then inodes. Threads: the executor's.
@@ -32,7 +33,8 @@
 
 namespace headcrash::shadow {
 
-/// More than any operation on names changes or makes: a rename has up to seven (tree/link_changes.h).
+/// More than any operation on names changes or makes: a rename has up to seven
+/// (tree/link_changes.h).
 inline constexpr std::uint32_t kOperationBlocks = 12;
 inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
@@ -84,23 +86,25 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
   void write_delayed(os::HeldBuffer buffer) override;
-  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
-                              std::int64_t end) override;
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode,
+                              std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
+                                         tree::CoreInode& directory) override;
 
   VfsResult<void> link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
+                        tree::SyncExtent extent) override;
 
   // The whole of it.
   /// What is in core is on the disk. Not from within an operation.
   VfsResult<void> sync();
-  /// The same, and the disk says that it was unmounted. Nothing may be called afterwards but space() and the
-  /// destructor.
+  /// The same, and the disk says that it was unmounted. Nothing may be called afterwards but
+  /// space() and the destructor.
   VfsResult<void> unmount();
   /// Nothing is written any more. May be called when the executor has been halted.
   void abandon();
@@ -113,7 +117,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
 
   Store(os::System& system, const State& state, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
-  static os::BufferKey key(const tree::CoreInode& inode, std::int64_t block) { return {inode.number, block}; }
+  static os::BufferKey key(const tree::CoreInode& inode, std::int64_t block) {
+    return {inode.number, block};
+  }
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   BlockAddress allocate();
@@ -137,8 +143,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
 
   std::vector<Use> use_;  ///< of each block
   std::uint64_t free_ = 0;
-  std::vector<BlockAddress> fresh_, freed_;  ///< since the last commit; some of `fresh_` may be free again
-  BlockAddress lowest_free_ = 0;             ///< none below it is free
+  std::vector<BlockAddress> fresh_,
+      freed_;                     ///< since the last commit; some of `fresh_` may be free again
+  BlockAddress lowest_free_ = 0;  ///< none below it is free
 
   os::FiberLock operation_lock_;
   std::uint64_t changes_ = 0, committed_changes_ = 0;

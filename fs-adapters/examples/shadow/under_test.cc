@@ -1,4 +1,5 @@
-// The description (under_test.h): what it promises, what can be mounted, which disks the lab gives it.
+// The description (under_test.h): what it promises, what can be mounted, which disks the lab gives
+// it.
 #include "fs-adapters/examples/shadow/under_test.h"
 
 #include <fmt/format.h>
@@ -19,19 +20,21 @@ adapters::Counters counters_of(const Space& space) {
 
 /// A commit is of everything: whoever calls fsync gets the whole file system as it is.
 adapters::Promises promises() {
-  return {.fsync_keeps_name = true,
-          .fsync_keeps_links = true,
-          .fsync_keeps_moved_path = true,
-          .fsync_keeps_new_name = true,
-          .keeps_after_s = kCommitS + 2,  // the syncer's tick, and an operation that a commit waits for
-          .replace_keeps_content = true,
-          .names = adapters::NameOrder::atomic,
-          .keeps_allocation = true};
+  return {
+      .fsync_keeps_name = true,
+      .fsync_keeps_links = true,
+      .fsync_keeps_moved_path = true,
+      .fsync_keeps_new_name = true,
+      .keeps_after_s = kCommitS + 2,  // the syncer's tick, and an operation that a commit waits for
+      .replace_keeps_content = true,
+      .names = adapters::NameOrder::atomic,
+      .keeps_allocation = true};
 }
 
 class Mounted final : public adapters::MountedSystem {
  public:
-  explicit Mounted(std::unique_ptr<FileSystem> file_system) : file_system_(std::move(file_system)) {}
+  explicit Mounted(std::unique_ptr<FileSystem> file_system)
+      : file_system_(std::move(file_system)) {}
 
   Vfs& vfs() override { return *file_system_; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
@@ -44,11 +47,12 @@ class Mounted final : public adapters::MountedSystem {
 
 class System final : public adapters::SystemUnderTest {
  public:
-  System(const adapters::FileSystemType& type, adapters::SystemDescription description, MountOptions options)
+  System(const adapters::FileSystemType& type, adapters::SystemDescription description,
+         MountOptions options)
       : SystemUnderTest(type, std::move(description)), options_(options) {}
 
-  Result<std::unique_ptr<adapters::MountedSystem>> mount(os::System& system,
-                                                         const adapters::MountSettings&) const override {
+  Result<std::unique_ptr<adapters::MountedSystem>> mount(
+      os::System& system, const adapters::MountSettings&) const override {
     auto mounted = FileSystem::mount(system, options_);
     if (!mounted) return pass_on(mounted);
     return std::make_unique<Mounted>(*std::move(mounted));
@@ -57,7 +61,8 @@ class System final : public adapters::SystemUnderTest {
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
     if (name == "plain") return adapters::LabDisk{.bytes = 16 << 20};
     if (name == "tiny")
-      return adapters::LabDisk{.bytes = 320 << 10, .mkfs = {{"block-size", "2048"}, {"inodes", "64"}}};
+      return adapters::LabDisk{.bytes = 320 << 10,
+                               .mkfs = {{"block-size", "2048"}, {"inodes", "64"}}};
     if (name != "deep" && name != "used") return {};
     adapters::LabDisk small{.bytes = 224 << 10, .mkfs = {{"block-size", "512"}, {"inodes", "96"}}};
     if (name == "used") small.used_by = kUsualSystem;
@@ -73,23 +78,31 @@ class Type final : public adapters::FileSystemType {
   Type() {
     add("commit-last", "a header is written when all that it describes is on the disk", {});
     add("commit-early", "control: headers do not wait for blocks", {.flush_first = false});
-    add("reuse-early", "control: blocks of the state on the disk are used again", {.keep_freed = false});
+    add("reuse-early", "control: blocks of the state on the disk are used again",
+        {.keep_freed = false});
   }
 
   std::string_view name() const override { return "shadow"; }
-  std::string_view title() const override { return "shadow paging, the example of a file system of our own"; }
-  std::span<const adapters::MkfsOption> mkfs_options() const override { return shadow::mkfs_options(); }
+  std::string_view title() const override {
+    return "shadow paging, the example of a file system of our own";
+  }
+  std::span<const adapters::MkfsOption> mkfs_options() const override {
+    return shadow::mkfs_options();
+  }
   Result<adapters::MadeImage> mkfs(model::SectorStore& store,
                                    const adapters::Settings& settings) const override {
     TRY(const auto made, shadow::mkfs(store, settings));
     const Geometry& its = made.geometry;
     return adapters::MadeImage{
-        .text = fmt::format("{} blocks of {} bytes, {} inodes", its.blocks, its.block_bytes, its.inodes),
-        .facts = {{"blocks", its.blocks}, {"block_bytes", its.block_bytes}, {"inodes", its.inodes}}};
+        .text = fmt::format("{} blocks of {} bytes, {} inodes", its.blocks, its.block_bytes,
+                            its.inodes),
+        .facts = {
+            {"blocks", its.blocks}, {"block_bytes", its.block_bytes}, {"inodes", its.inodes}}};
   }
   std::unique_ptr<adapters::ImageChecker> checker() const override { return make_checker(); }
   bool repairs_damage() const override { return false; }
-  Result<std::unique_ptr<adapters::ImageReader>> open_image(const model::SectorStore& store) const override {
+  Result<std::unique_ptr<adapters::ImageReader>> open_image(
+      const model::SectorStore& store) const override {
     auto image = Image::open(store);
     if (!image) return pass_on(image);
     return std::make_unique<Image>(*std::move(image));
@@ -111,11 +124,13 @@ class Type final : public adapters::FileSystemType {
  private:
   void add(std::string name, std::string title, MountOptions options) {
     const bool sound = options.flush_first && options.keep_freed;
-    systems_.push_back(std::make_unique<System>(
-        *this,
-        adapters::SystemDescription{
-            .name = std::move(name), .title = std::move(title), .control = !sound, .promises = promises()},
-        options));
+    systems_.push_back(
+        std::make_unique<System>(*this,
+                                 adapters::SystemDescription{.name = std::move(name),
+                                                             .title = std::move(title),
+                                                             .control = !sound,
+                                                             .promises = promises()},
+                                 options));
   }
   std::vector<std::unique_ptr<const adapters::SystemUnderTest>> systems_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small operating
-// system in virtual time, and the file system on it.
+// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
+// operating system in virtual time, and the file system on it.
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ using tree::bench::put_file;
 class Machine : public tree::bench::MountedMachine<FileSystem, MountOptions> {
  public:
   explicit Machine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
-      : MountedMachine(store,
-                       {.latency_ns = model::kMillisecondNs, .system = {.cache = {.bytes = cache_bytes}}}) {}
+      : MountedMachine(store, {.latency_ns = model::kMillisecondNs,
+                               .system = {.cache = {.bytes = cache_bytes}}}) {}
 };
 
 struct DiskOptions {

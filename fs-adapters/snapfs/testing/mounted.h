@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small operating
-// system in virtual time, and the file system on it.
+// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
+// operating system in virtual time, and the file system on it.
 
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ struct DiskOptions {
   MkfsOptions mkfs = {.block_bytes = 1024, .id = 7};
 };
 
-inline const DiskOptions kDiskWithLog = {.device_bytes = 4 << 20,
-                                         .mkfs = {.block_bytes = 1024, .log_bytes = 16 << 10, .id = 7}};
+inline const DiskOptions kDiskWithLog = {
+    .device_bytes = 4 << 20, .mkfs = {.block_bytes = 1024, .log_bytes = 16 << 10, .id = 7}};
 
 /// A disk with an empty file system.
 struct Disk {
@@ -56,7 +56,8 @@ struct Disk {
 /// What a disk holds after each of the writes that come from here on.
 class WriteReplay {
  public:
-  explicit WriteReplay(Disk& disk) : disk_(disk), image_(*media::MemoryStore::create(disk.store->sectors())) {
+  explicit WriteReplay(Disk& disk)
+      : disk_(disk), image_(*media::MemoryStore::create(disk.store->sectors())) {
     std::vector<std::byte> all(disk.store->sectors() * kSectorBytes);
     EXPECT_TRUE(disk.store->read(0, all));
     EXPECT_TRUE(image_->write(0, all));

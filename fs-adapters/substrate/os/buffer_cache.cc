@@ -104,7 +104,8 @@ void BufferCache::State::forget(Buffer& buffer) {
   buffer.forgotten = true;
 }
 
-/// After any change: puts it into the list of clean ones, takes it out, or ends it. It may be gone then.
+/// After any change: puts it into the list of clean ones, takes it out, or ends it. It may be gone
+/// then.
 void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
   if (buffer.forgotten) {
@@ -165,7 +166,8 @@ void BufferCache::State::set_home(Buffer& buffer, std::uint64_t lba) {
   if (buffer.dirty && buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
 }
 
-void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_t lba, std::size_t bytes) {
+void BufferCache::State::move_home(Buffer& buffer, Content content, std::uint64_t lba,
+                                   std::size_t bytes) {
   if (bytes > buffer.bytes.size()) make_room(bytes - buffer.bytes.size());
   const bool stays_unassigned = buffer.dirty && buffer.lba == kUnassigned;
   if (stays_unassigned) unassigned_bytes -= buffer.bytes.size();
@@ -188,8 +190,8 @@ void BufferCache::State::take(std::size_t bytes) {
 }
 
 bool BufferCache::State::has_reserve() const {
-  return !with_reserve.empty() &&
-         std::find(with_reserve.begin(), with_reserve.end(), executor.current()) != with_reserve.end();
+  return !with_reserve.empty() && std::find(with_reserve.begin(), with_reserve.end(),
+                                            executor.current()) != with_reserve.end();
 }
 
 /// The clean one that goes first; null: none is clean.
@@ -213,7 +215,8 @@ bool BufferCache::State::try_room(std::size_t bytes) {
   return true;
 }
 
-/// The calling fiber pays. Where nothing can be written and nothing is on its way there is no use in waiting.
+/// The calling fiber pays. Where nothing can be written and nothing is on its way there is no use
+/// in waiting.
 void BufferCache::State::make_room(std::size_t bytes) {
   while (!executor.halted() && !try_room(bytes)) {
     const std::uint64_t made_before = room_made;
@@ -222,7 +225,8 @@ void BufferCache::State::make_room(std::size_t bytes) {
       if (transfers.empty()) return;
     } else {
       owner_makes_room = forced_on_their_way == 0 && ask_owner(bytes);
-      const bool comes = forced_on_their_way > 0 || owner_makes_room || force_some() || !transfers.empty();
+      const bool comes =
+          forced_on_their_way > 0 || owner_makes_room || force_some() || !transfers.empty();
       if (try_room(bytes) || !comes) return;
     }
     if (room_made != made_before || (transfers.empty() && !owner_makes_room)) continue;
@@ -251,7 +255,8 @@ bool BufferCache::State::force_some() {
   return forced > 0;
 }
 
-BufferCache::BufferCache(Executor& executor, Cpu& cpu, DiskQueue& disk, const BufferCacheOptions& options)
+BufferCache::BufferCache(Executor& executor, Cpu& cpu, DiskQueue& disk,
+                         const BufferCacheOptions& options)
     : state_(std::make_unique<State>(executor, cpu, disk, options)) {}
 
 BufferCache::~BufferCache() = default;
@@ -260,7 +265,8 @@ void BufferCache::hooks(WriteHooks* hooks) {
   state_->hooks = hooks;
 }
 
-HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
+HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t lba,
+                            std::size_t bytes) {
   State& s = *state_;
   s.cpu.charge(Cost::buffer_found);
   for (;;) {
@@ -298,7 +304,8 @@ Buffer* BufferCache::State::read_missing(const BufferKey& key, Content content, 
                                          std::size_t bytes, model::Status& status) {
   ++counters.misses;
   Buffer& buffer = create(key, content, lba, bytes);
-  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  BlockRequest request{model::Op::read, lba,
+                       static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.into = buffer.bytes;
   status = disk.transfer(request);
   read_arrived(buffer, status);
@@ -316,13 +323,14 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
   }
   invariant(lba != kUnassigned, "a block without a home is read from the disk");
   model::Status status = model::Status::ok;
-  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status)) return HeldBuffer(*this, *buffer);
+  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status))
+    return HeldBuffer(*this, *buffer);
   return tl::unexpected(status);
 }
 
-tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, Content content,
-                                                          const std::function<std::uint64_t()>& home,
-                                                          std::size_t bytes) {
+tl::expected<HeldBuffer, model::Status> BufferCache::read(
+    const BufferKey& key, Content content, const std::function<std::uint64_t()>& home,
+    std::size_t bytes) {
   State& s = *state_;
   if (Buffer* buffer = s.held_or_room(key, bytes)) {
     s.move_home(*buffer, content, buffer->lba, bytes);
@@ -331,7 +339,8 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
   const std::uint64_t lba = home();
   if (lba == kUnassigned) return tl::unexpected(model::Status::device_failed);
   model::Status status = model::Status::ok;
-  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status)) return HeldBuffer(*this, *buffer);
+  if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status))
+    return HeldBuffer(*this, *buffer);
   return tl::unexpected(status);
 }
 
@@ -344,7 +353,8 @@ HeldBuffer BufferCache::cached(const BufferKey& key) {
   return {*this, *buffer};
 }
 
-void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes) {
+void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_t lba,
+                             std::size_t bytes) {
   State& s = *state_;
   if (s.find(key) != nullptr) return;
   s.cpu.charge(Cost::request_issued);
@@ -357,7 +367,8 @@ void BufferCache::read_ahead(const BufferKey& key, Content content, std::uint64_
   transfer->locks = true;
   transfer->buffer = &buffer;
   s.set_out(*transfer);
-  BlockRequest request{model::Op::read, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  BlockRequest request{model::Op::read, lba,
+                       static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.into = buffer.bytes;
   transfer->id = s.disk.issue(request, {}, *transfer);
 }
@@ -376,7 +387,8 @@ void BufferCache::discard(const BufferKey& key) {
 
 void BufferCache::discard_object(std::uint64_t object) {
   State& s = *state_;
-  s.discard_writes({.object = object, .block = kFirstBlock}, {.object = object, .block = kLastBlock});
+  s.discard_writes({.object = object, .block = kFirstBlock},
+                   {.object = object, .block = kLastBlock});
   for (auto it = s.objects.find(object); it != s.objects.end(); it = s.objects.find(object)) {
     Buffer& buffer = *it->second.first();
     s.forget(buffer);
@@ -386,7 +398,8 @@ void BufferCache::discard_object(std::uint64_t object) {
 
 void BufferCache::discard_all() {
   State& s = *state_;
-  s.discard_writes({.object = 0, .block = kFirstBlock}, {.object = kLastObject, .block = kLastBlock});
+  s.discard_writes({.object = 0, .block = kFirstBlock},
+                   {.object = kLastObject, .block = kLastBlock});
   while (!s.objects.empty()) {
     Buffer& buffer = *s.objects.begin()->second.first();
     s.forget(buffer);
@@ -409,7 +422,8 @@ bool BufferCache::any_dirty() const {
 
 bool BufferCache::any_unwritten() const {
   if (any_dirty()) return true;
-  for (const State::Transfer* t = state_->transfers.first(); t != nullptr; t = State::TransferList::after(*t))
+  for (const State::Transfer* t = state_->transfers.first(); t != nullptr;
+       t = State::TransferList::after(*t))
     if (!t->is_read) return true;
   return false;
 }

@@ -1,4 +1,5 @@
-// The buffer cache (buffer_cache.h): each of its promises. Random histories: buffer_history_test.cc.
+// The buffer cache (buffer_cache.h): each of its promises. Random histories:
+// buffer_history_test.cc.
 #include "fs-adapters/substrate/os/buffer_cache.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +22,8 @@ struct CachedWorld : bench::World {
                        const DiskQueueOptions& queue_options = {})
       : World({.costs = costs, .queue = queue_options, .cache = options}) {}
 
-  HeldBuffer fill(const BufferKey& key, std::uint64_t lba, std::uint64_t word, std::size_t bytes = 512,
-                  Content content = Content::metadata) {
+  HeldBuffer fill(const BufferKey& key, std::uint64_t lba, std::uint64_t word,
+                  std::size_t bytes = 512, Content content = Content::metadata) {
     HeldBuffer buffer = cache.get(key, content, lba, bytes);
     model::bench::fill_with(buffer.bytes(), word);
     return buffer;
@@ -36,7 +37,9 @@ struct CachedWorld : bench::World {
     const auto buffer = cache.read(key, Content::metadata, lba, 512);
     return buffer ? word_of(*buffer) : ~std::uint64_t{0};
   }
-  void spawn(std::function<void()> body) { executor.spawn(Executor::Kind::user, account, std::move(body)); }
+  void spawn(std::function<void()> body) {
+    executor.spawn(Executor::Kind::user, account, std::move(body));
+  }
 };
 
 TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
@@ -58,8 +61,8 @@ TEST(BufferCache, ANewBufferHasNothingOfTheOneWhoseMemoryItGets) {
   w.run_as_user([&] {
     for (std::int64_t i = 0; i < 8; ++i) {
       const auto home = static_cast<std::uint64_t>(i);
-      EXPECT_TRUE(model::bench::is_filled_with(w.cache.get({0, i}, Content::data, home, 512).bytes(),
-                                               std::uint64_t{0}))
+      EXPECT_TRUE(model::bench::is_filled_with(
+          w.cache.get({0, i}, Content::data, home, 512).bytes(), std::uint64_t{0}))
           << i;
       EXPECT_EQ(w.cache.write(w.fill({0, i}, home, 7)), Status::ok);
     }
@@ -72,16 +75,19 @@ std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t block
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
   w.run_as_user([&] {
-    for (std::int64_t i = 0; i < blocks; ++i) (void)w.read_word({0, i}, 10 + static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < blocks; ++i)
+      (void)w.read_word({0, i}, 10 + static_cast<std::uint64_t>(i));
     for (std::int64_t i = 0; i < 20; ++i)
       EXPECT_TRUE(w.cache.read({1, i}, Content::data, 100 + static_cast<std::uint64_t>(i), 512));
-    for (std::int64_t i = 0; i < blocks; ++i) left.push_back(static_cast<bool>(w.cache.cached({0, i})));
+    for (std::int64_t i = 0; i < blocks; ++i)
+      left.push_back(static_cast<bool>(w.cache.cached({0, i})));
   });
   return left;
 }
 
 TEST(BufferCache, MetadataHasAPoolThatDataCannotTake) {
-  EXPECT_EQ(metadata_left(0, 3), std::vector<bool>(3, false)) << "one cache for all: the longest unused goes";
+  EXPECT_EQ(metadata_left(0, 3), std::vector<bool>(3, false))
+      << "one cache for all: the longest unused goes";
   EXPECT_EQ(metadata_left(3 * 512, 3), std::vector<bool>(3, true));
   EXPECT_EQ(metadata_left(3 * 512, 5), (std::vector<bool>{false, false, true, true, true}))
       << "what is beyond the pool goes first, the longest unused of it";
@@ -106,7 +112,8 @@ TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
   w.run_as_user([&] {
     const auto read = [&](std::uint64_t object, std::int64_t block, Content content) {
       return w.cache
-          .read({object, block}, content, 10 * (1 + object) + static_cast<std::uint64_t>(block), 512)
+          .read({object, block}, content, 10 * (1 + object) + static_cast<std::uint64_t>(block),
+                512)
           .has_value();
     };
     for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
@@ -151,7 +158,8 @@ TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
   w.run_as_user([&] {
     const auto blocks_since = [&](TimeNs since) {
       std::vector<std::int64_t> blocks;
-      for (const BufferCache::Dirty& each : w.cache.dirty_since(since)) blocks.push_back(each.key.block);
+      for (const BufferCache::Dirty& each : w.cache.dirty_since(since))
+        blocks.push_back(each.key.block);
       return blocks;
     };
     using Blocks = std::vector<std::int64_t>;
@@ -367,7 +375,8 @@ TEST(BufferCache, WhoStreamsThroughItWaitsForTheDisk) {
       CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
       w.run_as_user([&] {
         for (std::int64_t block = 0; block < 400; ++block)
-          w.cache.write_async(w.fill({1, block}, static_cast<std::uint64_t>(block) * 2, 7, 512, content));
+          w.cache.write_async(
+              w.fill({1, block}, static_cast<std::uint64_t>(block) * 2, 7, 512, content));
         EXPECT_LE(w.queue.counters().queued_most, 17U);
         EXPECT_GE(w.executor.now(), 300 * kMillisecondNs);
         w.queue.drain();
@@ -444,7 +453,8 @@ TEST(BufferCache, AFlushFailsUntilWhatFailedHasBeenWritten) {
   w.disk.bad_sectors = {10};
   w.run_as_user([&] {
     EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error);
-    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "who did not wait for the write hears, too";
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error)
+        << "who did not wait for the write hears, too";
     w.cache.write_async(w.fill({3, 0}, 10, 2));
     w.queue.drain();
     EXPECT_EQ(w.cache.flush_object(4), Status::ok);
@@ -478,7 +488,8 @@ TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
       w.queue.drain();
       // Others want the room; nobody hangs on the bad sector.
       for (std::int64_t block = 20; block < 40; ++block)
-        EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)), Status::ok);
+        EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
+                  Status::ok);
       w.cache.drop_clean();
       EXPECT_TRUE(w.cache.unwritten({0, 1}));
       EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
@@ -575,7 +586,8 @@ TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
 TEST(BufferCache, AFlushWaitsForWhatWasOnItsWayAlready) {
   CachedWorld w({.block_copy = true});
   w.run_as_user([&] {
-    for (std::uint64_t version = 1; version <= 4; ++version) w.cache.write_async(w.fill({3, 0}, 10, version));
+    for (std::uint64_t version = 1; version <= 4; ++version)
+      w.cache.write_async(w.fill({3, 0}, 10, version));
     w.cache.write_delayed(w.fill({4, 0}, 20, 1));
     EXPECT_EQ(w.cache.flush_object(3), Status::ok);
     EXPECT_EQ(w.medium.word(10), 4U);
@@ -651,14 +663,16 @@ TEST(BufferCache, HooksMayKeepABufferBack) {
   w.cache.hooks(&hooks);
   hooks.kept_back = 1;
   w.run_as_user([&] {
-    EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::device_failed) << "it is not on the disk";
+    EXPECT_EQ(w.cache.write(w.fill({0, 1}, 10, 1)), Status::device_failed)
+        << "it is not on the disk";
     w.cache.write_delayed(w.fill({9, 2}, 11, 1, 512, Content::data));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
     // Room is made without it, and beyond the size where there is none.
-    for (std::int64_t block = 20; block < 30; ++block) w.cache.write_delayed(w.fill({0, block}, 20, 1));
+    for (std::int64_t block = 20; block < 30; ++block)
+      w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};
     EXPECT_EQ(w.cache.dirty().front().key, key);
   });
@@ -712,8 +726,8 @@ TEST(BufferCache, WhenThePowerGoesEveryWaitEndsAndNothingIsLostTrackOf) {
     for (int fiber = 0; fiber < 6; ++fiber) {
       w.spawn([&, fiber] {
         for (std::int64_t i = 0; i < 200; ++i) {
-          HeldBuffer buffer =
-              w.fill({0, (i * 7 + fiber) % 50}, static_cast<std::uint64_t>((i * 7 + fiber) % 50), 1);
+          HeldBuffer buffer = w.fill({0, (i * 7 + fiber) % 50},
+                                     static_cast<std::uint64_t>((i * 7 + fiber) % 50), 1);
           if (i % 3 == 0)
             w.cache.write_delayed(std::move(buffer));
           else if (i % 3 == 1)

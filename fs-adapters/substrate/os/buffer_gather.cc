@@ -1,11 +1,13 @@
 // Buffers without a home, gathered writes, and memory charged against the cache (buffer_cache.h).
 //
-//   held buffers, owner's bytes -> hooks -> [bytes of all of them] -> one request -> each buffer's transfer
+//   held buffers, owner's bytes -> hooks -> [bytes of all of them] -> one request -> each buffer's
+//   transfer
 //
-// The bytes of a gathered write are copied on the host in any case: a driver's request is one span. What the
-// modelled machine pays for is decided as in buffer_writes.cc: buffers locked and no copy, or with -CB a copy
-// that takes its room and its processor time. Each buffer has a transfer of its own, all with the id of the
-// one request, so that who asks for a block's write need not know how it travels.
+// The bytes of a gathered write are copied on the host in any case: a driver's request is one span.
+// What the modelled machine pays for is decided as in buffer_writes.cc: buffers locked and no copy,
+// or with -CB a copy that takes its room and its processor time. Each buffer has a transfer of its
+// own, all with the id of the one request, so that who asks for a block's write need not know how
+// it travels.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -50,19 +52,22 @@ void BufferCache::wake_who_need_room() {
   state_->wake_for_room();
 }
 
-void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts, std::size_t bytes) {
+void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts,
+                                          std::size_t bytes) {
   std::size_t copied = 0;
   for (const GatheredPart& part : parts)
     if (part.buffer && travels_as_copy(*part.buffer.buffer_)) copied += part.buffer.bytes().size();
-  invariant(bytes <= options.gathered_bytes_max, "a gathered write is longer than the cache permits");
+  invariant(bytes <= options.gathered_bytes_max,
+            "a gathered write is longer than the cache permits");
   wait_for_writes();
   if (copied > 0) wait_for_copies(copied);
   cpu.charge({{Cost::request_issued}, {Cost::copy_per_kib, static_cast<std::int64_t>(copied)}});
 }
 
 /// Asks the hooks and copies what they send. False: one has refused, and nothing is to be sent.
-bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& parts, std::uint64_t lba,
-                                Ordering& ordering, std::vector<RequestId>& after) {
+bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& parts,
+                                std::uint64_t lba, Ordering& ordering,
+                                std::vector<RequestId>& after) {
   std::size_t offset = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].buffer) {
@@ -77,7 +82,8 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
       take_back(parts, i);
       return false;
     }
-    invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
+    invariant(out.source.size() == buffer.bytes.size(),
+              "a hook sent another length than the buffer's");
     std::memcpy(gathered.bytes.data() + offset, out.source.data(), out.source.size());
     ordering.flagged = ordering.flagged || out.ordering.flagged;
     ordering.barrier = ordering.barrier || out.ordering.barrier;
@@ -107,7 +113,8 @@ void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::
     if (part.buffer && part.buffer.buffer_->fresh) set_dirty(*part.buffer.buffer_);
 }
 
-/// Decides for each buffer whether it stays locked, or at least in the cache, or a counted copy travels.
+/// Decides for each buffer whether it stays locked, or at least in the cache, or a counted copy
+/// travels.
 void BufferCache::State::choose_copies(Gathered& gathered) {
   std::size_t bytes = 0;
   for (const Gathered::Part& part : gathered.parts)
@@ -137,7 +144,8 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   std::size_t bytes = 0;
   for (const GatheredPart& part : parts) {
     const std::size_t length = part.buffer ? part.buffer.bytes().size() : part.bytes.size();
-    invariant(length > 0 && length % model::kSectorBytes == 0, "a part of a gathered write is not sectors");
+    invariant(length > 0 && length % model::kSectorBytes == 0,
+              "a part of a gathered write is not sectors");
     bytes += length;
   }
   invariant(bytes > 0 && lba != kUnassigned, "a gathered write has no parts or no place");
@@ -159,7 +167,8 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
 
   s.choose_copies(*gathered);
   all.after = after;
-  BlockRequest request{model::Op::write, lba, static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
+  BlockRequest request{model::Op::write, lba,
+                       static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.data = gathered->bytes;
   s.writes_on_their_way += gathered->parts.size();
   const RequestId id = s.disk.issue(request, all, *gathered);
@@ -212,7 +221,8 @@ bool BufferCache::try_charge(std::size_t bytes) {
 bool BufferCache::charge(std::size_t bytes) {
   State& s = *state_;
   const auto fits = [&] {
-    return bytes <= s.options.charged_bytes_max && s.charged_bytes <= s.options.charged_bytes_max - bytes;
+    return bytes <= s.options.charged_bytes_max &&
+           s.charged_bytes <= s.options.charged_bytes_max - bytes;
   };
   if (!fits()) return false;
   s.make_room(bytes);
@@ -242,7 +252,8 @@ std::size_t BufferCache::used_bytes() const {
   return state_->used_bytes;
 }
 
-RoomReserve::RoomReserve(BufferCache& cache) : cache_(cache), fiber_(cache.state_->executor.current()) {
+RoomReserve::RoomReserve(BufferCache& cache)
+    : cache_(cache), fiber_(cache.state_->executor.current()) {
   invariant(fiber_ != nullptr, "a reserve of room is for a fiber");
   cache_.state_->with_reserve.push_back(fiber_);
 }

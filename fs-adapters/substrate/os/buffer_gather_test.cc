@@ -1,4 +1,5 @@
-// Buffers without a home, gathered writes, the owner of a cache, charges (buffer_cache.h, buffer_gather.cc).
+// Buffers without a home, gathered writes, the owner of a cache, charges (buffer_cache.h,
+// buffer_gather.cc).
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +19,8 @@ using model::Status;
 using Log = std::vector<std::string>;
 
 struct GatherWorld : bench::World {
-  explicit GatherWorld(const BufferCacheOptions& options = {}, const DiskQueueOptions& queue_options = {},
-                       const CpuCosts& costs = {})
+  explicit GatherWorld(const BufferCacheOptions& options = {},
+                       const DiskQueueOptions& queue_options = {}, const CpuCosts& costs = {})
       : World({.costs = costs, .queue = queue_options, .cache = options}) {}
 
   HeldBuffer fill(const BufferKey& key, std::uint64_t word, std::size_t bytes = 512,
@@ -42,7 +43,9 @@ struct GatherWorld : bench::World {
       if (HeldBuffer buffer = cache.try_hold(key)) parts.push_back({.buffer = std::move(buffer)});
     return parts;
   }
-  void spawn(std::function<void()> body) { executor.spawn(Executor::Kind::user, account, std::move(body)); }
+  void spawn(std::function<void()> body) {
+    executor.spawn(Executor::Kind::user, account, std::move(body));
+  }
 };
 
 struct Told final : DiskDone {
@@ -66,7 +69,8 @@ struct LogOwner final : BufferOwner {
     std::vector<GatheredPart> parts;
     for (const BufferKey& key : world.cache.unassigned()) {
       if (object != nullptr && key.object != *object) continue;
-      if (HeldBuffer buffer = world.cache.try_hold(key)) parts.push_back({.buffer = std::move(buffer)});
+      if (HeldBuffer buffer = world.cache.try_hold(key))
+        parts.push_back({.buffer = std::move(buffer)});
       if (parts.size() == segment_blocks) break;
     }
     if (parts.empty()) return 0;
@@ -89,7 +93,8 @@ TEST(BufferGather, WhatHasNoHomeIsNotWrittenByTheCache) {
     w.change({1, 0}, 7);
     EXPECT_EQ(w.cache.unassigned_bytes(), 512U);
     EXPECT_EQ(w.cache.write_async(w.cache.cached({1, 0})), 0U);
-    EXPECT_EQ(w.cache.write(w.cache.cached({1, 0})), Status::device_failed) << "it is not on the disk";
+    EXPECT_EQ(w.cache.write(w.cache.cached({1, 0})), Status::device_failed)
+        << "it is not on the disk";
     w.cache.write_behind({1, 0});
     w.cache.sweep(0, 1);
     w.cache.sweep(0, 1);
@@ -143,8 +148,8 @@ TEST(BufferGather, AMegabyteGoesAsOneRequest) {
   w.run_as_user([&] {
     std::vector<GatheredPart> parts;
     for (std::int64_t block = 0; block < 256; ++block)
-      parts.push_back(
-          {.buffer = w.fill({1, block}, static_cast<std::uint64_t>(block + 1), 4096, Content::data)});
+      parts.push_back({.buffer = w.fill({1, block}, static_cast<std::uint64_t>(block + 1), 4096,
+                                        Content::data)});
     w.queue.wait_for(w.cache.write_gathered(1024, std::move(parts)));
   });
   EXPECT_EQ(w.disk.log, (Log{"w1024+2048"}));
@@ -436,7 +441,8 @@ TEST(BufferGather, ChargesAreMemoryOfTheCacheAndBounded) {
     EXPECT_FALSE(w.cache.try_charge(3 * 512));
     EXPECT_EQ(w.cache.charged_bytes(), 8U * 512);
     for (std::int64_t block = 0; block < 20; ++block) {
-      HeldBuffer buffer = w.cache.get({1, block}, Content::data, static_cast<std::uint64_t>(block), 512);
+      HeldBuffer buffer =
+          w.cache.get({1, block}, Content::data, static_cast<std::uint64_t>(block), 512);
       w.cache.write_async(std::move(buffer));
       EXPECT_LE(w.cache.used_bytes(), 16U * 512);
     }
@@ -472,8 +478,8 @@ TEST(BufferGather, WhoWaitsForRoomGetsWhatIsUncharged) {
   w.cache.owner(nullptr);
 }
 
-/// A log under random users: what is read through its map is the newest, whatever was dropped, failed or
-/// moved meanwhile; the map's places hold it at the end.
+/// A log under random users: what is read through its map is the newest, whatever was dropped,
+/// failed or moved meanwhile; the map's places hold it at the end.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},
@@ -488,7 +494,8 @@ void log_history(std::uint64_t seed, bool block_copy) {
   const auto look = [&](const BufferKey& key) {
     const auto buffer = w.cache.read(key, content(key), [&] { return log.homes.at(key); }, 512);
     ASSERT_TRUE(buffer);
-    ASSERT_TRUE(model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), newest[key]));
+    ASSERT_TRUE(
+        model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), newest[key]));
   };
   for (std::uint64_t user = 0; user < 3; ++user)
     w.spawn([&] {
@@ -538,7 +545,8 @@ TEST(BufferGather, WhenThePowerGoesEveryWaitEnds) {
   LogOwner log(w);
   for (std::uint64_t user = 1; user <= 3; ++user)
     w.spawn([&, user] {
-      for (std::int64_t block = 0; block < 300 && !w.executor.halted(); ++block) w.change({user, block}, 1);
+      for (std::int64_t block = 0; block < 300 && !w.executor.halted(); ++block)
+        w.change({user, block}, 1);
     });
   w.executor.run_until(10 * kMillisecondNs);
   w.memory.power_cut();

@@ -1,13 +1,14 @@
-// Random histories of the buffer cache, four fibers and a syncer, against a map of what each block must hold.
+// Random histories of the buffer cache, four fibers and a syncer, against a map of what each block
+// must hold.
 //
 //   objects 1, 2  blocks with a home of their own; their buffers are fought for
 //   object 3      blocks that move; one fiber at a time
 //   object 4      blocks that are discarded; one fiber at a time
 //
-// Each version of a block is a number, rising over all blocks. A reader sees the newest version, whatever was
-// written or dropped meanwhile; a home sees its versions in order; what a sync write or a flush has answered
-// for is on the medium; at the end everything is. Hooks send undone versions (kUndone set) and keep buffers
-// back.
+// Each version of a block is a number, rising over all blocks. A reader sees the newest version,
+// whatever was written or dropped meanwhile; a home sees its versions in order; what a sync write
+// or a flush has answered for is on the medium; at the end everything is. Hooks send undone
+// versions (kUndone set) and keep buffers back.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -160,8 +161,10 @@ class BufferHistory : private WriteHooks {
       EXPECT_NE(shape_.cut_at, model::kNever);
       return;
     }
-    EXPECT_TRUE(model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), block.newest))
-        << "object " << key.object << " block " << key.block << " must hold version " << block.newest;
+    EXPECT_TRUE(
+        model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), block.newest))
+        << "object " << key.object << " block " << key.block << " must hold version "
+        << block.newest;
   }
 
   void change(const BufferKey& key, Block& block) {

@@ -8,8 +8,9 @@
 //   dirty   in order of becoming so; once more in order of the last change
 //   slots   the places in which buffers lie, for the syncer's sweep
 //
-// A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in the order
-// of asking. A forgotten buffer is in no list and lives until its last holder, waiter and transfer are gone.
+// A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in
+// the order of asking. A forgotten buffer is in no list and lives until its last holder, waiter and
+// transfer are gone.
 
 #include <tsl/robin_map.h>
 
@@ -34,13 +35,15 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  std::vector<std::byte> newer;  ///< while it is read: what failed to be written over what is being read
+  std::vector<std::byte>
+      newer;  ///< while it is read: what failed to be written over what is being read
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  std::uint32_t pins = 0;  ///< transfers that need it after their completion, or whose copy is not counted
-  bool known = false;      ///< holds what the disk holds, or newer; else it is being read
-  bool fresh = false;      ///< made by get() and never written
+  std::uint32_t pins =
+      0;  ///< transfers that need it after their completion, or whose copy is not counted
+  bool known = false;  ///< holds what the disk holds, or newer; else it is being read
+  bool fresh = false;  ///< made by get() and never written
   bool dirty = false;
   bool marked = false;  ///< dirty when the sweep came by
   bool forgotten = false;
@@ -48,7 +51,8 @@ class Buffer {
   TimeNs dirtied_at = 0;
   std::uint64_t dirty_number = 0;  ///< its place in the order of `dirty`
   TimeNs modified_at = 0;
-  std::uint64_t clean_number = 0;  ///< its place in the order in which buffers of both lists were last used
+  std::uint64_t clean_number =
+      0;  ///< its place in the order in which buffers of both lists were last used
   std::size_t slot = 0;
   Links<Buffer> in_object;
   Links<Buffer> in_clean;
@@ -92,7 +96,8 @@ inline constexpr std::uint64_t kLastObject = std::numeric_limits<std::uint64_t>:
 
 struct BufferKeyHash {
   std::size_t operator()(const BufferKey& key) const {
-    const std::uint64_t mixed = (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
+    const std::uint64_t mixed =
+        (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
     const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
     return hash ^ (hash >> 32);  // the map takes the low bits
   }
@@ -118,7 +123,7 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until it is complete
     bool pins = false;
     bool forced = false;
-    bool moves = false;        ///< to another home than the buffer had: a failure leaves it without one
+    bool moves = false;  ///< to another home than the buffer had: a failure leaves it without one
     Buffer* buffer = nullptr;  ///< when it locks or pins
     std::vector<std::byte> copy;
     std::size_t counted_bytes = 0;  ///< of the copy
@@ -129,7 +134,9 @@ struct BufferCache::State {
   /// A gathered write on its way: its transfers hear of it one after another.
   struct Gathered final : DiskDone {
     explicit Gathered(State& owner) : state(owner) {}
-    void done(RequestId id, model::Status status) override { state.gathered_arrived(*this, id, status); }
+    void done(RequestId id, model::Status status) override {
+      state.gathered_arrived(*this, id, status);
+    }
 
     struct Part {
       Transfer* transfer = nullptr;
@@ -191,8 +198,10 @@ struct BufferCache::State {
     return options.block_copy && locks_while_written(buffer);
   }
   void pay_for_write(const Buffer& buffer);
-  RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause, struct WriteWaiter* waiter);
-  std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer, std::span<const std::byte> source);
+  RequestId issue(Buffer& buffer, const Ordering& ordering, Cause cause,
+                  struct WriteWaiter* waiter);
+  std::span<const std::byte> prepare(Transfer& transfer, Buffer& buffer,
+                                     std::span<const std::byte> source);
   void arrived(Transfer& transfer, model::Status status);
   void read_arrived(Buffer& buffer, model::Status status);
   void write_arrived(Transfer& transfer, model::Status status);
@@ -209,8 +218,8 @@ struct BufferCache::State {
 
   // buffer_gather.cc
   void pay_for_gathered(const std::vector<GatheredPart>& parts, std::size_t bytes);
-  bool let_go(Gathered& gathered, std::vector<GatheredPart>& parts, std::uint64_t lba, Ordering& ordering,
-              std::vector<RequestId>& after);
+  bool let_go(Gathered& gathered, std::vector<GatheredPart>& parts, std::uint64_t lba,
+              Ordering& ordering, std::vector<RequestId>& after);
   void take_back(const std::vector<GatheredPart>& parts, std::size_t refused);
   void choose_copies(Gathered& gathered);
   void gathered_arrived(Gathered& gathered, RequestId id, model::Status status);
@@ -238,7 +247,8 @@ struct BufferCache::State {
   std::uint64_t dirty_numbers = 0;
   ModifiedList modified;  ///< those of `dirty`, by modified_at
   TransferList transfers;
-  /// The writes among them by their blocks, those of a block in the order in which they were issued.
+  /// The writes among them by their blocks, those of a block in the order in which they were
+  /// issued.
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);

@@ -1,14 +1,15 @@
 // Writing buffers (buffer_cache.h).
 //
-//   held buffer -> hook -> [private copy | the buffer itself, locked] -> DiskQueue -> hook -> unlocked
+//   held buffer -> hook -> [private copy | the buffer itself, locked] -> DiskQueue -> hook ->
+//   unlocked
 //
 // What travels:      without -CB                with -CB                     data (unless lock_data)
 //   source            the buffer, locked         a counted copy               a copy, the buffer pinned
 //   sent by a hook    a copy, buffer locked      a counted copy, pinned       -
 //
-// File data is not locked while it is written, but a copy travels all the same: what is sent is what the
-// buffer held at the issue. It costs the host a little and the modelled machine nothing; the buffer is pinned
-// meanwhile, so that who streams through the cache waits for the disk.
+// File data is not locked while it is written, but a copy travels all the same: what is sent is
+// what the buffer held at the issue. It costs the host a little and the modelled machine nothing;
+// the buffer is pinned meanwhile, so that who streams through the cache waits for the disk.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -130,7 +131,8 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
     unlock(buffer);
     return 0;
   }
-  invariant(out.source.size() == buffer.bytes.size(), "a hook sent another length than the buffer's");
+  invariant(out.source.size() == buffer.bytes.size(),
+            "a hook sent another length than the buffer's");
   auto* transfer = new Transfer(*this);
   transfer->key = buffer.key;
   transfer->content = buffer.content;
@@ -168,7 +170,8 @@ void BufferCache::State::set_out(Transfer& transfer) {
 void BufferCache::State::take_in(Transfer& transfer) {
   transfers.remove(transfer);
   const auto [first, last] = writes.equal_range(transfer.key);
-  const auto known = std::find_if(first, last, [&](const auto& each) { return each.second == &transfer; });
+  const auto known =
+      std::find_if(first, last, [&](const auto& each) { return each.second == &transfer; });
   if (known != last) writes.erase(known);
 }
 
@@ -210,7 +213,8 @@ void BufferCache::State::read_arrived(Buffer& buffer, model::Status status) {
 }
 
 void BufferCache::State::write_arrived(Transfer& transfer, model::Status status) {
-  const bool wanted = !transfer.discarded && (transfer.buffer == nullptr || !transfer.buffer->forgotten);
+  const bool wanted =
+      !transfer.discarded && (transfer.buffer == nullptr || !transfer.buffer->forgotten);
   const bool failed = status != model::Status::ok;
   if (wanted && failed) {
     failed_writes[transfer.key] = status;
@@ -231,12 +235,14 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   });
 }
 
-/// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been dropped
-/// since, and somebody may be reading the block already, behind the failed write: what he gets is too old.
+/// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been
+/// dropped since, and somebody may be reading the block already, behind the failed write: what he
+/// gets is too old.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
   // Where it should have gone it is not, and nobody but its owner knows where it is to go now.
-  if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba) set_home(*buffer, kUnassigned);
+  if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
+    set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
     // Who has just made it will write all of it.
     if (!buffer->fresh) set_dirty_again(*buffer);
@@ -250,8 +256,8 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
     buffer->newer = std::move(sent);
     return;
   }
-  Buffer& revived =
-      create(transfer.key, transfer.content, transfer.moves ? kUnassigned : transfer.lba, transfer.bytes);
+  Buffer& revived = create(transfer.key, transfer.content,
+                           transfer.moves ? kUnassigned : transfer.lba, transfer.bytes);
   revived.bytes = std::move(sent);
   revived.known = true;
   revived.lock = Buffer::Lock::free;
@@ -266,7 +272,8 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   if (!buffer.forgotten) {
     modified.remove(buffer);
     Buffer* older = modified.last();
-    while (older != nullptr && older->modified_at > modified_at) older = ModifiedList::before(*older);
+    while (older != nullptr && older->modified_at > modified_at)
+      older = ModifiedList::before(*older);
     modified.insert_after(older, buffer);
   }
   settle(buffer);
@@ -322,7 +329,8 @@ model::Status BufferCache::write(HeldBuffer buffer, const Ordering& ordering) {
   Buffer& written = *std::exchange(buffer.buffer_, nullptr);
   s.pay_for_write(written);
   WriteWaiter waiter(s.executor);
-  if (s.issue(written, ordering, State::Cause::asked, &waiter) == 0) return model::Status::device_failed;
+  if (s.issue(written, ordering, State::Cause::asked, &waiter) == 0)
+    return model::Status::device_failed;
   const TimeNs before = s.executor.now();
   while (!waiter.complete) waiter.queue.wait();
   s.executor.account().disk_wait_ns += s.executor.now() - before;
@@ -390,15 +398,19 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
 
 /// Of a block that has not been written since; `object` null: of any.
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
-  const auto first = object == nullptr ? failed_writes.begin()
-                                       : failed_writes.lower_bound({.object = *object, .block = kFirstBlock});
-  const bool any = first != failed_writes.end() && (object == nullptr || first->first.object == *object);
+  const auto first = object == nullptr
+                         ? failed_writes.begin()
+                         : failed_writes.lower_bound({.object = *object, .block = kFirstBlock});
+  const bool any =
+      first != failed_writes.end() && (object == nullptr || first->first.object == *object);
   return any ? first->second : model::Status::ok;
 }
 
 /// Issues those that are dirty and have a home. True: there are some without one.
 bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
-  const auto is_unassigned = [](const Buffer& buffer) { return buffer.dirty && buffer.lba == kUnassigned; };
+  const auto is_unassigned = [](const Buffer& buffer) {
+    return buffer.dirty && buffer.lba == kUnassigned;
+  };
   bool unassigned = false;
   for (const BufferKey& key : keys) {
     Buffer* buffer = find(key);
@@ -419,12 +431,15 @@ bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
   return unassigned;
 }
 
-model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys, const std::uint64_t* object) {
+model::Status BufferCache::State::flush(const std::vector<BufferKey>& keys,
+                                        const std::uint64_t* object) {
   model::Status owners = model::Status::ok;
-  if (issue_dirty(keys)) owners = owner == nullptr ? model::Status::device_failed : owner->flush(object);
+  if (issue_dirty(keys))
+    owners = owner == nullptr ? model::Status::device_failed : owner->flush(object);
   std::vector<RequestId> on_their_way;
   for (const Transfer* t = transfers.first(); t != nullptr; t = TransferList::after(*t))
-    if (!t->is_read && (object == nullptr || t->key.object == *object)) on_their_way.push_back(t->id);
+    if (!t->is_read && (object == nullptr || t->key.object == *object))
+      on_their_way.push_back(t->id);
   for (const RequestId id : on_their_way) disk.wait_for(id);
   return owners == model::Status::ok ? failure_of(object) : owners;
 }

@@ -22,7 +22,8 @@ WallClock::WallClock(Origin origin) {
 
 TimeNs WallClock::now() const {
   // steady_clock is CLOCK_MONOTONIC in nanoseconds.
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() + origin_ns_;
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() +
+         origin_ns_;
 }
 
 bool WallClock::pass_until(TimeNs until) {

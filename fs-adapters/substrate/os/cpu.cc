@@ -50,7 +50,8 @@ void Cpu::use(TimeNs work_ns) {
     const TimeNs piece = std::min(work_ns, slice_left_ns_);
     computes_until_ = std::max(executor_.now(), taken_until_) + piece;
     computing_ = true;
-    while (executor_.now() < computes_until_ && !executor_.halted()) executor_.sleep_until(computes_until_);
+    while (executor_.now() < computes_until_ && !executor_.halted())
+      executor_.sleep_until(computes_until_);
     computing_ = false;
     work_ns -= piece;
     slice_left_ns_ -= piece;

@@ -1,12 +1,15 @@
 #pragma once
-// The processor of the modelled machine: one server, shared in slices, that knows for whom it worked.
+// The processor of the modelled machine: one server, shared in slices, that knows for whom it
+// worked.
 //
-// A fiber that computes asks for the processor and holds it until it waits for something else, or for at most
-// a slice while others wait; who has just been woken by the disk comes before those that have used up a
-// slice, as in every UNIX scheduler. What an interrupt does delays whoever computes. Under a real clock the
-// table is all zeroes and nothing here waits: the real processor takes its own time.
+// A fiber that computes asks for the processor and holds it until it waits for something else, or
+// for at most a slice while others wait; who has just been woken by the disk comes before those
+// that have used up a slice, as in every UNIX scheduler. What an interrupt does delays whoever
+// computes. Under a real clock the table is all zeroes and nothing here waits: the real processor
+// takes its own time.
 //
-// Each charge is paid at once, in order: while nobody else can run, that is a look at the next event.
+// Each charge is paid at once, in order: while nobody else can run, that is a look at the next
+// event.
 
 #include <cstdint>
 #include <initializer_list>
@@ -25,7 +28,8 @@ class Cpu : private Executor::StopListener {
 
   const CpuCosts& costs() const { return costs_; }
 
-  /// The calling fiber computes for so long, for its own account. Once halted it does so in no time.
+  /// The calling fiber computes for so long, for its own account. Once halted it does so in no
+  /// time.
   void use(TimeNs work_ns);
   /// Likewise, for as long as these cost together, and counts them in its account.
   void charge(std::initializer_list<Charge> charges);

@@ -12,18 +12,19 @@ namespace headcrash::os {
 
 /// What a machine and its kernel below file systems cost, nanoseconds each. All zero: nothing does.
 struct MachineCosts {
-  TimeNs system_call = 0;       ///< entry, exit, argument checks
-  TimeNs copy_per_kib = 0;      ///< block to block (-CB)
-  TimeNs transfer_per_kib = 0;  ///< between a process and the cache: copy, and the pages' mapping and faults
-  TimeNs clear_per_kib = 0;     ///< zeroes
-  TimeNs buffer_found = 0;      ///< a block asked of the cache
-  TimeNs request_issued = 0;    ///< through the driver
-  TimeNs interrupt = 0;         ///< a request's completion
-  TimeNs process_created = 0;   ///< fork, exec and exit: for workloads of commands
+  TimeNs system_call = 0;   ///< entry, exit, argument checks
+  TimeNs copy_per_kib = 0;  ///< block to block (-CB)
+  TimeNs transfer_per_kib =
+      0;  ///< between a process and the cache: copy, and the pages' mapping and faults
+  TimeNs clear_per_kib = 0;    ///< zeroes
+  TimeNs buffer_found = 0;     ///< a block asked of the cache
+  TimeNs request_issued = 0;   ///< through the driver
+  TimeNs interrupt = 0;        ///< a request's completion
+  TimeNs process_created = 0;  ///< fork, exec and exit: for workloads of commands
 };
 
-/// What the steps of a file system cost on that machine: a table for each kind of file system that is
-/// compared, over the same MachineCosts.
+/// What the steps of a file system cost on that machine: a table for each kind of file system that
+/// is compared, over the same MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
   TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
@@ -63,7 +64,8 @@ inline constexpr std::size_t kCostCount = std::size(kCosts);
 static_assert(static_cast<std::size_t>(Cost::dependency) + 1 == kCostCount);
 
 constexpr bool is_per_kib(Cost cost) {
-  return cost == Cost::copy_per_kib || cost == Cost::transfer_per_kib || cost == Cost::clear_per_kib;
+  return cost == Cost::copy_per_kib || cost == Cost::transfer_per_kib ||
+         cost == Cost::clear_per_kib;
 }
 
 /// `amount` times what costs so much; bytes, where the cost is one for each KiB.

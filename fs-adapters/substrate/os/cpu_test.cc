@@ -104,8 +104,8 @@ TEST(Cpu, TwoShareItInSlices) {
   }
   w.executor.run();
   // Ann keeps it for her slice of 10, in the middle of her second piece.
-  EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann", "50 ann",
-                        "54 bob", "60 bob"}));
+  EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
+                        "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);
   EXPECT_EQ(w.cpu.busy_ns(), 60);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// How a driver of several devices says which one is meant: above the sector, so that the first one's addresses
-// are the sectors themselves.
+// How a driver of several devices says which one is meant: above the sector, so that the first
+// one's addresses are the sectors themselves.
 
 #include <cstddef>
 #include <cstdint>

@@ -5,14 +5,15 @@
 
 namespace headcrash::os {
 
-Result<std::pair<model::SectorStore*, std::uint64_t>> DeviceStores::place(std::uint64_t address,
-                                                                          std::uint64_t count) const {
+Result<std::pair<model::SectorStore*, std::uint64_t>> DeviceStores::place(
+    std::uint64_t address, std::uint64_t count) const {
   const std::size_t device = device_of(address);
   const std::uint64_t sector = address & kSectorMask;
   if (device >= parts_.size()) return fail(fmt::format("device {}", device), "is not there");
   const Part& part = parts_[device];
   if (sector > part.sectors || count > part.sectors - sector)
-    return fail(fmt::format("device {}", device), fmt::format("ends before sector {}", sector + count));
+    return fail(fmt::format("device {}", device),
+                fmt::format("ends before sector {}", sector + count));
   return std::pair(part.store, part.first + sector);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of several devices as one store, at a driver's addresses (device_address.h): what mkfs, a checker and a
-// reader are given of a file system whose log has a device of its own.
+// The bytes of several devices as one store, at a driver's addresses (device_address.h): what mkfs,
+// a checker and a reader are given of a file system whose log has a device of its own.
 //
 //   address   device_address(0, s)        device_address(1, s)
 //   store     parts[0]: first + s         parts[1]: first + s       the same store, or each its own

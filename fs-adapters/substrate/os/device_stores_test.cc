@@ -44,7 +44,8 @@ TEST_F(DeviceStoresTest, AnAddressSaysWhichDevice) {
 }
 
 TEST_F(DeviceStoresTest, NoDeviceReachesIntoTheNext) {
-  DeviceStores stores({{.store = &flat_, .sectors = 200}, {.store = &flat_, .first = 200, .sectors = 100}});
+  DeviceStores stores(
+      {{.store = &flat_, .sectors = 200}, {.store = &flat_, .first = 200, .sectors = 100}});
   EXPECT_FALSE(stores.write(199, sectors_of(2, 1)));
   EXPECT_FALSE(stores.write(device_address(1, 100), sectors_of(1, 1)));
   EXPECT_FALSE(stores.write_zeroes(device_address(1, 99), UINT64_MAX));

@@ -10,8 +10,8 @@
 
 namespace headcrash::os {
 
-RequestId DiskOrder::add(Kind kind, std::uint64_t lba, std::uint32_t sectors, const Ordering& ordering,
-                         Changes& changes) {
+RequestId DiskOrder::add(Kind kind, std::uint64_t lba, std::uint32_t sectors,
+                         const Ordering& ordering, Changes& changes) {
   Slot slot;
   slot.kind = kind;
   slot.flagged = ordering.flagged && flag_ != FlagMeaning::ignore;
@@ -127,7 +127,8 @@ void DiskOrder::forget_sectors(RequestId id) {
     Run& known = run->second;
     if (known.writer == id) known.writer = 0;
     if (slot.kind == Kind::read)
-      known.readers.erase(std::remove(known.readers.begin(), known.readers.end(), id), known.readers.end());
+      known.readers.erase(std::remove(known.readers.begin(), known.readers.end(), id),
+                          known.readers.end());
     run = known.writer == 0 && known.readers.empty() ? runs_.erase(run) : std::next(run);
   }
 }
@@ -147,8 +148,8 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // A write that was not sent for want of what it names takes later ones of its sectors with it: they hold
-    // what it held, and name only what has changed since.
+    // A write that was not sent for want of what it names takes later ones of its sectors with it:
+    // they hold what it held, and name only what has changed since.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);
@@ -186,7 +187,8 @@ void DiskOrder::consider(RequestId id, Changes& changes) {
   if (slot.complete || slot.held_by_sectors > 0) return;
   if (slot.doomed) {
     slot.complete = true;
-    changes.failed.push_back(id);  // complete() goes through them: a chain may be too long for recursion
+    changes.failed.push_back(
+        id);  // complete() goes through them: a chain may be too long for recursion
   } else if (slot.held_by_order == 0) {
     changes.ready.push_back(id);
   }

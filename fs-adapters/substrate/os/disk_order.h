@@ -6,7 +6,8 @@
 //   sectors   for each sector the last write, and the reads since: a write waits for those, a read for that
 //   chains    those that it names
 //   gates     flags, barriers and flushes hold back everything behind a point in the order of issue, so that
-//             one queue for each, whose front knows whether it may pass, does for any number of requests
+//             one queue for each, whose front knows whether it may pass, does for any number of
+//             requests
 //
 // Nothing is searched when a request completes: the work is that of what it releases.
 
@@ -27,8 +28,10 @@ enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 /// How a request must be ordered.
 struct Ordering {
   bool flagged = false;
-  std::span<const RequestId> after = {};  ///< chains: requests issued earlier; those complete are ignored
-  bool barrier = false;  ///< a Part-NR barrier whatever the queue's own meaning: chains' de-allocation (3.2)
+  std::span<const RequestId> after =
+      {};  ///< chains: requests issued earlier; those complete are ignored
+  bool barrier =
+      false;  ///< a Part-NR barrier whatever the queue's own meaning: chains' de-allocation (3.2)
 };
 
 class DiskOrder {
@@ -36,8 +39,9 @@ class DiskOrder {
   enum class Kind : std::uint8_t { read, write, flush };
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
-    std::vector<RequestId> ready;   ///< in the order in which they became so
-    std::vector<RequestId> failed;  ///< they are complete, by the failure of what they had to follow
+    std::vector<RequestId> ready;  ///< in the order in which they became so
+    std::vector<RequestId>
+        failed;  ///< they are complete, by the failure of what they had to follow
   };
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
@@ -49,7 +53,9 @@ class DiskOrder {
   void complete(RequestId id, Outcome outcome, Changes& changes);
 
   bool pending(RequestId id) const { return slots_.contains(id) && !slots_[id].complete; }
-  RequestId oldest() const { return slots_.oldest(); }  ///< pending; one beyond the newest when none is
+  RequestId oldest() const {
+    return slots_.oldest();
+  }  ///< pending; one beyond the newest when none is
   RequestId newest() const { return slots_.beyond() - 1; }
 
  private:

@@ -1,7 +1,8 @@
-// The rules of order (disk_order.h) against the sentences that define them, looked at request by request.
+// The rules of order (disk_order.h) against the sentences that define them, looked at request by
+// request.
 //
-// After every step the requests that are ready must be exactly those that the rules allow: nothing illegal
-// can be dispatched then, and everything legal can.
+// After every step the requests that are ready must be exactly those that the rules allow: nothing
+// illegal can be dispatched then, and everything legal can.
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <fmt/core.h>
@@ -42,7 +43,8 @@ class NaiveOrder {
 
   bool shares_sectors(RequestId i, RequestId j) {
     const Request &a = (*this)[i], &b = (*this)[j];
-    return a.lba < b.end && b.lba < a.end && (a.kind != OrderKind::read || b.kind != OrderKind::read);
+    return a.lba < b.end && b.lba < a.end &&
+           (a.kind != OrderKind::read || b.kind != OrderKind::read);
   }
   bool sectors_free(RequestId j) {
     for (RequestId i = 1; i < j; ++i)
@@ -82,8 +84,8 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// A failed write dooms pending writes after it: those that name it, those behind its flag or barrier, and,
-  /// when it was doomed itself, those of its sectors.
+  /// A failed write dooms pending writes after it: those that name it, those behind its flag or
+  /// barrier, and, when it was doomed itself, those of its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -153,7 +155,8 @@ class OrderHistory {
     if (request.kind == OrderKind::write) {
       request.flagged = random_.below(6) == 0;
       request.barrier = random_.below(30) == 0;
-      for (auto names = random_.below(3); names > 0 && order_.newest() > 0 && random_.below(2) == 0; --names)
+      for (auto names = random_.below(3); names > 0 && order_.newest() > 0 && random_.below(2) == 0;
+           --names)
         request.after.push_back(1 + random_.below(order_.newest()));
     }
     naive_.add(request);
@@ -163,10 +166,11 @@ class OrderHistory {
     ordering.after = request.after;
     // What it names and is complete already counts no more.
     auto& names = naive_[naive_.newest()].after;
-    names.erase(std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),
-                names.end());
-    order_.add(request.kind, request.lba, static_cast<std::uint32_t>(request.end - request.lba), ordering,
-               changes_);
+    names.erase(
+        std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),
+        names.end());
+    order_.add(request.kind, request.lba, static_cast<std::uint32_t>(request.end - request.lba),
+               ordering, changes_);
     take();
   }
 
@@ -221,10 +225,12 @@ TEST_P(DiskOrderRules, WhatIsReadyIsWhatTheRulesAllow) {
 
 INSTANTIATE_TEST_SUITE_P(AllMeanings, DiskOrderRules,
                          ::testing::Combine(::testing::Values(FlagMeaning::full, FlagMeaning::back,
-                                                              FlagMeaning::part, FlagMeaning::ignore),
+                                                              FlagMeaning::part,
+                                                              FlagMeaning::ignore),
                                             ::testing::Bool()));
 
-/// The ids that are ready after a plain write, a flagged one, another plain one, and a read; none overlap.
+/// The ids that are ready after a plain write, a flagged one, another plain one, and a read; none
+/// overlap.
 std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   DiskOrder order(flag, reads_bypass);
   DiskOrder::Changes changes;
@@ -266,8 +272,8 @@ TEST(DiskOrder, AChainOfManyFailsWithoutRecursion) {
   constexpr RequestId kMany = 60'000;
   for (RequestId id = 1; id <= kMany; ++id) {
     const std::vector<RequestId> after{id - 1};
-    order.add(OrderKind::write, id * 8, 8, {.after = id == 1 ? std::span<const RequestId>() : after},
-              changes);
+    order.add(OrderKind::write, id * 8, 8,
+              {.after = id == 1 ? std::span<const RequestId>() : after}, changes);
   }
   EXPECT_EQ(changes.ready.size(), 1U);
   order.complete(1, OrderOutcome::failed, changes);

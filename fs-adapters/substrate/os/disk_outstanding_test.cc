@@ -1,6 +1,6 @@
-// Several requests outstanding, reads first, several devices and flushes (disk_queue.h). The paper's
-// sentences are read over all requests afterwards: what had to come before a request was complete when it
-// went to its device.
+// Several requests outstanding, reads first, several devices and flushes (disk_queue.h). The
+// paper's sentences are read over all requests afterwards: what had to come before a request was
+// complete when it went to its device.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,8 @@ class Recorder final : public DiskTracer {
     const bool reads = a.trace.op == model::Op::read && b.trace.op == model::Op::read;
     const bool b_reads = b.trace.op == model::Op::read;
     if (b.trace.op == model::Op::flush) return true;
-    if (!reads && a.trace.lba < b.trace.lba + b.trace.sectors && b.trace.lba < a.trace.lba + a.trace.sectors)
+    if (!reads && a.trace.lba < b.trace.lba + b.trace.sectors &&
+        b.trace.lba < a.trace.lba + a.trace.sectors)
       return true;
     if (std::find(b.after.begin(), b.after.end(), i) != b.after.end()) return true;
     if (a.barrier && !b_reads) return true;
@@ -114,7 +115,8 @@ class Recorder final : public DiskTracer {
 struct Issuing final : DiskDone {
   explicit Issuing(DiskQueue& driver) : queue(driver) {}
   void done(RequestId, Status status) override { EXPECT_EQ(status, Status::ok); }
-  RequestId write(std::uint64_t lba, std::uint32_t sectors, std::uint64_t word, const Ordering& how = {}) {
+  RequestId write(std::uint64_t lba, std::uint32_t sectors, std::uint64_t word,
+                  const Ordering& how = {}) {
     bytes.push_back(filled(sectors, word));
     BlockRequest request{model::Op::write, lba, sectors};
     request.data = bytes.back();
@@ -158,7 +160,8 @@ std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
       const auto sectors = static_cast<std::uint32_t>(1 + random.below(4));
       std::vector<RequestId> after;
       if (last > 0 && random.below(4) == 0) after.push_back(1 + random.below(last));
-      const Ordering how{.flagged = random.below(6) == 0, .after = after, .barrier = random.below(30) == 0};
+      const Ordering how{
+          .flagged = random.below(6) == 0, .after = after, .barrier = random.below(30) == 0};
       if (random.below(3) == 0)
         last = issuing.read(lba, sectors);
       else if (random.below(40) == 0)
@@ -233,7 +236,8 @@ TEST(DiskOutstanding, AFlushOfOrderCoversOnlyWhatWasThereWhenItWasSent) {
   model::Simulation simulation;
   VirtualClock clock(simulation);
   bench::Medium medium(4096);
-  MemoryDisk quick(simulation, medium, kMillisecondNs), slow(simulation, medium, 5 * kMillisecondNs);
+  MemoryDisk quick(simulation, medium, kMillisecondNs),
+      slow(simulation, medium, 5 * kMillisecondNs);
   SlowFlushes disk(quick, slow);
   System system(clock, disk, {.queue = {.flush_for_order = true, .outstanding = 2}});
   Account account{.name = "ann"};
@@ -350,15 +354,16 @@ TEST(DiskOutstanding, TheCacheWritesToBothDevices) {
   TwoDisks w;
   w.system.run_as(w.account, [&] {
     for (const std::uint64_t home : {device_address(0, 50), device_address(1, 50)}) {
-      HeldBuffer buffer =
-          w.system.cache.get({1, static_cast<std::int64_t>(device_of(home))}, Content::metadata, home, 512);
+      HeldBuffer buffer = w.system.cache.get({1, static_cast<std::int64_t>(device_of(home))},
+                                             Content::metadata, home, 512);
       model::bench::fill_with(buffer.bytes(), std::uint64_t{5} + device_of(home));
       w.system.cache.write_delayed(std::move(buffer));
     }
     EXPECT_EQ(w.system.cache.flush_all(), Status::ok);
     w.system.cache.drop_clean();
     const auto buffer = w.system.cache.read({1, 1}, Content::metadata, device_address(1, 50), 512);
-    EXPECT_TRUE(model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()), std::uint64_t{6}));
+    EXPECT_TRUE(model::bench::is_filled_with(std::span<const std::byte>(buffer->bytes()),
+                                             std::uint64_t{6}));
   });
   EXPECT_EQ(w.medium.word(50), 5U);
   EXPECT_EQ(w.log_medium.word(50), 6U);

@@ -1,13 +1,16 @@
 // The driver (disk_queue.h): numbering, dispatch, concatenation, completion.
 //
-//   issue() -> DiskOrder -> ready -> a device's schedules -> [runs at the device] -> DiskOrder -> done()
+//   issue() -> DiskOrder -> ready -> a device's schedules -> [runs at the device] -> DiskOrder ->
+//   done()
 //                                                                |
-//                                                                +-> with flush_for_order: unflushed, until a
+//                                                                +-> with flush_for_order:
+//                                                                unflushed, until a
 //                                                                    flush that was sent after them
 //
-// Requests that go as one are gathered into the driver's own memory and scattered from it. While completions
-// are told nothing is dispatched: what they issue is chosen among, with everything else. A request that may
-// go waits for nobody that is still there, so that any number of those may be outstanding at a time.
+// Requests that go as one are gathered into the driver's own memory and scattered from it. While
+// completions are told nothing is dispatched: what they issue is chosen among, with everything
+// else. A request that may go waits for nobody that is still there, so that any number of those may
+// be outstanding at a time.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <algorithm>
@@ -65,8 +68,13 @@ struct DiskQueue::State {
   };
   static constexpr int kDispatchesPerFlush = 32;
 
-  State(Executor& fibers, Cpu& processor, std::span<BlockDevice* const> disks, const DiskQueueOptions& how)
-      : executor(fibers), cpu(processor), options(how), order(how.flag, how.reads_bypass), room(fibers) {
+  State(Executor& fibers, Cpu& processor, std::span<BlockDevice* const> disks,
+        const DiskQueueOptions& how)
+      : executor(fibers),
+        cpu(processor),
+        options(how),
+        order(how.flag, how.reads_bypass),
+        room(fibers) {
     invariant(!disks.empty() && options.outstanding > 0 && options.requests_max > 0,
               "a driver has no device, or may send it nothing");
     for (BlockDevice* disk : disks) spindles.push_back(std::make_unique<Spindle>(*this, *disk));
@@ -109,14 +117,17 @@ struct DiskQueue::State {
   bool telling = false;
 };
 
-RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done) {
+RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& ordering,
+                                  DiskDone& done) {
   const std::size_t bytes = std::size_t{request.sectors} * model::kSectorBytes;
   const bool reads = request.op == model::Op::read;
   invariant(!reads || request.into.size() == bytes, "a read is not as long as its buffer");
   invariant(request.op != model::Op::write || request.data.size() == bytes,
             "a write is not as long as its data");
-  invariant(device_of(request.lba) < spindles.size(), "a request is for a device that the driver has not");
-  invariant(pending_count < options.requests_max, "more requests are pending than the driver may have");
+  invariant(device_of(request.lba) < spindles.size(),
+            "a request is for a device that the driver has not");
+  invariant(pending_count < options.requests_max,
+            "more requests are pending than the driver may have");
   DiskOrder::Kind kind = DiskOrder::Kind::write;
   if (reads) kind = DiskOrder::Kind::read;
   if (request.op == model::Op::flush) kind = DiskOrder::Kind::flush;
@@ -191,7 +202,8 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
       &spindle_of(requests.front().request) == &spindle)
     return oldest;
   const bool others = !spindle.schedule.empty();
-  const bool reads = !spindle.reads.empty() && (!others || spindle.reads_in_row < options.reads_in_row_max);
+  const bool reads =
+      !spindle.reads.empty() && (!others || spindle.reads_in_row < options.reads_in_row_max);
   spindle.reads_in_row = reads && others ? spindle.reads_in_row + 1 : 0;
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
@@ -207,7 +219,8 @@ void DiskQueue::State::gather(Run& run, RequestId leader) {
     schedule.erase(id, requests[id].request.lba);
   };
   take(leader);
-  const bool joins = (first.op == model::Op::read || first.op == model::Op::write) && !requests[leader].alone;
+  const bool joins =
+      (first.op == model::Op::read || first.op == model::Op::write) && !requests[leader].alone;
   while (joins) {
     const auto next = schedule.at(end, [&](RequestId id) {
       const Pending& candidate = requests[id];
@@ -315,7 +328,8 @@ bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
 }
 
 void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status status) {
-  const auto outcome = status == model::Status::ok ? DiskOrder::Outcome::done : DiskOrder::Outcome::failed;
+  const auto outcome =
+      status == model::Status::ok ? DiskOrder::Outcome::done : DiskOrder::Outcome::failed;
   for (const RequestId id : ids) order.complete(id, outcome, changes);
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
@@ -338,7 +352,8 @@ void DiskQueue::State::tell(RequestId id, model::Status status) {
   if (!room.empty()) room.wake_one();
 }
 
-DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options)
+DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device,
+                     const DiskQueueOptions& options)
     : DiskQueue(executor, cpu, std::vector{&device}, options) {}
 
 DiskQueue::DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,

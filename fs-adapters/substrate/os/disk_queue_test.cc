@@ -1,5 +1,5 @@
-// The driver's queue (disk_queue.h) before a disk in memory: what goes to the disk, in which order, and what
-// is told about it. The rules of order themselves: disk_order_test.cc.
+// The driver's queue (disk_queue.h) before a disk in memory: what goes to the disk, in which order,
+// and what is told about it. The rules of order themselves: disk_order_test.cc.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,8 @@ class Issuer final : public DiskDone {
  public:
   explicit Issuer(DiskQueue& queue) : queue_(queue) {}
 
-  RequestId write(std::uint64_t lba, std::uint32_t sectors, std::uint64_t word, const Ordering& how = {}) {
+  RequestId write(std::uint64_t lba, std::uint32_t sectors, std::uint64_t word,
+                  const Ordering& how = {}) {
     bytes_.push_back(std::make_unique<std::vector<std::byte>>(filled(sectors, word)));
     BlockRequest request{model::Op::write, lba, sectors};
     request.data = *bytes_.back();
@@ -64,10 +65,14 @@ Log order_of(Schedule schedule, std::uint32_t concatenated = 128) {
 }
 
 TEST(DiskQueue, Schedules) {
-  EXPECT_EQ(order_of(Schedule::fcfs), (Log{"w100+8", "w300+16", "w40+8", "w90+8", "w200+8", "w120+8"}));
-  EXPECT_EQ(order_of(Schedule::sstf), (Log{"w100+8", "w120+8", "w90+8", "w40+8", "w200+8", "w300+16"}));
-  EXPECT_EQ(order_of(Schedule::look), (Log{"w100+8", "w120+8", "w200+8", "w300+16", "w90+8", "w40+8"}));
-  EXPECT_EQ(order_of(Schedule::c_look), (Log{"w100+8", "w120+8", "w200+8", "w300+16", "w40+8", "w90+8"}));
+  EXPECT_EQ(order_of(Schedule::fcfs),
+            (Log{"w100+8", "w300+16", "w40+8", "w90+8", "w200+8", "w120+8"}));
+  EXPECT_EQ(order_of(Schedule::sstf),
+            (Log{"w100+8", "w120+8", "w90+8", "w40+8", "w200+8", "w300+16"}));
+  EXPECT_EQ(order_of(Schedule::look),
+            (Log{"w100+8", "w120+8", "w200+8", "w300+16", "w90+8", "w40+8"}));
+  EXPECT_EQ(order_of(Schedule::c_look),
+            (Log{"w100+8", "w120+8", "w200+8", "w300+16", "w40+8", "w90+8"}));
   EXPECT_EQ(order_of(Schedule::c_look, 15),
             (Log{"w100+8", "w120+8", "w200+8", "w300+8", "w308+8", "w40+8", "w90+8"}));
 }
@@ -146,8 +151,10 @@ TEST(DiskQueue, AVersionThatHoldsWhatWasNotWrittenIsNotWrittenEither) {
     const RequestId first = issuer.write(100, 1, 1);
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
-    const RequestId newer = issuer.write(200, 1, 3);  // a later version of the same block, which names nobody
-    const RequestId newer_bad = issuer.write(100, 1, 4);  // what failed itself has nothing before it
+    const RequestId newer =
+        issuer.write(200, 1, 3);  // a later version of the same block, which names nobody
+    const RequestId newer_bad =
+        issuer.write(100, 1, 4);  // what failed itself has nothing before it
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
     EXPECT_EQ(issuer.statuses[newer], Status::medium_error);

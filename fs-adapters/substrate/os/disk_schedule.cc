@@ -42,7 +42,8 @@ RequestId DiskSchedule::choose() {
   if (schedule_ == Schedule::shuffled) return by_rank_.begin()->second;
   if (schedule_ == Schedule::sstf) return nearest();
   const auto above = by_lba_.lower_bound({head_, 0});
-  if (schedule_ == Schedule::c_look) return (above == by_lba_.end() ? by_lba_.begin() : above)->second;
+  if (schedule_ == Schedule::c_look)
+    return (above == by_lba_.end() ? by_lba_.begin() : above)->second;
   if (above == by_lba_.end()) rising_ = false;
   if (above == by_lba_.begin()) rising_ = true;
   return rising_ ? above->second : below();

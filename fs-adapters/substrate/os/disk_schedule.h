@@ -1,13 +1,13 @@
 #pragma once
 // Which of the requests that may go goes next, by where it lies.
 //
-// fcfs the oldest; sstf the nearest to where the last one ended; look the next in the direction of the last,
-// turning when there is none; c_look the next above, and from the top to the lowest (Worthington, Ganger and
-// Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS 1994, section 3). The driver knows block
-// numbers, not cylinders.
+// fcfs the oldest; sstf the nearest to where the last one ended; look the next in the direction of
+// the last, turning when there is none; c_look the next above, and from the top to the lowest
+// (Worthington, Ganger and Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS 1994,
+// section 3). The driver knows block numbers, not cylinders.
 //
-// shuffled is not a disk's: a lab's. The seed gives each request its rank (an even one: each place on the disk
-// its rank), and the lowest goes first, so that some wait until nothing else does.
+// shuffled is not a disk's: a lab's. The seed gives each request its rank (an even one: each place
+// on the disk its rank), and the lowest goes first, so that some wait until nothing else does.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,8 @@ enum class Schedule : std::uint8_t { fcfs, sstf, look, c_look, shuffled };
 
 class DiskSchedule {
  public:
-  explicit DiskSchedule(Schedule schedule, std::uint64_t seed = 0) : schedule_(schedule), seed_(seed) {}
+  explicit DiskSchedule(Schedule schedule, std::uint64_t seed = 0)
+      : schedule_(schedule), seed_(seed) {}
 
   void insert(RequestId id, std::uint64_t lba);
   void erase(RequestId id, std::uint64_t lba);

@@ -1,6 +1,7 @@
 #pragma once
-// One of the devices that a disk in memory stands for: a driver sees a device of its own, whose sectors are the
-// disk's at the device's addresses (device_address.h). A flush says which device is meant, and covers it alone.
+// One of the devices that a disk in memory stands for: a driver sees a device of its own, whose
+// sectors are the disk's at the device's addresses (device_address.h). A flush says which device is
+// meant, and covers it alone.
 
 #include <cstdint>
 

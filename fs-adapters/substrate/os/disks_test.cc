@@ -1,4 +1,5 @@
-// What stands behind a driver's queue: emulated, real, in memory; and the store before it (fiber_store.h).
+// What stands behind a driver's queue: emulated, real, in memory; and the store before it
+// (fiber_store.h).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -58,7 +59,8 @@ TEST(FiberStore, FlushesAfterEachWriteWhenItIsToldTo) {
     std::vector<std::byte> back(512);
     EXPECT_TRUE(store.read(8, back));
   });
-  EXPECT_EQ(w.disk.log, (std::vector<std::string>{"w8+4", "f0+0", "w16+128", "w144+72", "f0+0", "r8+1"}));
+  EXPECT_EQ(w.disk.log,
+            (std::vector<std::string>{"w8+4", "f0+0", "w16+128", "w144+72", "f0+0", "r8+1"}));
 }
 
 TEST(ModelDisk, APowerCutIsTold) {

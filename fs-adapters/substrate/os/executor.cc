@@ -1,13 +1,13 @@
 // Fibers (executor.h).
 //
-//   run() -> [run queue] -> fiber -> next fiber -> ... -> back to run() when the queue is empty, when a fiber
-//   ends, and now and then, so that a real clock's posted events are not kept waiting by fibers that never
-//   wait
+//   run() -> [run queue] -> fiber -> next fiber -> ... -> back to run() when the queue is empty,
+//   when a fiber ends, and now and then, so that a real clock's posted events are not kept waiting
+//   by fibers that never wait
 //
-// A fiber that stops switches to the next one itself: half as many switches. A fiber is in one list at a
-// time, the run queue's or a wait queue's, so that the lists need no memory of their own. A sleep during
-// which nobody else can run does not switch at all: the clock continues below the sleeper's own frames, with
-// current() null, so that a handler that waited would be caught.
+// A fiber that stops switches to the next one itself: half as many switches. A fiber is in one list
+// at a time, the run queue's or a wait queue's, so that the lists need no memory of their own. A
+// sleep during which nobody else can run does not switch at all: the clock continues below the
+// sleeper's own frames, with current() null, so that a handler that waited would be caught.
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <algorithm>
@@ -48,7 +48,9 @@ struct Executor::State {
   }
 
   void make_runnable(Fiber& fiber);
-  void stop_current();  ///< the current fiber is in some list, or will be: others run until it is runnable
+  void
+  /// the current fiber is in some list, or will be: others run until it is runnable
+  stop_current();
   void stopping();
   void sleep(TimeNs at);
   void run_runnable();
@@ -166,7 +168,8 @@ void Executor::State::complain(const char* what) const {
   std::string message = what;
   const char* separator = "; there wait ";
   for (const auto& fiber : fibers) {
-    message += separator + fiber->account->name + (fiber->kind == Kind::user ? " (user)" : " (daemon)");
+    message +=
+        separator + fiber->account->name + (fiber->kind == Kind::user ? " (user)" : " (daemon)");
     separator = ", ";
   }
   invariant(false, message.c_str());
@@ -195,7 +198,8 @@ Executor::Executor(Clock& clock, const ExecutorOptions& options)
     : state_(std::make_unique<State>(clock, options)) {}
 
 Executor::~Executor() {
-  if (!state_->fibers.empty()) state_->complain("an executor ends before its fibers: halt() it first");
+  if (!state_->fibers.empty())
+    state_->complain("an executor ends before its fibers: halt() it first");
 }
 
 void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {

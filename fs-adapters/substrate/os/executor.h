@@ -1,18 +1,19 @@
 #pragma once
 // Fibers: the processes and daemons of a small operating system, on one thread.
 //
-// A fiber runs until it waits; then the next runnable one does, first come first served. While fibers are
-// runnable no time passes; when none is, the clock continues to the next timer or to what happens outside
-// (clock.h). Equal inputs therefore give equal runs, and nothing here needs a lock of the host's.
+// A fiber runs until it waits; then the next runnable one does, first come first served. While
+// fibers are runnable no time passes; when none is, the clock continues to the next timer or to
+// what happens outside (clock.h). Equal inputs therefore give equal runs, and nothing here needs a
+// lock of the host's.
 //
 //   spawn -> runnable -> running -> [waits in a WaitQueue | sleeps] -> runnable -> ... -> ended
 //
-// A machine whose users all wait for each other has a bug: when nothing can happen any more, or when only
-// daemons have run for three days, the program stops and says who waits.
+// A machine whose users all wait for each other has a bug: when nothing can happen any more, or
+// when only daemons have run for three days, the program stops and says who waits.
 //
-// A power cut does not tear fibers down: every request fails, sleepers and waiters for a timer are woken by
-// halt(), and all of them unwind by their ordinary error paths. A fiber whose stack were thrown away would
-// never run its destructors.
+// A power cut does not tear fibers down: every request fails, sleepers and waiters for a timer are
+// woken by halt(), and all of them unwind by their ordinary error paths. A fiber whose stack were
+// thrown away would never run its destructors.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +29,10 @@ namespace headcrash::os {
 /// Who pays for CPU time: a user's process, the syncer, the interrupt handlers.
 struct Account {
   std::string name;
-  TimeNs cpu_ns = 0;        ///< computed
-  TimeNs disk_wait_ns = 0;  ///< waited for a request of its own, or for a buffer that was on its way
-  Charged charged = {};     ///< what of `cpu_ns` was for the costs of the table
+  TimeNs cpu_ns = 0;  ///< computed
+  TimeNs disk_wait_ns =
+      0;                 ///< waited for a request of its own, or for a buffer that was on its way
+  Charged charged = {};  ///< what of `cpu_ns` was for the costs of the table
 };
 
 class Fiber;  ///< opaque: executor.cc
@@ -51,13 +53,14 @@ class Executor {
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
-  /// Runs until every user has ended. Stops with an invariant's message when all wait and nothing can happen.
+  /// Runs until every user has ended. Stops with an invariant's message when all wait and nothing
+  /// can happen.
   void run();
   /// Runs until `until`, whoever ends or not: daemons at work, a machine left alone.
   void run_until(TimeNs until);
-  /// Runs until `done`, for as long as it takes: a machine whose users come from outside (a WallClock's
-  /// posted events) and may stay away for days. It is asked between the fibers' turns, and after each posted
-  /// event.
+  /// Runs until `done`, for as long as it takes: a machine whose users come from outside (a
+  /// WallClock's posted events) and may stay away for days. It is asked between the fibers' turns,
+  /// and after each posted event.
   void run_until(const std::function<bool()>& done);
   /// From now on sleeps end at once. Runs until every fiber, daemons too, has ended.
   void halt();
@@ -72,8 +75,9 @@ class Executor {
 
   /// Which fiber runs; null in an event's handler and outside of run().
   Fiber* current() const;
-  /// Hears of every fiber that stops running because it waits, sleeps, yields or ends; one listener, null for
-  /// none. It may wake others, not wait. The processor is given up in this way (cpu.h).
+  /// Hears of every fiber that stops running because it waits, sleeps, yields or ends; one
+  /// listener, null for none. It may wake others, not wait. The processor is given up in this way
+  /// (cpu.h).
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -88,9 +92,9 @@ class Executor {
   std::unique_ptr<State> state_;
 };
 
-/// Fibers that wait for the same thing, in the order they came. A waker may be anybody on the thread, also an
-/// event's handler. Waking makes runnable, it does not run. Nobody is woken by halt(): who waits here waits
-/// for another fiber or for a request, and both come to their ends.
+/// Fibers that wait for the same thing, in the order they came. A waker may be anybody on the
+/// thread, also an event's handler. Waking makes runnable, it does not run. Nobody is woken by
+/// halt(): who waits here waits for another fiber or for a request, and both come to their ends.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}

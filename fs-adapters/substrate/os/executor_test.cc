@@ -335,7 +335,8 @@ TEST(WallClock, DoesNotSleepUntilATimeThatHasPassed) {
     EXPECT_TRUE(clock.pass_until(clock.now()));
   }
   EXPECT_EQ(happened, 100);
-  EXPECT_LT(times_slept() - before, 50) << "a wait whose time is over still takes the kernel's timer slack";
+  EXPECT_LT(times_slept() - before, 50)
+      << "a wait whose time is over still takes the kernel's timer slack";
 }
 
 TEST(WallClock, CountsFromTheEpochWhereThatIsWanted) {

@@ -24,7 +24,8 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
 
 /// What the disk below is to do of a request that fails.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
-  if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing) return {model::Op::flush};
+  if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
+    return {model::Op::flush};
   BlockRequest rest = request;
   if (leaves == DiskFault::Leaves::everything) return rest;
   rest.sectors /= 2;
@@ -36,8 +37,10 @@ BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
 
 std::string format(const DiskFault& fault) {
   std::string text = std::string(name_of(fault.op)) + " " + std::to_string(fault.nth);
-  if (fault.op != model::Op::flush && (fault.sectors.lba != 0 || fault.sectors.end != SectorRange().end))
-    text += " of sectors " + std::to_string(fault.sectors.lba) + "-" + std::to_string(fault.sectors.end);
+  if (fault.op != model::Op::flush &&
+      (fault.sectors.lba != 0 || fault.sectors.end != SectorRange().end))
+    text += " of sectors " + std::to_string(fault.sectors.lba) + "-" +
+            std::to_string(fault.sectors.end);
   text += fault.times == DiskFault::kForGood ? " fails for good"
           : fault.times == 1                 ? " fails once"
                                              : " fails " + std::to_string(fault.times) + " times";
@@ -55,7 +58,8 @@ DiskFault draw_fault(Random& random, std::span<const SectorRange> areas) {
   if (random.below(kReadOneIn) == 0) fault.op = model::Op::read;
   // Small numbers more often than large ones: some areas see few requests.
   fault.nth = 1 + random.below(1 + random.below(kNthMax));
-  fault.times = random.below(kForGoodOneIn) == 0 ? DiskFault::kForGood : 1 + random.below(kTimesMax);
+  fault.times =
+      random.below(kForGoodOneIn) == 0 ? DiskFault::kForGood : 1 + random.below(kTimesMax);
   fault.leaves = static_cast<DiskFault::Leaves>(random.below(3));
   if (random.below(kDeviceFailedOneIn) == 0) fault.status = model::Status::device_failed;
   return fault;

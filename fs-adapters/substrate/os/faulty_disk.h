@@ -1,11 +1,13 @@
 #pragma once
-// A disk on which some requests fail, over one on which none do: I/O errors for tests and for the lab.
+// A disk on which some requests fail, over one on which none do: I/O errors for tests and for the
+// lab.
 //
-// A fault names requests by operation, by the sectors that they touch, and by their number among those: from
-// the nth on, `count` of them. Requests are counted as they reach this disk, after the driver has
-// concatenated them. What a failed write leaves behind is the fault's choice, since a real drive promises
-// nothing: nothing, its first half, or all of it. A failed request takes as long as the disk below needs for
-// what is left of it.
+// A fault names requests by operation, by the sectors that they touch, and by their number among
+// those: from the nth on, `count` of them. Requests are counted as they reach this disk, after the
+// driver has concatenated them. What a failed write leaves behind is the fault's choice, since a
+// real drive promises
+// nothing: nothing, its first half, or all of it. A failed request takes as long as the disk below
+// needs for what is left of it.
 //
 //   driver's queue -> FaultyDisk -+-> disk                     not named by a fault
 //                                 +-> disk, less or nothing of it -> the fault's status
@@ -46,8 +48,8 @@ struct DiskFault {
 /// "write 7 of sectors 64-128 fails 3 times, first half written, medium_error": for messages.
 std::string format(const DiskFault& fault);
 
-/// One fault of a read or a write, in one of `areas` (at least one), early enough for a run of some hundred
-/// requests to meet it; one in four lasts for good.
+/// One fault of a read or a write, in one of `areas` (at least one), early enough for a run of some
+/// hundred requests to meet it; one in four lasts for good.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {

@@ -1,7 +1,7 @@
 // Switching stacks (fiber_context.h).
 //
-// glibc's fortified longjmp refuses to jump to a stack that it does not know, so this file is compiled
-// without, and never together with others.
+// glibc's fortified longjmp refuses to jump to a stack that it does not know, so this file is
+// compiled without, and never together with others.
 #ifdef _FORTIFY_SOURCE
 #undef _FORTIFY_SOURCE
 #endif
@@ -35,7 +35,8 @@ thread_local FiberContext* t_to = nullptr;
 
 }  // namespace
 
-FiberStack::FiberStack(std::size_t bytes) : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+FiberStack::FiberStack(std::size_t bytes)
+    : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
   mapped_bytes_ = (bytes + guard_ - 1) / guard_ * guard_ + guard_;
   void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

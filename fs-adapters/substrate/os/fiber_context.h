@@ -1,9 +1,10 @@
 #pragma once
 // A stack of its own for each fiber, and the jump from one stack to another.
 //
-// ucontext lays out the first frame of a new stack; from then on a jump is _setjmp and _longjmp, since
-// swapcontext asks the kernel for the signal mask each time (467 ns against 31 ns here). Sanitizers know
-// swapcontext and not a longjmp to another stack, so their builds use that, and tell them of every switch.
+// ucontext lays out the first frame of a new stack; from then on a jump is _setjmp and _longjmp,
+// since swapcontext asks the kernel for the signal mask each time (467 ns against 31 ns here).
+// Sanitizers know swapcontext and not a longjmp to another stack, so their builds use that, and
+// tell them of every switch.
 
 #include <ucontext.h>
 

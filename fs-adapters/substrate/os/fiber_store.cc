@@ -50,7 +50,8 @@ Result<void> FiberStore::read(std::uint64_t lba, std::span<std::byte> into) cons
   return in_parts(into.size() / model::kSectorBytes, options_.request_sectors_max,
                   [&](std::uint64_t done, std::uint32_t count) {
                     BlockRequest request{model::Op::read, lba + done, count};
-                    request.into = into.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
+                    request.into =
+                        into.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
                     return told("read", request, disk_.transfer(request));
                   });
 }
@@ -59,8 +60,8 @@ Result<void> FiberStore::write(std::uint64_t lba, std::span<const std::byte> dat
   const auto written = in_parts(data.size() / model::kSectorBytes, options_.request_sectors_max,
                                 [&](std::uint64_t done, std::uint32_t count) {
                                   BlockRequest request{model::Op::write, lba + done, count};
-                                  request.data =
-                                      data.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
+                                  request.data = data.subspan(done * model::kSectorBytes,
+                                                              count * model::kSectorBytes);
                                   return told("written", request, disk_.transfer(request));
                                 });
   return written ? flush(lba) : written;
@@ -80,7 +81,8 @@ Result<void> FiberStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
 
 Result<void> FiberStore::flush(std::uint64_t lba) {
   if (!options_.flushes) return {};
-  const model::Status status = disk_.transfer({model::Op::flush, device_address(device_of(lba), 0)});
+  const model::Status status =
+      disk_.transfer({model::Op::flush, device_address(device_of(lba), 0)});
   if (status == model::Status::ok) return {};
   return fail("the device", fmt::format("cannot be flushed: {}", words_for(status)));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A store whose reads and writes are requests of a driver's queue: the calling fiber waits for them. A
-// checker written against model::SectorStore then takes the time that the device takes.
+// A store whose reads and writes are requests of a driver's queue: the calling fiber waits for
+// them. A checker written against model::SectorStore then takes the time that the device takes.
 
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "plugin/model/core/store.h"

@@ -1,6 +1,6 @@
 #pragma once
-// What is known about each of a run of numbered things, of which the oldest go first: a deque that begins at
-// the oldest one that is still wanted.
+// What is known about each of a run of numbered things, of which the oldest go first: a deque that
+// begins at the oldest one that is still wanted.
 
 #include <cstdint>
 #include <deque>

@@ -45,13 +45,15 @@ void MemoryDisk::write_cache(bool on) {
 /// With a cache a write stops there; a trim goes through it.
 Result<void> MemoryDisk::write_through(const BlockRequest& request) {
   if (request.op != model::Op::write) {
-    cached_.erase(cached_.lower_bound(request.lba), cached_.lower_bound(request.lba + request.sectors));
+    cached_.erase(cached_.lower_bound(request.lba),
+                  cached_.lower_bound(request.lba + request.sectors));
     return store_.write_zeroes(request.lba, request.sectors);
   }
   if (request.data.empty()) return {};
   if (!has_cache_) return store_.write(request.lba, request.data);
   for (std::uint32_t s = 0; s < request.sectors; ++s) {
-    const auto from = request.data.subspan(std::size_t{s} * model::kSectorBytes, model::kSectorBytes);
+    const auto from =
+        request.data.subspan(std::size_t{s} * model::kSectorBytes, model::kSectorBytes);
     std::copy(from.begin(), from.end(), cached_[request.lba + s].begin());
   }
   return {};

@@ -1,7 +1,8 @@
 #pragma once
-// A disk that is only bytes: each request takes the same time, and is done, store included, at its end. For
-// tests and for crash labs that want many disks a second and no mechanism. Where its store has several devices
-// (device_stores.h) it is all of them behind one latency: disk_window.h shows a driver one each.
+// A disk that is only bytes: each request takes the same time, and is done, store included, at its
+// end. For tests and for crash labs that want many disks a second and no mechanism. Where its store
+// has several devices (device_stores.h) it is all of them behind one latency: disk_window.h shows a
+// driver one each.
 
 #include <array>
 #include <deque>
@@ -15,12 +16,13 @@ namespace headcrash::os {
 
 class MemoryDisk final : public BlockDevice, private model::EventTarget {
  public:
-  /// `latency_ns` 0: complete in the next event. References must outlive the disk, and the disk its requests.
+  /// `latency_ns` 0: complete in the next event. References must outlive the disk, and the disk its
+  /// requests.
   MemoryDisk(model::Simulation& simulation, model::SectorStore& store, model::TimeNs latency_ns)
       : simulation_(simulation), store_(store), latency_ns_(latency_ns) {}
 
-  /// A volatile write cache: what is written is in the store when a flush after it is complete, and lost with
-  /// the power before. Off at first; it may not be switched off while it holds anything.
+  /// A volatile write cache: what is written is in the store when a flush after it is complete, and
+  /// lost with the power before. Off at first; it may not be switched off while it holds anything.
   void write_cache(bool on);
   std::size_t cached_sectors() const { return cached_.size(); }
 
@@ -28,8 +30,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   bool volatile_cache() const override { return has_cache_; }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// What is under way is not done, and fails with power_lost in its own event, as does all that comes until
-  /// the power is back.
+  /// What is under way is not done, and fails with power_lost in its own event, as does all that
+  /// comes until the power is back.
   void power_cut();
   void power_on() { on_ = true; }
 
@@ -50,7 +52,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   model::TimeNs latency_ns_;
   bool on_ = true;
   bool has_cache_ = false;
-  std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> cached_;  ///< at most the whole disk
+  std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>>
+      cached_;                    ///< at most the whole disk
   std::deque<Command> commands_;  ///< equal latencies: completed in order
 };
 

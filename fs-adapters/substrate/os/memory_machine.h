@@ -1,6 +1,6 @@
 #pragma once
-// A system on a disk that is only bytes, in virtual time: what tests and the crash lab mount a file system
-// on. Who wants a drive's mechanism gives a system a ModelDisk.
+// A system on a disk that is only bytes, in virtual time: what tests and the crash lab mount a file
+// system on. Who wants a drive's mechanism gives a system a ModelDisk.
 
 #include <memory>
 #include <vector>
@@ -16,7 +16,8 @@ struct MemoryMachineOptions {
   TimeNs latency_ns = model::kMillisecondNs;  ///< of every request
   SystemOptions system = {};
   std::vector<DiskFault> faults = {};  ///< requests of the disk that fail, at a driver's addresses
-  /// Of a second device, which the store has at a driver's addresses (device_stores.h); 0: there is none.
+  /// Of a second device, which the store has at a driver's addresses (device_stores.h); 0: there is
+  /// none.
   std::uint64_t second_sectors = 0;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
-// A device of an emulated machine as a driver sees it. Completions come from the machine's simulation, which
-// is the one that a VirtualClock drives; what happens to the machine (power, faults) is seen as statuses.
-// The disk must not be destroyed while a request is under way, unless the simulation never runs again.
+// A device of an emulated machine as a driver sees it. Completions come from the machine's
+// simulation, which is the one that a VirtualClock drives; what happens to the machine (power,
+// faults) is seen as statuses. The disk must not be destroyed while a request is under way, unless
+// the simulation never runs again.
 
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
-// What the substrate costs the host: how often in a second of its processor fibers switch, work is charged,
-// requests go through the queue, blocks are found and written. The same work at two lengths of the queue
-// shows that none of it grows with the queue.
+// What the substrate costs the host: how often in a second of its processor fibers switch, work is
+// charged, requests go through the queue, blocks are found and written. The same work at two
+// lengths of the queue shows that none of it grows with the queue.
 //
 //   headcrash_os_bench
 #include <fmt/core.h>
@@ -49,7 +49,8 @@ struct Ignore final : os::DiskDone {
   void done(os::RequestId, model::Status) override {}
 };
 
-void queue_of(const char* what, os::FlagMeaning flag, std::uint64_t length, std::uint64_t requests) {
+void queue_of(const char* what, os::FlagMeaning flag, std::uint64_t length,
+              std::uint64_t requests) {
   World w({.queue = {.flag = flag}});
   const std::vector<std::byte> bytes(16 * model::kSectorBytes);
   Random random(1);
@@ -73,8 +74,8 @@ void blocks(const char* what, bool block_copy) {
   w.measure(what, 1, kWrites, [&] {
     for (int i = 0; i < kWrites; ++i) {
       const auto block = static_cast<std::int64_t>(random.below(8000));
-      os::HeldBuffer buffer =
-          cache.get({0, block}, os::Content::metadata, static_cast<std::uint64_t>(block) * 16, 8192);
+      os::HeldBuffer buffer = cache.get({0, block}, os::Content::metadata,
+                                        static_cast<std::uint64_t>(block) * 16, 8192);
       buffer.bytes()[0] = std::byte{1};
       if (i % 4 == 0)
         cache.write_async(std::move(buffer));
@@ -95,8 +96,8 @@ void segments(const char* what, bool block_copy) {
     for (int segment = 0; segment < kSegments; ++segment) {
       std::vector<os::GatheredPart> parts;
       for (std::int64_t block = 0; block < kBlocks; ++block) {
-        os::HeldBuffer buffer =
-            cache.get({1, segment % 16 * kBlocks + block}, os::Content::data, os::kUnassigned, 8192);
+        os::HeldBuffer buffer = cache.get({1, segment % 16 * kBlocks + block}, os::Content::data,
+                                          os::kUnassigned, 8192);
         buffer.bytes()[0] = std::byte{1};
         parts.push_back({.buffer = std::move(buffer)});
       }

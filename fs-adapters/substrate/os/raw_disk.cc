@@ -1,6 +1,7 @@
 // A real device behind a few threads (raw_disk.h).
 //
-//   start() -> [queue] -> thread: pread, pwrite, fdatasync -> WallClock::post() -> done() on the executor's
+//   start() -> [queue] -> thread: pread, pwrite, fdatasync -> WallClock::post() -> done() on the
+//   executor's
 #include "fs-adapters/substrate/os/raw_disk.h"
 
 #include <fcntl.h>
@@ -41,7 +42,8 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// All of it, or what errno says; 0 on success. A device that ends too early is an error of its own.
+/// All of it, or what errno says; 0 on success. A device that ends too early is an error of its
+/// own.
 template <typename Transfer>
 int whole(std::size_t bytes, const Transfer& transfer) {
   std::size_t done = 0;
@@ -167,11 +169,13 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
     return fail(path, "is not a whole number of sectors of 512 bytes, or empty");
   state->sectors = static_cast<std::uint64_t>(bytes) / model::kSectorBytes;
   const AlignedBytes probe = aligned(model::kSectorBytes);
-  if (pread(state->fd, probe.get(), model::kSectorBytes, 0) != static_cast<ssize_t>(model::kSectorBytes))
+  if (pread(state->fd, probe.get(), model::kSectorBytes, 0) !=
+      static_cast<ssize_t>(model::kSectorBytes))
     return fail(path, "cannot be read in sectors of 512 bytes: " + reason(errno));
   state->volatile_cache = !S_ISBLK(status.st_mode) || has_volatile_cache(status.st_rdev);
   const unsigned threads = std::max(1U, options.threads);
-  for (unsigned i = 0; i < threads; ++i) state->threads.emplace_back([state] { state->work(state); });
+  for (unsigned i = 0; i < threads; ++i)
+    state->threads.emplace_back([state] { state->work(state); });
   return std::unique_ptr<RawDisk>(new RawDisk(std::move(state)));
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // A real block device, or a file: in a guest, what a file system behind FUSE lives on.
 //
-// Threads do the system calls, through buffers of their own that direct I/O accepts; the bytes of a write are
-// taken over at start(), those of a read are handed over on the executor's thread. A flush is fdatasync(). What waits for a thread, and what has been
-// posted to the clock, is bounded by the requests that the driver has outstanding (DiskQueueOptions).
+// Threads do the system calls, through buffers of their own that direct I/O accepts; the bytes of a
+// write are taken over at start(), those of a read are handed over on the executor's thread. A
+// flush is fdatasync(). What waits for a thread, and what has been posted to the clock, is bounded
+// by the requests that the driver has outstanding (DiskQueueOptions).
 
 #include <memory>
 #include <string>
@@ -21,8 +22,8 @@ struct RawDiskOptions {
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Errors name the path: it cannot be opened, is neither a device nor a file, is not a whole number of sectors,
-  /// knows no direct I/O in sectors of 512 bytes.
+  /// Errors name the path: it cannot be opened, is neither a device nor a file, is not a whole
+  /// number of sectors, knows no direct I/O in sectors of 512 bytes.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});
   /// Ends when the threads have done what they were given; what they post later is dropped.

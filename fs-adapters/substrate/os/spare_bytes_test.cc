@@ -1,5 +1,5 @@
-// Memory of buffers that are gone (buffer_state.h): given to the next one, but under AddressSanitizer, which is to see who
-// uses it after its end.
+// Memory of buffers that are gone (buffer_state.h): given to the next one, but under
+// AddressSanitizer, which is to see who uses it after its end.
 #include <gtest/gtest.h>
 
 #include <utility>

@@ -111,8 +111,9 @@ TimeNs Syncer::State::age() const {
 /// Metadata whatever its age, unless it waits, too.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
-  const auto since = options.age == SyncerOptions::Age::since_last_change ? &BufferCache::Dirty::modified_at
-                                                                          : &BufferCache::Dirty::dirtied_at;
+  const auto since = options.age == SyncerOptions::Age::since_last_change
+                         ? &BufferCache::Dirty::modified_at
+                         : &BufferCache::Dirty::dirtied_at;
   const bool waits = options.metadata_waits;
   for (const BufferCache::Dirty& dirty : all)
     if ((dirty.content == Content::metadata && !waits) || now - dirty.*since >= age)
@@ -132,7 +133,8 @@ void Syncer::State::run() {
 }
 
 TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes) {
-  const double drain_s = static_cast<double>(dirty_bytes) / static_cast<double>(options.drain_bytes_per_s);
+  const double drain_s =
+      static_cast<double>(dirty_bytes) / static_cast<double>(options.drain_bytes_per_s);
   const double drain_ns = drain_s * static_cast<double>(model::kSecondNs);
   if (drain_ns >= static_cast<double>(options.interval_ns)) return 0;
   return options.interval_ns - static_cast<TimeNs>(drain_ns);
@@ -187,7 +189,8 @@ void Syncer::forget_work() {
 TimeNs Syncer::due_at(Content content, TimeNs usual_ns) const {
   const State& s = *state_;
   const TimeNs now = s.executor.now();
-  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times) return now + usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times)
+    return now + usual_ns;
   if (s.options.policy == SyncerOptions::Policy::periodic)
     return later_by(s.written_at, s.options.interval_ns);
   if (s.options.policy == SyncerOptions::Policy::none) return model::kNever;
@@ -197,7 +200,8 @@ TimeNs Syncer::due_at(Content content, TimeNs usual_ns) const {
 TimeNs Syncer::due_since(TimeNs usual_ns) const {
   const State& s = *state_;
   const TimeNs now = s.executor.now();
-  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times) return now - usual_ns;
+  if (s.options.policy == SyncerOptions::Policy::sweep || s.options.own_times)
+    return now - usual_ns;
   if (s.options.policy == SyncerOptions::Policy::periodic)
     return now - s.written_at >= s.options.interval_ns ? now : -1;
   const TimeNs age = s.age();

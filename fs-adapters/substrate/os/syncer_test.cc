@@ -16,7 +16,9 @@ using Log = std::vector<std::string>;
 using Policy = SyncerOptions::Policy;
 
 struct SyncedWorld : bench::World {
-  explicit SyncedWorld(const SyncerOptions& options) : World({.syncer = options}) { syncer.start(); }
+  explicit SyncedWorld(const SyncerOptions& options) : World({.syncer = options}) {
+    syncer.start();
+  }
   ~SyncedWorld() { executor.halt(); }
 
   void change(std::int64_t block, Content content = Content::metadata) {
@@ -115,7 +117,9 @@ TEST(Syncer, TellsWhenWhatIsChangedNowIsDue) {
   EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = 5 * kSecondNs}, Content::data, since),
             kNow + 5 * kSecondNs);
   EXPECT_EQ(since, kNow - 5 * kSecondNs);
-  EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = 5 * kSecondNs}, Content::metadata, since), kNow);
+  EXPECT_EQ(
+      due({.policy = Policy::interval, .interval_ns = 5 * kSecondNs}, Content::metadata, since),
+      kNow);
   EXPECT_EQ(due({.policy = Policy::interval, .interval_ns = model::kNever}, Content::data, since),
             model::kNever);
   EXPECT_LT(since, 0);
@@ -138,7 +142,8 @@ TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
 }
 
 TEST(Syncer, MetadataWaitAsDataDoWhereThePolicySaysSo) {
-  SyncedWorld w({.policy = Policy::interval, .interval_ns = 20 * kSecondNs, .metadata_waits = true});
+  SyncedWorld w(
+      {.policy = Policy::interval, .interval_ns = 20 * kSecondNs, .metadata_waits = true});
   TimeNs inodes_due = 0;
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     w.change(1);
@@ -163,7 +168,8 @@ TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
   EXPECT_EQ(burst_age_ns(chen, 75 * kMb), 0);
   EXPECT_EQ(burst_age_ns(chen, 1000 * kMb), 0);
   // Here 8 blocks of 512 bytes at 1 KiB/s: 4 s.
-  SyncedWorld w({.policy = Policy::burst, .interval_ns = 10 * kSecondNs, .drain_bytes_per_s = 1024});
+  SyncedWorld w(
+      {.policy = Policy::burst, .interval_ns = 10 * kSecondNs, .drain_bytes_per_s = 1024});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     for (std::int64_t block = 1; block <= 8; ++block) w.change(block, Content::data);
   });

@@ -40,7 +40,8 @@ Result<TimeNs> parse_delay(std::string_view text, Zero zero, const std::string& 
   if (seconds == 0 && zero == Zero::refused)
     return fail(subject, "a delay of zero means nothing here", "use interval:0 or write-through");
   if (seconds > kLongestDelayS)
-    return fail(subject, fmt::format("a delay of {} s is longer than any run", text), "use interval:endless");
+    return fail(subject, fmt::format("a delay of {} s is longer than any run", text),
+                "use interval:endless");
   return static_cast<TimeNs>(seconds * static_cast<double>(model::kSecondNs));
 }
 
@@ -52,7 +53,8 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   const std::vector<std::string> words{"sweep", "periodic", "interval", "burst", "write-through"};
   const std::string word(parts.front());
   const bool known = std::find(words.begin(), words.end(), word) != words.end();
-  if (!known) return fail(subject, "there is no policy \"" + word + "\"", base::suggest(word, words));
+  if (!known)
+    return fail(subject, "there is no policy \"" + word + "\"", base::suggest(word, words));
   const auto wrong_count = [&] {
     return fail(subject, fmt::format("\"{}\" is not how {} is written", text, word), kForms);
   };
@@ -69,7 +71,8 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
     options.interval_ns = model::kNever;
     return options;
   }
-  TRY(const auto delay, parse_delay(parts[1], word == "interval" ? Zero::allowed : Zero::refused, subject));
+  TRY(const auto delay,
+      parse_delay(parts[1], word == "interval" ? Zero::allowed : Zero::refused, subject));
   options.interval_ns = delay;
   if (word == "periodic") {
     options.policy = Policy::periodic;
@@ -85,16 +88,19 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   }
   if (parts.size() != 3) return wrong_count();
   TRY(const auto rate, base::parse_size(std::string(parts[2]), subject));
-  if (rate == 0) return fail(subject, "a disk that writes nothing", "give what it sustains in a second: 3M");
+  if (rate == 0)
+    return fail(subject, "a disk that writes nothing", "give what it sustains in a second: 3M");
   options.policy = Policy::burst;
   options.drain_bytes_per_s = rate;
   const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(rate);
   const double seconds = static_cast<double>(delay) / static_cast<double>(model::kSecondNs);
   if (seconds > longest_s)
-    return fail(subject,
-                fmt::format("a delay of {:g} s is longer than memory allows: {} MiB are written in {:.3g} s",
-                            seconds, cache_bytes >> 20, longest_s),
-                "use a shorter one, or more memory");
+    return fail(
+        subject,
+        fmt::format(
+            "a delay of {:g} s is longer than memory allows: {} MiB are written in {:.3g} s",
+            seconds, cache_bytes >> 20, longest_s),
+        "use a shorter one, or more memory");
   return options;
 }
 

@@ -18,9 +18,10 @@
 
 namespace headcrash::os {
 
-/// `subject` is put in front of errors: an unknown policy, a delay that is not a number, negative, 0 where that means
-/// nothing, or longer than memory allows: under the burst policy a cache of `cache_bytes` is full of what has not been
-/// written long before, and can never be written in time.
+/// `subject` is put in front of errors: an unknown policy, a delay that is not a number, negative,
+/// 0 where that means nothing, or longer than memory allows: under the burst policy a cache of
+/// `cache_bytes` is full of what has not been written long before, and can never be written in
+/// time.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

@@ -75,7 +75,8 @@ VfsResult<void> FileSystem::set_attributes(std::string_view path, const Attribut
     const InodeLock lock(**inode);
     Attributes& its = (*inode)->attributes;
     if (changes.mode)
-      its.mode = static_cast<std::uint16_t>((its.mode & kTypeMask) | (*changes.mode & kPermissionMask));
+      its.mode =
+          static_cast<std::uint16_t>((its.mode & kTypeMask) | (*changes.mode & kPermissionMask));
     its.user = changes.user.value_or(its.user);
     its.group = changes.group.value_or(its.group);
     if (changes.accessed_ns) its.accessed = timestamp_of(*changes.accessed_ns);
@@ -96,7 +97,8 @@ VfsResult<void> FileSystem::fsync_directory(std::string_view path) {
   });
 }
 
-VfsResult<void> FileSystem::setxattr(std::string_view, std::string_view, std::span<const std::byte>) {
+VfsResult<void> FileSystem::setxattr(std::string_view, std::string_view,
+                                     std::span<const std::byte>) {
   return refuse(ENOTSUP);
 }
 VfsResult<std::vector<std::byte>> FileSystem::getxattr(std::string_view, std::string_view) {

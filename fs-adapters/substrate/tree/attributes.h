@@ -1,5 +1,6 @@
 #pragma once
-// What every inode has, whichever file system keeps it: type and permissions, links, size, times, owner.
+// What every inode has, whichever file system keeps it: type and permissions, links, size, times,
+// owner.
 //
 // Modes are POSIX's st_mode: the type in its upper four bits, twelve bits of permissions.
 
@@ -42,8 +43,8 @@ struct Attributes {
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
-  /// False for a size that no file system leaves on a disk: a file longer than pointers reach, or a directory, which
-  /// has no holes, longer than the device.
+  /// False for a size that no file system leaves on a disk: a file longer than pointers reach, or a
+  /// directory, which has no holes, longer than the device.
   bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
     return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
   }

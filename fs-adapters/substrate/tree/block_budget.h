@@ -5,8 +5,9 @@
 
 namespace headcrash::tree {
 
-/// How many blocks, or other units of space, may still be met. A sound file system has each of them in one place, so
-/// that no tree of pointers has more of them than the device: a block that leads to itself uses the budget up.
+/// How many blocks, or other units of space, may still be met. A sound file system has each of them
+/// in one place, so that no tree of pointers has more of them than the device: a block that leads
+/// to itself uses the budget up.
 class BlockBudget {
  public:
   explicit BlockBudget(std::uint64_t units) : left_(units) {}

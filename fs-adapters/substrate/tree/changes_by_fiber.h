@@ -8,15 +8,17 @@
 
 namespace headcrash::tree {
 
-/// Knows which of the fibers that run operations have changed something. An operation that fails with EIO after its own
-/// fiber has changed something cannot be taken back; what other fibers change meanwhile does not concern it.
+/// Knows which of the fibers that run operations have changed something. An operation that fails
+/// with EIO after its own fiber has changed something cannot be taken back; what other fibers
+/// change meanwhile does not concern it.
 class ChangesByFiber {
  public:
   explicit ChangesByFiber(os::Executor& executor) : executor_(executor) {}
 
   /// The running fiber changes something.
   void note() {
-    if (const auto found = changed_.find(executor_.current()); found != changed_.end()) found->second = true;
+    if (const auto found = changed_.find(executor_.current()); found != changed_.end())
+      found->second = true;
   }
 
   /// One operation of the running fiber, for as long as this lives. Operations do not nest.

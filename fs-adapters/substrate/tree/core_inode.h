@@ -1,9 +1,9 @@
 #pragma once
 // An inode in core as the tree sees it, references to it, and its lock.
 //
-// Who implements InodeStore (inode_store.h) derives an inode of his own from CoreInode, keeps it in a table of
-// his, and counts references: each handle is one, and its end is put(). An inode whose last link is gone lives
-// until its last handle is put, and is removed then.
+// Who implements InodeStore (inode_store.h) derives an inode of his own from CoreInode, keeps it in
+// a table of his, and counts references: each handle is one, and its end is put(). An inode whose
+// last link is gone lives until its last handle is put, and is removed then.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,16 +22,18 @@ struct Operation {
   bool sync_failed = false;  ///< what it changed is there, and not all of it on the disk
 };
 
-/// A search of a directory that did not find the name, and what it saw of room for it on its way (BSD's and
-/// SVR4's lookups look for both in one pass).
+/// A search of a directory that did not find the name, and what it saw of room for it on its way
+/// (BSD's and SVR4's lookups look for both in one pass).
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has it
-  std::uint64_t changes = 0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
+  std::uint64_t changes =
+      0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
 };
 
-/// What an inode in core counts for in memory, whatever a file system adds to it (InodeStore::bytes_in_core). An estimate:
-/// 4.4BSD has an inode and a vnode of some 200 bytes each, and their places in hash and free lists.
+/// What an inode in core counts for in memory, whatever a file system adds to it
+/// (InodeStore::bytes_in_core). An estimate: 4.4BSD has an inode and a vnode of some 200 bytes
+/// each, and their places in hash and free lists.
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
@@ -54,16 +56,16 @@ struct CoreInode {
 /// Who counts the references to inodes in core.
 class InodeOwner {
  public:
-  /// A reference ends. `operation`: within which the inode is removed if it was the last one to an inode
-  /// without links; null: in an operation of its own. May wait.
+  /// A reference ends. `operation`: within which the inode is removed if it was the last one to an
+  /// inode without links; null: in an operation of its own. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:
   ~InodeOwner() = default;
 };
 
-/// A reference to an inode in core, whose file system calls it a `Node`. Its end may remove the inode, and
-/// waits for that.
+/// A reference to an inode in core, whose file system calls it a `Node`. Its end may remove the
+/// inode, and waits for that.
 template <typename Node>
 class Handle {
  public:
@@ -75,7 +77,9 @@ class Handle {
   /// From a file system's own inode to the tree's.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
-      : owner_(other.owner_), inode_(std::exchange(other.inode_, nullptr)), operation_(other.operation_) {}
+      : owner_(other.owner_),
+        inode_(std::exchange(other.inode_, nullptr)),
+        operation_(other.operation_) {}
   Handle& operator=(Handle&& other) noexcept {
     reset();
     owner_ = other.owner_;

@@ -19,11 +19,13 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Each block of a directory in turn, until `look` says that it has seen enough. EIO: a hole, which no directory has.
+/// Each block of a directory in turn, until `look` says that it has seen enough. EIO: a hole, which
+/// no directory has.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const std::uint64_t size = directory.attributes.size_bytes, block_bytes = store.block_bytes();
-  const auto blocks = static_cast<std::int64_t>(size / block_bytes + (size % block_bytes != 0 ? 1 : 0));
+  const auto blocks =
+      static_cast<std::int64_t>(size / block_bytes + (size % block_bytes != 0 ? 1 : 0));
   for (std::int64_t block = 0; block < blocks; ++block) {
     auto buffer = store.read_block(directory, block);
     if (!buffer) return pass_on_errno(buffer);
@@ -64,16 +66,19 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
   std::optional<std::int64_t> room;
   std::int64_t looked_at = 0;
   const std::uint64_t changes = directory.entry_changes;
-  auto searched = each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
-    const NameSearch seen = search_block(chunks, name);
-    looked_at += seen.entries;
-    if (seen.room && !room) room = block;
-    if (seen.inode != 0) found = FoundName{.inode = seen.inode, .block = block, .offset = seen.offset};
-    return found.has_value();
-  });
+  auto searched =
+      each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
+        const NameSearch seen = search_block(chunks, name);
+        looked_at += seen.entries;
+        if (seen.room && !room) room = block;
+        if (seen.inode != 0)
+          found = FoundName{.inode = seen.inode, .block = block, .offset = seen.offset};
+        return found.has_value();
+      });
   store.cpu.charge(os::Cost::directory_entry, looked_at);
   if (!searched) return pass_on_errno(searched);
-  if (!found) directory.missed = MissedName{.name = std::string(name), .room = room, .changes = changes};
+  if (!found)
+    directory.missed = MissedName{.name = std::string(name), .room = room, .changes = changes};
   return found;
 }
 
@@ -84,23 +89,24 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
   if (missed.changes == directory.entry_changes && missed.name == name) {
     room = missed.room;
   } else {
-    auto searched = each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
-      if (chunk_with_room(chunks, name.size())) room = block;
-      return room.has_value();
-    });
+    auto searched =
+        each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
+          if (chunk_with_room(chunks, name.size())) room = block;
+          return room.has_value();
+        });
     if (!searched) return pass_on_errno(searched);
   }
   if (room) return *room;
   return store.grow_directory(operation, directory);
 }
 
-VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
-                         const NewName& added) {
+VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
+                         CoreInode& target, const NewName& added) {
   store.cpu.charge(os::Cost::name_changed);
   auto buffer = directory_block_to_change(store, operation, directory, added.block);
   if (!buffer) return pass_on_errno(buffer);
-  const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name, target.number,
-                               entry_type(target.attributes.mode));
+  const auto entry = add_entry(chunks_of(store, directory, added.block, *buffer), added.name,
+                               target.number, entry_type(target.attributes.mode));
   if (!entry) return refuse(EIO);
   touch_directory(store, directory);
   return store.link_added(operation,
@@ -116,8 +122,8 @@ VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& dir
                           std::move(*buffer));
 }
 
-VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const ChangedName& changed) {
+VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory,
+                             CoreInode& target, const ChangedName& changed) {
   store.cpu.charge(os::Cost::name_changed);
   const FoundName& found = changed.at;
   auto buffer = directory_block_to_change(store, operation, directory, found.block);
@@ -157,10 +163,11 @@ VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& 
 
 VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {
   bool empty = true;
-  auto searched = each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
-    empty = is_empty_directory_block(chunks);
-    return !empty;
-  });
+  auto searched =
+      each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
+        empty = is_empty_directory_block(chunks);
+        return !empty;
+      });
   if (!searched) return pass_on_errno(searched);
   return empty;
 }
@@ -168,15 +175,17 @@ VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory) {
 VfsResult<std::vector<ListedName>> list_names(InodeStore& store, CoreInode& directory) {
   std::vector<ListedName> names;
   std::int64_t looked_at = 0;
-  auto searched = each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
-    DirectoryCursor cursor(chunks);
-    while (const auto entry = cursor.next()) {
-      ++looked_at;
-      if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
-      names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
-    }
-    return false;
-  });
+  auto searched =
+      each_block(store, directory, [&](std::int64_t, std::span<const std::byte> chunks) {
+        DirectoryCursor cursor(chunks);
+        while (const auto entry = cursor.next()) {
+          ++looked_at;
+          if (entry->inode == 0 || entry->is_dot() || entry->is_dot_dot()) continue;
+          names.push_back(
+              {.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
+        }
+        return false;
+      });
   store.cpu.charge(os::Cost::directory_entry, looked_at);
   if (!searched) return pass_on_errno(searched);
   return names;

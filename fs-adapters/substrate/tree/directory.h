@@ -1,10 +1,11 @@
 #pragma once
-// Directories as files: looking for a name block by block, finding room for one, changing entries (the blocks
-// themselves: directory_block.h). What is not in use of a directory are empty chunks. It never becomes
-// shorter.
+// Directories as files: looking for a name block by block, finding room for one, changing entries
+// (the blocks
+// themselves: directory_block.h). What is not in use of a directory are empty chunks. It never
+// becomes shorter.
 //
-// All functions are called with the directory's lock held. Names are found by looking at every entry, as the
-// systems of the time did; the processor is charged for each.
+// All functions are called with the directory's lock held. Names are found by looking at every
+// entry, as the systems of the time did; the processor is charged for each.
 
 #include <optional>
 #include <string>
@@ -24,13 +25,15 @@ struct FoundName {
 };
 
 /// Nothing: no such name.
-VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory, std::string_view name);
+VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory,
+                                              std::string_view name);
 
 /// Makes sure that some block has room for the name: its number. The directory may grow.
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
-/// Puts the name into a block that make_room() found, and tells the store. The target's count is raised.
+/// Puts the name into a block that make_room() found, and tells the store. The target's count is
+/// raised.
 struct NewName {
   std::string_view name;
   std::int64_t block = 0;
@@ -38,8 +41,8 @@ struct NewName {
   bool raises_directory = false;
   bool others_follow = false;
 };
-VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
-                         const NewName& added);
+VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
+                         CoreInode& target, const NewName& added);
 /// Lets a name lead elsewhere; what it was is dropped. The new target's count is raised.
 struct ChangedName {
   std::string_view name;
@@ -48,8 +51,8 @@ struct ChangedName {
   DroppedLink replaced;
   bool raises_directory = false;
 };
-VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory, CoreInode& target,
-                             const ChangedName& changed);
+VfsResult<void> replace_name(InodeStore& store, Operation& operation, CoreInode& directory,
+                             CoreInode& target, const ChangedName& changed);
 struct RemovedName {
   std::string_view name;
   FoundName at;

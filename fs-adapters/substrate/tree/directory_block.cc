@@ -24,7 +24,8 @@ void write_entry(std::span<std::byte> block, std::uint32_t offset, const Entry& 
   store16(bytes, kLength, static_cast<std::uint16_t>(entry.length));
   store8(bytes, kType, entry.type);
   store8(bytes, kNameLength, static_cast<std::uint8_t>(entry.name.size()));
-  if (!entry.name.empty()) std::memcpy(bytes.data() + kEntryFixedBytes, entry.name.data(), entry.name.size());
+  if (!entry.name.empty())
+    std::memcpy(bytes.data() + kEntryFixedBytes, entry.name.data(), entry.name.size());
 }
 
 void set_length(std::span<std::byte> block, std::uint32_t offset, std::uint32_t length) {
@@ -94,7 +95,8 @@ std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t of
               .length = load16(bytes, kLength),
               .type = load8(bytes, kType)};
   const std::uint32_t name_bytes = load8(bytes, kNameLength);
-  if (entry.length % 4 != 0 || entry.length < kEntryFixedBytes || entry.length > left) return std::nullopt;
+  if (entry.length % 4 != 0 || entry.length < kEntryFixedBytes || entry.length > left)
+    return std::nullopt;
   if (entry.inode == 0) return entry;
   if (name_bytes == 0 || entry_bytes(name_bytes) > entry.length) return std::nullopt;
   const auto name = bytes.subspan(kEntryFixedBytes, name_bytes);
@@ -164,7 +166,8 @@ std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint3
   return previous;
 }
 
-std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block, std::size_t name_bytes) {
+std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
+                                             std::size_t name_bytes) {
   for (std::uint32_t chunk = 0; chunk < block.size() / kChunkBytes; ++chunk) {
     const auto room = room_of(block, chunk);
     if (room && *room >= entry_bytes(name_bytes)) return chunk;
@@ -172,8 +175,8 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block, s
   return std::nullopt;
 }
 
-std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk, std::string_view name,
-                                    InodeNumber inode, std::uint8_t type) {
+std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
+                                    std::string_view name, InodeNumber inode, std::uint8_t type) {
   invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name has 1 to 255 bytes");
   const std::uint32_t needed = entry_bytes(name.size());
   const Entry added{.inode = inode, .type = type, .name = name};
@@ -193,8 +196,8 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
   return result;
 }
 
-std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name, InodeNumber inode,
-                                    std::uint8_t type) {
+std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
+                                    InodeNumber inode, std::uint8_t type) {
   const auto chunk = chunk_with_room(block, name.size());
   if (!chunk) return std::nullopt;
   return add_entry(block, *chunk, name, inode, type);
@@ -215,7 +218,8 @@ void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumb
   store32(block, offset + kEntryInodeOffset, inode);
 }
 
-void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode, std::uint8_t type) {
+void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode,
+               std::uint8_t type) {
   set_entry_inode(block, offset, inode);
   store8(block, offset + kType, type);
 }
@@ -236,14 +240,18 @@ void format_chunks(std::span<std::byte> block) {
 void format_directory(std::span<std::byte> chunk, InodeNumber self, InodeNumber parent) {
   format_chunks(chunk);
   constexpr std::uint32_t kDotBytes = entry_bytes(1);
-  write_entry(chunk, 0,
-              {.inode = self, .length = kDotBytes, .type = entry_type(kTypeDirectory), .name = "."});
   write_entry(
-      chunk, kDotBytes,
-      {.inode = parent, .length = kChunkBytes - kDotBytes, .type = entry_type(kTypeDirectory), .name = ".."});
+      chunk, 0,
+      {.inode = self, .length = kDotBytes, .type = entry_type(kTypeDirectory), .name = "."});
+  write_entry(chunk, kDotBytes,
+              {.inode = parent,
+               .length = kChunkBytes - kDotBytes,
+               .type = entry_type(kTypeDirectory),
+               .name = ".."});
 }
 
-std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block, std::uint32_t chunk) {
+std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
+                                               std::uint32_t chunk) {
   DirectoryCursor cursor(chunk_of(block, chunk), chunk * kChunkBytes);
   while (const auto entry = cursor.next()) {
     if (entry->inode == 0) continue;
@@ -260,9 +268,9 @@ std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
   if (kChunkBytes - at < kEntryFixedBytes || block.size() - *damage < kEntryFixedBytes)
     return DirectoryDamage{.offset = *damage,
                            .text = fmt::format("no room for an entry at {} of its chunk", at)};
-  return DirectoryDamage{
-      .offset = *damage,
-      .text = fmt::format("an entry of {} bytes at {} of its chunk", load16(block, *damage + kLength), at)};
+  return DirectoryDamage{.offset = *damage,
+                         .text = fmt::format("an entry of {} bytes at {} of its chunk",
+                                             load16(block, *damage + kLength), at)};
 }
 
 }  // namespace headcrash::tree

@@ -4,19 +4,19 @@
 //   | inode | length | type | name length | name, zeroes to a multiple of 4 | slack | next entry ...
 //     4       2        1      1
 //
-// The lengths of a chunk's entries add up to 512: what is not needed belongs to the entry before it as slack.
-// No entry crosses a chunk, so that the one sector that a change touches is written whole or not at all
-// (BSD's DIRBLKSIZ: the atomic unit). An entry is removed by giving its room to the one before it in the
-// chunk, or, if it is the first, by inode number 0.
+// The lengths of a chunk's entries add up to 512: what is not needed belongs to the entry before it
+// as slack. No entry crosses a chunk, so that the one sector that a change touches is written whole
+// or not at all (BSD's DIRBLKSIZ: the atomic unit). An entry is removed by giving its room to the
+// one before it in the chunk, or, if it is the first, by inode number 0.
 //
-// All offsets are in bytes from the block's start. A chunk whose bytes are invalid is read up to there and
-// never written into; nothing here believes a length before it has looked.
+// All offsets are in bytes from the block's start. A chunk whose bytes are invalid is read up to
+// there and never written into; nothing here believes a length before it has looked.
 //
-// Numbers are little-endian. It is UFS1's form of a directory, which all file systems of ours have, so that
-// none of them has other names to look through.
+// Numbers are little-endian. It is UFS1's form of a directory, which all file systems of ours have,
+// so that none of them has other names to look through.
 //
-// Source: McKusick, Bostic, Karels and Quarterman, "The Design and Implementation of the 4.4BSD Operating
-// System", 1996, section 8.3 and ufs_lookup's rules in its words.
+// Source: McKusick, Bostic, Karels and Quarterman, "The Design and Implementation of the 4.4BSD
+// Operating System", 1996, section 8.3 and ufs_lookup's rules in its words.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +55,8 @@ struct Entry {
   bool is_dot_dot() const { return name == ".."; }
 };
 
-/// The entry at `offset`, if what is there is one: its length and its name stay in the chunk. With inode 0
-/// its name means nothing and is empty.
+/// The entry at `offset`, if what is there is one: its length and its name stay in the chunk. With
+/// inode 0 its name means nothing and is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
 /// Goes over the entries, free room included. A chunk that is invalid ends at its damage.
@@ -83,7 +83,8 @@ struct NameSearch {
   std::uint32_t offset = 0;   ///< of its entry
   bool room = false;          ///< as chunk_with_room(), in what was looked at
 };
-/// The same answers as a cursor's and chunk_with_room()'s: large directories are searched here, linearly.
+/// The same answers as a cursor's and chunk_with_room()'s: large directories are searched here,
+/// linearly.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
 /// The entry before the one at `offset` in its chunk: what remove_entry() would give its room to.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
@@ -95,22 +96,23 @@ struct AddedEntry {
 };
 
 /// The first chunk with that much room in all, contiguous or not; its number.
-std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block, std::size_t name_bytes);
-/// Adds an entry to that chunk: into an entry's slack or free room, or, when only all of it together is
-/// enough, behind entries that are moved to the front. Nothing: no room there. The name is not one in the
-/// block and has 1 to
-/// kNameBytesMax bytes.
-std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk, std::string_view name,
-                                    InodeNumber inode, std::uint8_t type);
+std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
+                                             std::size_t name_bytes);
+/// Adds an entry to that chunk: into an entry's slack or free room, or, when only all of it
+/// together is enough, behind entries that are moved to the front. Nothing: no room there. The name
+/// is not one in the block and has 1 to kNameBytesMax bytes.
+std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
+                                    std::string_view name, InodeNumber inode, std::uint8_t type);
 /// The same in the first chunk that has room.
-std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name, InodeNumber inode,
-                                    std::uint8_t type);
+std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
+                                    InodeNumber inode, std::uint8_t type);
 
 /// Removes the entry at `offset`, which is one. The bytes of its name stay, as BSD leaves them.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
 /// Lets the entry at `offset` name another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);
-void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode, std::uint8_t type);
+void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode,
+               std::uint8_t type);
 
 /// No entries but "." and "..", and no damage.
 bool is_empty_directory_block(std::span<const std::byte> block);
@@ -123,7 +125,9 @@ struct DirectoryDamage {
   std::uint32_t offset = 0;
   std::string text;
 };
-/// The first thing in a chunk that no file system would have written: lengths, names with '/' or zeroes.
-std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block, std::uint32_t chunk);
+/// The first thing in a chunk that no file system would have written: lengths, names with '/' or
+/// zeroes.
+std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
+                                               std::uint32_t chunk);
 
 }  // namespace headcrash::tree

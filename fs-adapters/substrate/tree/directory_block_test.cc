@@ -76,7 +76,8 @@ TEST(DirectoryBlock, EntriesStayInTheirChunks) {
     ASSERT_TRUE(add_entry(block, std::string(200, static_cast<char>('a' + i)), 5, 8));
   EXPECT_EQ(find_entry(block, std::string(200, 'c'))->chunk(), 1U);
   EXPECT_FALSE(previous_entry(block, find_entry(block, std::string(200, 'c'))->offset));
-  EXPECT_FALSE(add_entry(block, 0, std::string(200, 'd'), 5, 8)) << "only the first chunk was offered";
+  EXPECT_FALSE(add_entry(block, 0, std::string(200, 'd'), 5, 8))
+      << "only the first chunk was offered";
   EXPECT_TRUE(add_entry(block, std::string(200, 'd'), 5, 8));
 }
 
@@ -138,7 +139,8 @@ TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
       else if (!entry)
         add_entry(block, name, static_cast<InodeNumber>(1 + random.below(1000)), 8);
       auto seen = block;
-      if (random.below(4) == 0) seen[random.below(seen.size())] = static_cast<std::byte>(random.below(256));
+      if (random.below(4) == 0)
+        seen[random.below(seen.size())] = static_cast<std::byte>(random.below(256));
       const std::string wanted(1 + random.below(60), static_cast<char>('a' + random.below(26)));
       for (const std::string& asked : {name, wanted}) {
         const NameSearch fast = search_block(seen, asked), slow = searched_slowly(seen, asked);
@@ -157,7 +159,8 @@ TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
 
 TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
   auto block = chunks(2);
-  add_entry(block, 0, "one", 5, 8), add_entry(block, 0, "two", 6, 8), add_entry(block, 1, "three", 7, 8);
+  add_entry(block, 0, "one", 5, 8), add_entry(block, 0, "two", 6, 8),
+      add_entry(block, 1, "three", 7, 8);
   for (const std::uint16_t length : {0, 4, 10, 2000, 65535, 508}) {
     auto damaged = block;
     store16(damaged, 12 + 4, length);

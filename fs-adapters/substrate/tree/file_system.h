@@ -1,14 +1,16 @@
 #pragma once
-// The tree: paths, names, links, renames and files of a Vfs, over the inodes and blocks of an InodeStore.
+// The tree: paths, names, links, renames and files of a Vfs, over the inodes and blocks of an
+// InodeStore.
 //
-// A file system of ours derives from it, hands it a store, and adds what concerns the whole of it: mounting,
-// sync, space, caches. So all of them look names up, lock and count in the same way, and a comparison of two
-// compares how they store.
+// A file system of ours derives from it, hands it a store, and adds what concerns the whole of it:
+// mounting, sync, space, caches. So all of them look names up, lock and count in the same way, and
+// a comparison of two compares how they store.
 //
-// Operations lock the inodes they change, a directory before what is in it; a walk along a path locks one
-// directory at a time. A rename locks up to four inodes. One rename works at a time, so that no directory can
-// change its place while it looks how deep each of its directories lies; it locks them by depth, then by
-// number, then what is not a directory by number, and looks the names up again under the locks.
+// Operations lock the inodes they change, a directory before what is in it; a walk along a path
+// locks one directory at a time. A rename locks up to four inodes. One rename works at a time, so
+// that no directory can change its place while it looks how deep each of its directories lies; it
+// locks them by depth, then by number, then what is not a directory by number, and looks the names
+// up again under the locks.
 //
 // An operation that finds no space left ends without having changed anything that is seen.
 //
@@ -32,8 +34,10 @@ class FileSystem : public Vfs {
 
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<void> close(FileHandle file) override;
-  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override;
-  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override;
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
+                               std::span<std::byte> into) override;
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
+                         std::span<const std::byte> data) override;
   VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override;
   VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) override;
   VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
@@ -91,8 +95,8 @@ class FileSystem : public Vfs {
   };
   enum class LastLink : std::uint8_t { follow, keep };
 
-  /// One system call that changes something (InodeStore::change). With a syncer that writes through it returns when
-  /// everything is on the disk.
+  /// One system call that changes something (InodeStore::change). With a syncer that writes through
+  /// it returns when everything is on the disk.
   VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body);
 
   // path.cc
@@ -102,12 +106,13 @@ class FileSystem : public Vfs {
   VfsResult<std::string> target_of(CoreInode& link);
   VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
   /// What an entry of a directory leads to. EIO: to nothing, or back to the directory or the root.
-  VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name, InodeNumber number,
-                                     Operation* operation);
+  VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name,
+                                     InodeNumber number, Operation* operation);
 
   // names.cc
-  VfsResult<InodeHandle> make_node(Operation& operation, CoreInode& directory, std::string_view name,
-                                   std::uint16_t mode, std::string_view target);
+  VfsResult<InodeHandle> make_node(Operation& operation, CoreInode& directory,
+                                   std::string_view name, std::uint16_t mode,
+                                   std::string_view target);
   VfsResult<void> make_at(std::string_view path, std::uint16_t mode, std::string_view target);
   VfsResult<void> remove(std::string_view path, bool directory);
 
@@ -115,21 +120,24 @@ class FileSystem : public Vfs {
   struct Rename;
   VfsResult<void> rename_locked(Operation& operation, Rename& rename, RenameMode mode);
   VfsResult<void> lookup_both(Operation& operation, Rename& rename);
-  VfsResult<std::vector<CoreInode*>> in_order_of_locks(Operation& operation, Rename& rename, RenameMode mode);
+  VfsResult<std::vector<CoreInode*>> in_order_of_locks(Operation& operation, Rename& rename,
+                                                       RenameMode mode);
   VfsResult<void> exchange(Operation& operation, Rename& rename);
   VfsResult<void> move_over(Operation& operation, Rename& rename);
   VfsResult<std::vector<InodeNumber>> ancestors(InodeNumber directory, Operation& operation);
 
   // files.cc
   VfsResult<OpenFile*> file_of(FileHandle file);
-  VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options, Operation* operation);
+  VfsResult<FileHandle> open_file(std::string_view path, const OpenOptions& options,
+                                  Operation* operation);
   VfsResult<void> write_bytes(Operation& operation, CoreInode& inode, std::uint64_t offset,
                               std::span<const std::byte> data);
   VfsResult<void> write_zeroes(Operation& operation, CoreInode& inode, std::uint64_t offset,
                                std::uint64_t length);
   VfsResult<void> allocate_range(Operation& operation, CoreInode& inode, std::uint64_t offset,
                                  std::uint64_t length);
-  VfsResult<void> punch(Operation& operation, CoreInode& inode, std::uint64_t offset, std::uint64_t length);
+  VfsResult<void> punch(Operation& operation, CoreInode& inode, std::uint64_t offset,
+                        std::uint64_t length);
   VfsResult<void> sync_inode(Operation& operation, CoreInode& inode, SyncExtent extent);
   VfsResult<void> sync_file(FileHandle file, SyncExtent extent);
 

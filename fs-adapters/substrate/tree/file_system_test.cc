@@ -1,5 +1,6 @@
-// The tree over the smallest store (testing/store.h): random operations beside a map that knows what must be
-// there, what a log of directory operations hears, no space, and paths that begin with an inode.
+// The tree over the smallest store (testing/store.h): random operations beside a map that knows
+// what must be there, what a log of directory operations hears, no space, and paths that begin with
+// an inode.
 
 #include "fs-adapters/substrate/tree/file_system.h"
 
@@ -32,13 +33,15 @@ TEST(Tree, SeveralUsersAtOnce) {
     std::vector<std::unique_ptr<os::Account>> accounts;
     m.as_user([&] { ASSERT_TRUE(m.file_system.mkdir("shared", 0755)); });
     for (std::uint32_t i = 0; i < 3; ++i) {
-      users.push_back(std::make_unique<bench::User>(m.file_system, "u" + std::to_string(i), seed * 100 + i));
+      users.push_back(
+          std::make_unique<bench::User>(m.file_system, "u" + std::to_string(i), seed * 100 + i));
       accounts.push_back(std::make_unique<os::Account>());
       m.machine.system.executor.spawn(os::Executor::Kind::user, *accounts.back(),
                                       [&, i] { users[i]->live(200); });
       accounts.push_back(std::make_unique<os::Account>());
-      m.machine.system.executor.spawn(os::Executor::Kind::user, *accounts.back(),
-                                      [&, i] { bench::quarrel(m.file_system, seed * 200 + i, 200); });
+      m.machine.system.executor.spawn(os::Executor::Kind::user, *accounts.back(), [&, i] {
+        bench::quarrel(m.file_system, seed * 200 + i, 200);
+      });
     }
     m.machine.system.executor.run();
     if (testing::Test::HasFailure()) return;
@@ -58,7 +61,8 @@ Lines logged(TestMachine& m, const std::function<void(TestFileSystem&)>& body) {
 
 TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
   TestMachine m(100);
-  const auto charged = [&m](os::Cost cost, const std::function<VfsResult<void>(TestFileSystem&)>& body) {
+  const auto charged = [&m](os::Cost cost,
+                            const std::function<VfsResult<void>(TestFileSystem&)>& body) {
     const os::Charged before = m.account.charged;
     m.as_user([&] { EXPECT_TRUE(body(m.file_system)); });
     const auto at = static_cast<std::size_t>(cost);
@@ -74,7 +78,9 @@ TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
                     }),
             1);
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.link("d/f", "g"); }), 1);
-  EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.rename("g", "h", RenameMode::replace); }), 2)
+  EXPECT_EQ(charged(Cost::name_changed,
+                    [](auto& fs) { return fs.rename("g", "h", RenameMode::replace); }),
+            2)
       << "one that comes, one that goes";
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.unlink("h"); }), 1);
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.chmod("d/f", 0600); }), 0);
@@ -95,14 +101,16 @@ TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
                      bench::put_file(fs, "a/f", "text");
                    }),
             (Lines{"create+ 2/a 3 2", "create+ 2/b 4 2", "create+ 3/f 5 1"}));
-  EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.link("a/f", "b/g")); }), (Lines{"link+ 4/g 5 2"}));
+  EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.link("a/f", "b/g")); }),
+            (Lines{"link+ 4/g 5 2"}));
   EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.rename("b/g", "h", RenameMode::replace)); }),
             (Lines{"rename+ 2/h 5 3", "rename- 4/g 5 2"}));
   EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.unlink("h")); }), (Lines{"unlink- 2/h 5 1"}));
   EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.rename("b", "a/b", RenameMode::replace)); }),
             (Lines{"rename+ 3/b 4 3", "parent+ 4/.. 3 3", "rename- 2/b 4 2"}));
-  EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.rename("a/b", "a/f", RenameMode::exchange)); }).size(),
-            4U);
+  EXPECT_EQ(
+      logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.rename("a/b", "a/f", RenameMode::exchange)); }).size(),
+      4U);
   EXPECT_EQ(logged(m, [](Vfs& fs) { EXPECT_TRUE(fs.unlink("a/b") && fs.rmdir("a/f")); }),
             (Lines{"unlink- 3/b 5 0", "unlink- 3/f 4 0"}));
   expect_sound(m);
@@ -111,16 +119,17 @@ TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
 
 TEST(Tree, ATakenNameIsReplacedInOneEntry) {
   TestMachine m(100);
-  EXPECT_EQ(logged(m,
-                   [](Vfs& fs) {
-                     bench::put_file(fs, "old", "old");
-                     bench::put_file(fs, "new", "new");
-                     EXPECT_EQ(fs.rename("new", "old", RenameMode::no_replace).error().value, EEXIST);
-                     EXPECT_EQ(fs.rename("new", "old", RenameMode::whiteout).error().value, EINVAL);
-                     EXPECT_TRUE(fs.rename("new", "old", RenameMode::replace));
-                     EXPECT_EQ(bench::get_file(fs, "old"), "new");
-                   }),
-            (Lines{"create+ 2/old 3 1", "create+ 2/new 4 1", "rename+ 2/old 4 2", "rename- 2/new 4 1"}));
+  EXPECT_EQ(
+      logged(m,
+             [](Vfs& fs) {
+               bench::put_file(fs, "old", "old");
+               bench::put_file(fs, "new", "new");
+               EXPECT_EQ(fs.rename("new", "old", RenameMode::no_replace).error().value, EEXIST);
+               EXPECT_EQ(fs.rename("new", "old", RenameMode::whiteout).error().value, EINVAL);
+               EXPECT_TRUE(fs.rename("new", "old", RenameMode::replace));
+               EXPECT_EQ(bench::get_file(fs, "old"), "new");
+             }),
+      (Lines{"create+ 2/old 3 1", "create+ 2/new 4 1", "rename+ 2/old 4 2", "rename- 2/new 4 1"}));
   expect_sound(m);
 }
 

@@ -19,8 +19,12 @@ class Blocks {
   explicit Blocks(const InodeStore& store) : bytes_(store.block_bytes()) {}
   std::uint32_t bytes() const { return bytes_; }
   std::uint64_t of(std::uint64_t offset) const { return offset / bytes_; }
-  std::uint32_t offset_in(std::uint64_t offset) const { return static_cast<std::uint32_t>(offset % bytes_); }
-  std::uint64_t of_size(std::uint64_t size) const { return size / bytes_ + (size % bytes_ != 0 ? 1 : 0); }
+  std::uint32_t offset_in(std::uint64_t offset) const {
+    return static_cast<std::uint32_t>(offset % bytes_);
+  }
+  std::uint64_t of_size(std::uint64_t size) const {
+    return size / bytes_ + (size % bytes_ != 0 ? 1 : 0);
+  }
 
  private:
   std::uint32_t bytes_;
@@ -83,7 +87,8 @@ VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOpt
     slot = files_.insert(files_.end(), std::nullopt);
   }
   inode.detach_from_operation();
-  slot->emplace(OpenFile{.inode = std::move(inode), .sync = options.sync, .data_sync = options.data_sync});
+  slot->emplace(
+      OpenFile{.inode = std::move(inode), .sync = options.sync, .data_sync = options.data_sync});
   return FileHandle{static_cast<std::int32_t>(slot - files_.begin())};
 }
 
@@ -111,7 +116,8 @@ VfsResult<void> FileSystem::close(FileHandle file) {
   return {};
 }
 
-VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) {
+VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset,
+                                         std::span<std::byte> into) {
   enter();
   auto open = file_of(file);
   if (!open) return pass_on_errno(open);
@@ -139,8 +145,8 @@ VfsResult<std::size_t> FileSystem::pread(FileHandle file, std::uint64_t offset, 
   return length;
 }
 
-VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, std::uint64_t offset,
-                                        std::span<const std::byte> data) {
+VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode,
+                                        std::uint64_t offset, std::span<const std::byte> data) {
   if (too_far(*store_, offset, data.size())) return refuse(EFBIG);
   const Blocks blocks(*store_);
   const std::uint64_t old_size = inode.attributes.size_bytes;
@@ -150,7 +156,8 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, 
     const std::uint32_t start = blocks.offset_in(at);
     const std::size_t count = std::min<std::size_t>(blocks.bytes() - start, data.size() - done);
     const auto end = static_cast<std::uint32_t>(start + count);
-    const bool all = start == 0 && (end == blocks.bytes() || at + count >= inode.attributes.size_bytes);
+    const bool all =
+        start == 0 && (end == blocks.bytes() || at + count >= inode.attributes.size_bytes);
     auto buffer = store_->block_for_writing(
         operation, inode,
         {.block = static_cast<std::int64_t>(blocks.of(at)), .bytes = end, .overwritten = all});
@@ -172,7 +179,8 @@ VfsResult<void> FileSystem::write_bytes(Operation& operation, CoreInode& inode, 
   return {};
 }
 
-VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) {
+VfsResult<void> FileSystem::pwrite(FileHandle file, std::uint64_t offset,
+                                   std::span<const std::byte> data) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto open = file_of(file);
     if (!open) return pass_on_errno(open);
@@ -214,8 +222,8 @@ VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) 
 }
 
 /// Zeroes where there are blocks; holes stay. Within the file.
-VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode, std::uint64_t offset,
-                                         std::uint64_t length) {
+VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode,
+                                         std::uint64_t offset, std::uint64_t length) {
   const Blocks blocks(*store_);
   for (std::uint64_t done = 0; done < length;) {
     const std::uint32_t start = blocks.offset_in(offset + done);
@@ -242,7 +250,8 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   const auto make_room = [&](std::uint64_t from, std::uint64_t to) {
-    return store_->make_room(operation, inode, {.offset = from, .length = to - from, .fills_holes = false});
+    return store_->make_room(operation, inode,
+                             {.offset = from, .length = to - from, .fills_holes = false});
   };
   if (behind > first) {
     const std::uint64_t from = first * blocks.bytes(), to = behind * blocks.bytes();
@@ -257,16 +266,17 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   return write_zeroes(operation, inode, offset, end - offset);
 }
 
-VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inode, std::uint64_t offset,
-                                           std::uint64_t length) {
+VfsResult<void> FileSystem::allocate_range(Operation& operation, CoreInode& inode,
+                                           std::uint64_t offset, std::uint64_t length) {
   const Blocks blocks(*store_);
   const std::uint64_t old_size = inode.attributes.size_bytes;
   const std::uint64_t end = offset + length;
   for (std::uint64_t block = blocks.of(offset); block * blocks.bytes() < end; ++block) {
     const std::uint64_t start = block * blocks.bytes();
-    const auto reach = static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks.bytes(), end - start));
-    auto buffer = store_->block_for_writing(operation, inode,
-                                            {.block = static_cast<std::int64_t>(block), .bytes = reach});
+    const auto reach =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks.bytes(), end - start));
+    auto buffer = store_->block_for_writing(
+        operation, inode, {.block = static_cast<std::int64_t>(block), .bytes = reach});
     if (!buffer) {
       (void)store_->set_size(operation, inode, old_size);
       return pass_on_errno(buffer);

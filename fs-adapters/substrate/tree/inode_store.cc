@@ -26,7 +26,8 @@ void InodeStore::charge_structures() {
   charging_ = false;
 }
 
-VfsResult<os::HeldBuffer> InodeStore::block_to_change(Operation&, CoreInode& inode, std::int64_t block) {
+VfsResult<os::HeldBuffer> InodeStore::block_to_change(Operation&, CoreInode& inode,
+                                                      std::int64_t block) {
   return read_block(inode, block);
 }
 
@@ -34,10 +35,11 @@ VfsResult<void> InodeStore::make_room(Operation&, CoreInode&, const BytesToChang
   return {};
 }
 
-VfsResult<void> InodeStore::write_target(Operation& operation, CoreInode& link, std::string_view target) {
+VfsResult<void> InodeStore::write_target(Operation& operation, CoreInode& link,
+                                         std::string_view target) {
   const auto bytes = static_cast<std::uint32_t>(target.size());
-  const auto block = block_for_writing(operation, link,
-                                       {.bytes = bytes, .first_contents = std::as_bytes(std::span(target))});
+  const auto block = block_for_writing(
+      operation, link, {.bytes = bytes, .first_contents = std::as_bytes(std::span(target))});
   if (!block) return pass_on_errno(block);
   link.attributes.size_bytes = bytes;
   return {};
@@ -68,8 +70,8 @@ void InodeStore::directory_moved(CoreInode& directory) {
 
 void InodeStore::drop_link(const DroppedLink& dropped) {
   const auto lower = [this](CoreInode& inode, std::uint16_t links) {
-    inode.attributes.links =
-        static_cast<std::uint16_t>(inode.attributes.links - std::min(inode.attributes.links, links));
+    inode.attributes.links = static_cast<std::uint16_t>(inode.attributes.links -
+                                                        std::min(inode.attributes.links, links));
     mark_changed(inode);
   };
   if (dropped.inode != nullptr && dropped.links > 0) lower(*dropped.inode, dropped.links);

@@ -8,12 +8,13 @@
 //   link             link_added (link)
 //   unlink, rmdir    link_removed (unlink)
 //   rename           link_added (rename) with `others_follow`, and `replaced` where the new name was taken;
-//                    [a directory to another parent: link_added (parent) for its ".."]; link_removed (rename)
+//                    [a directory to another parent: link_added (parent) for its ".."];
+//                    link_removed (rename)
 //   exchange         link_added (exchange) of a third name; link_added (exchange) with `replaced`, twice;
 //                    [link_added (parent) for each ".."]; link_removed (exchange) of the third name
 //
-// Each is preceded by what it takes: the target's count, and its parent's if that rises, have been raised in
-// core and told to mark_changed(); the directory has grown if it had to.
+// Each is preceded by what it takes: the target's count, and its parent's if that rises, have been
+// raised in core and told to mark_changed(); the directory has grown if it had to.
 
 #include <cstdint>
 #include <string_view>
@@ -33,25 +34,28 @@ enum class NameCause : std::uint8_t {
   parent,  ///< the ".." of a directory that moves: no name of its own, and nothing to be logged
 };
 
-/// An entry that another one's arrival has moved inside its chunk: an update scheme's notes must follow.
+/// An entry that another one's arrival has moved inside its chunk: an update scheme's notes must
+/// follow.
 struct MovedEntry {
   std::uint32_t from = 0, to = 0;  ///< offsets in bytes from the block's start
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link that is to be dropped once its entry is gone from the disk. A directory counts for the parent in
-/// which it has its name, as fsck counts, and not for the one that its ".." names: while it moves, the two
-/// are written in any order.
+/// A link that is to be dropped once its entry is gone from the disk. A directory counts for the
+/// parent in which it has its name, as fsck counts, and not for the one that its ".." names: while
+/// it moves, the two are written in any order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< null: none is dropped
   /// Of a directory: in which it had this name and counted.
   CoreInode* parent = nullptr;
   /// 2: a directory goes, and its "." with it. 0: the entry was a "..", and nothing goes with it.
   std::uint16_t links = 1;
-  bool moved = false;  ///< it has another name, which was added before and must be first on the disk
+  bool moved =
+      false;  ///< it has another name, which was added before and must be first on the disk
 };
 
-/// The entry `name` at `offset` of the directory's block `block` names `target`, whose count has been raised.
+/// The entry `name` at `offset` of the directory's block `block` names `target`, whose count has
+/// been raised.
 struct LinkAddition {
   CoreInode& directory;
   std::int64_t block = 0;
@@ -59,9 +63,10 @@ struct LinkAddition {
   std::string_view name;
   CoreInode& target;
   NameCause cause = NameCause::create;
-  bool raises_directory = false;       ///< the directory's own count has risen: the target is one that counts
-  bool others_follow = false;          ///< something that comes next must not reach the disk before this
-  DroppedLink replaced = {};           ///< what the entry named before
+  bool raises_directory =
+      false;  ///< the directory's own count has risen: the target is one that counts
+  bool others_follow = false;  ///< something that comes next must not reach the disk before this
+  DroppedLink replaced = {};   ///< what the entry named before
   std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
 };
 

@@ -17,7 +17,8 @@ VfsResult<void> fill_directory(InodeStore& store, Operation& operation, CoreInod
   std::array<std::byte, kChunkBytes> names{};
   format_directory(names, directory.number, parent);
   const std::uint32_t bytes = store.new_directory_bytes();
-  const auto block = store.block_for_writing(operation, directory, {.bytes = bytes, .first_contents = names});
+  const auto block =
+      store.block_for_writing(operation, directory, {.bytes = bytes, .first_contents = names});
   if (!block) return pass_on_errno(block);
   directory.attributes.size_bytes = bytes;
   return {};
@@ -52,14 +53,15 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
     ++directory.attributes.links;
     store_->mark_changed(directory);
   }
-  const auto added =
-      add_name(*store_, operation, directory, inode,
-               {.name = name, .block = *room, .cause = NameCause::create, .raises_directory = is_directory});
+  const auto added = add_name(
+      *store_, operation, directory, inode,
+      {.name = name, .block = *room, .cause = NameCause::create, .raises_directory = is_directory});
   if (!added) return pass_on_errno(added);
   return made;
 }
 
-VfsResult<void> FileSystem::make_at(std::string_view path, std::uint16_t mode, std::string_view target) {
+VfsResult<void> FileSystem::make_at(std::string_view path, std::uint16_t mode,
+                                    std::string_view target) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto at = walk_to_parent(path, &operation);
     if (!at) return pass_on_errno(at);

@@ -1,5 +1,6 @@
 #pragma once
-// Notes which sectors of a store are read, so that what was made of them can be kept as long as they stay.
+// Notes which sectors of a store are read, so that what was made of them can be kept as long as
+// they stay.
 
 #include <vector>
 

@@ -15,7 +15,8 @@ void put_in_front(std::string_view path, std::deque<std::string>& components) {
   std::deque<std::string> parts;
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t slash = std::min(path.find('/', at), path.size());
-    if (slash > at && path.substr(at, slash - at) != ".") parts.emplace_back(path.substr(at, slash - at));
+    if (slash > at && path.substr(at, slash - at) != ".")
+      parts.emplace_back(path.substr(at, slash - at));
     at = slash + 1;
   }
   components.insert(components.begin(), parts.begin(), parts.end());
@@ -29,7 +30,8 @@ VfsResult<std::string> FileSystem::target_of(CoreInode& link) {
   return store_->read_target(link);
 }
 
-VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view name, Operation* operation) {
+VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view name,
+                                         Operation* operation) {
   if (!directory.attributes.is_directory()) return refuse(ENOTDIR);
   if (name.size() > kNameBytesMax) return refuse(ENAMETOOLONG);
   const auto found = find_name(*store_, directory, name);
@@ -60,7 +62,8 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   return inode;
 }
 
-VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last, Operation* operation) {
+VfsResult<InodeHandle> FileSystem::walk(std::string_view path, LastLink last,
+                                        Operation* operation) {
   if (path.size() > kPathBytesMax) return refuse(ENAMETOOLONG);
   auto at = start_of(path, operation);
   if (!at) return at;

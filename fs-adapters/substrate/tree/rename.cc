@@ -2,12 +2,14 @@
 //
 //   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
 //             parent], old name removed, which takes the count down again
-//   exchange  both counts +1, a third name for what is at the target, both names changed, third name removed:
-//             at no instant has either of them no name on the disk (R1). Who is cut in between may find it,
-//             if fsck does not take it away (exchange_name.h).
+//   exchange both counts +1, a third name for what is at the target, both names changed, third name
+//   removed:
+//             at no instant has either of them no name on the disk (R1). Who is cut in between may
+//             find it, if fsck does not take it away (exchange_name.h).
 //
-// A parent's count rises before a directory gets a name in it, the third name of an exchange included, and
-// falls when the directory's name there is gone: never with the "..", which says nothing about names.
+// A parent's count rises before a directory gets a name in it, the third name of an exchange
+// included, and falls when the directory's name there is gone: never with the "..", which says
+// nothing about names.
 
 #include <algorithm>
 #include <cerrno>
@@ -62,14 +64,16 @@ DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
 
 }  // namespace
 
-VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory, Operation& operation) {
+VfsResult<std::vector<InodeNumber>> FileSystem::ancestors(InodeNumber directory,
+                                                          Operation& operation) {
   std::vector<InodeNumber> way{directory};
   while (way.back() != store_->root()) {
     if (way.size() > store_->inodes_max()) return refuse(ELOOP);
     auto inode = store_->get(way.back(), &operation);
     if (!inode) return pass_on_errno(inode);
     const InodeLock lock(**inode);
-    if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0) return refuse(ENOENT);
+    if (!(*inode)->attributes.is_directory() || (*inode)->effective_links() == 0)
+      return refuse(ENOENT);
     const auto parent = find_parent(*store_, **inode);
     if (!parent) return pass_on_errno(parent);
     way.push_back(parent->inode);
@@ -85,7 +89,8 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   const bool gets_parent = is_directory && rename.other_parent();
   CoreInode* const target = rename.target.get();
   if (target != nullptr) {
-    if (target->attributes.is_directory() != is_directory) return refuse(is_directory ? ENOTDIR : EISDIR);
+    if (target->attributes.is_directory() != is_directory)
+      return refuse(is_directory ? ENOTDIR : EISDIR);
     if (is_directory) {
       const auto empty = is_empty(*store_, *target);
       if (!empty) return pass_on_errno(empty);
@@ -176,10 +181,13 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   };
   auto done = store_->settle_name(operation, target);
   if (done)
-    done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr), source_moves);
+    done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
+                      source_moves);
   if (done) done = store_->settle_name(operation, source);
   // Its count here has risen for the third name.
-  if (done) done = change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
+  if (done)
+    done =
+        change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
   for (CoreInode* one : {&source, &target})
     if (one->attributes.is_directory()) store_->directory_moved(*one);
   if (done && source_moves) done = change_parent(*store_, operation, source, from, to);
@@ -189,9 +197,11 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
   const auto old = find_name(*store_, from, third);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
-  return remove_name(
-      *store_, operation, from,
-      {.name = third, .at = **old, .cause = NameCause::exchange, .dropped = moved_from(target, nullptr)});
+  return remove_name(*store_, operation, from,
+                     {.name = third,
+                      .at = **old,
+                      .cause = NameCause::exchange,
+                      .dropped = moved_from(target, nullptr)});
 }
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
@@ -227,8 +237,8 @@ VfsResult<void> FileSystem::lookup_both(Operation& operation, Rename& rename) {
   return look(rename.to, rename.target_at, rename.target);
 }
 
-VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation, Rename& rename,
-                                                                 RenameMode mode) {
+VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& operation,
+                                                                 Rename& rename, RenameMode mode) {
   const auto above_from = ancestors(rename.from.directory->number, operation);
   if (!above_from) return pass_on_errno(above_from);
   const auto above_to = ancestors(rename.to.directory->number, operation);
@@ -238,7 +248,8 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
   };
   // A directory must not become its own descendant.
   if (contains(*above_to, rename.source)) return refuse(EINVAL);
-  if (contains(*above_from, rename.target)) return refuse(mode == RenameMode::exchange ? EINVAL : ENOTEMPTY);
+  if (contains(*above_from, rename.target))
+    return refuse(mode == RenameMode::exchange ? EINVAL : ENOTEMPTY);
 
   struct Ranked {
     bool file;
@@ -286,7 +297,8 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
         const auto again = find_name(*store_, *at.directory, at.name);
         if (!again) return pass_on_errno(again);
         found = *again;
-        return found.has_value() == static_cast<bool>(inode) && (!found || found->inode == inode->number);
+        return found.has_value() == static_cast<bool>(inode) &&
+               (!found || found->inode == inode->number);
       };
       const auto same_source = still(rename.from, rename.source_at, rename.source);
       if (!same_source) return pass_on_errno(same_source);

@@ -11,9 +11,11 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Asks group after group, the preferred one first, until one has it: FFS's quadratic rehash, then all.
+/// Asks group after group, the preferred one first, until one has it: FFS's quadratic rehash, then
+/// all.
 template <typename Ask>
-auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask) -> decltype(ask(preferred)) {
+auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask)
+    -> decltype(ask(preferred)) {
   auto answer = ask(preferred);
   if (!answer || *answer) return answer;
   std::uint32_t group = preferred;
@@ -52,7 +54,8 @@ Allocator::Allocator(Volume& volume) : volume_(volume), lazy_inodes_(volume) {}
 
 std::uint64_t Allocator::free_fragments() const {
   const Summary& total = volume_.super.total;
-  return std::uint64_t{total.free_blocks} * volume_.geometry.fragments_per_block() + total.free_fragments;
+  return std::uint64_t{total.free_blocks} * volume_.geometry.fragments_per_block() +
+         total.free_fragments;
 }
 
 std::uint64_t Allocator::available_fragments() const {
@@ -65,7 +68,8 @@ VfsResult<os::HeldBuffer> Allocator::read_group(std::uint32_t group) {
   auto buffer = volume_.read_block(volume_.geometry.header(group));
   if (!buffer) return buffer;
   // What lies there is believed after a look only: a damaged header allocates nothing.
-  if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty()) return refuse(EIO);
+  if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty())
+    return refuse(EIO);
   return buffer;
 }
 
@@ -86,12 +90,13 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
                                          FragmentAddress after) const {
   const Geometry& geometry = volume_.geometry;
   const std::uint32_t home = geometry.group_of_inode(inode.number);
-  const auto spread = static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
+  const auto spread =
+      static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
   const bool leaves = block >= kDirectPointers && (after == 0 || block % spread == 0);
   if (!leaves) return after != 0 ? geometry.group_of_fragment(after) : home;
   // The next group with an average number of free blocks or more.
-  const std::uint32_t start =
-      after != 0 ? geometry.group_of_fragment(after) + 1 : home + static_cast<std::uint32_t>(block / spread);
+  const std::uint32_t start = after != 0 ? geometry.group_of_fragment(after) + 1
+                                         : home + static_cast<std::uint32_t>(block / spread);
   const std::uint32_t average = volume_.super.total.free_blocks / geometry.groups();
   for (std::uint32_t i = 0; i < geometry.groups(); ++i) {
     const std::uint32_t group = (start + i) % geometry.groups();
@@ -100,14 +105,16 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
   return home;
 }
 
-VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t group, const Search& from,
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t group,
+                                                                 const Search& from,
                                                                  std::uint32_t fragments,
                                                                  const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;
   const std::uint32_t whole = geometry.fragments_per_block();
   const Summary& has = volume_.groups[group];
   if (has.free_blocks == 0 && (fragments == whole || has.free_fragments == 0)) return std::nullopt;
-  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory()); !ready)
+  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
+      !ready)
     return pass_on_errno(ready);
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
@@ -142,8 +149,9 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// More than a share of what is free is in blocks that are in use in part, and behind the hot spot: it would leave more of
-/// them at each turn, until no block is free as a whole. FFS turns from time to space at the same share.
+/// More than a share of what is free is in blocks that are in use in part, and behind the hot spot:
+/// it would leave more of them at each turn, until no block is free as a whole. FFS turns from time
+/// to space at the same share.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
@@ -156,10 +164,12 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   const Geometry& geometry = volume_.geometry;
   for (std::uint32_t i = 0; i <= geometry.groups(); ++i) {
     const HotSpot now = hot_;
-    const auto answer = allocate_in(
-        now.group,
-        {.block = now.block, .fragment = now.fragment, .forward = true, .fills_blocks = in_pieces()},
-        fragments, inode);
+    const auto answer = allocate_in(now.group,
+                                    {.block = now.block,
+                                     .fragment = now.fragment,
+                                     .forward = true,
+                                     .fills_blocks = in_pieces()},
+                                    fragments, inode);
     if (!answer) return answer;
     if (!*answer) {
       leave_hot_group(now.group);
@@ -168,7 +178,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
     const std::uint32_t at = geometry.index_in_group(**answer);
     if (hot_.group != now.group) return answer;
     hot_.fragment = std::max(hot_.fragment, fragments < geometry.fragments_per_block() ? at : 0);
-    if (fragments == geometry.fragments_per_block()) hot_.block = std::max(hot_.block, at + fragments);
+    if (fragments == geometry.fragments_per_block())
+      hot_.block = std::max(hot_.block, at + fragments);
     return answer;
   }
   return std::nullopt;
@@ -183,7 +194,9 @@ Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
   if (inode.last_allocated != 0 && next < geometry.size_fragments())
     return {geometry.group_of_fragment(next), next};
   constexpr std::uint32_t kOdd = 2654435761U;  // Knuth's multiplicative hashing
-  return {static_cast<std::uint32_t>((std::uint64_t{inode.number * kOdd} * geometry.groups()) >> 32U), 0};
+  return {
+      static_cast<std::uint32_t>((std::uint64_t{inode.number * kOdd} * geometry.groups()) >> 32U),
+      0};
 }
 
 Allocator::Wanted Allocator::wanted_place(const CoreInode& inode, std::int64_t block,
@@ -195,7 +208,8 @@ Allocator::Wanted Allocator::wanted_place(const CoreInode& inode, std::int64_t b
   return {group, follows ? after + geometry.fragments_per_block() * (1 + options_.gap_blocks) : 0};
 }
 
-VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreInode& inode, std::int64_t block,
+VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreInode& inode,
+                                                                   std::int64_t block,
                                                                    FragmentAddress after,
                                                                    std::uint32_t fragments) {
   const Geometry& geometry = volume_.geometry;
@@ -204,29 +218,32 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreIno
                       geometry.group_of_fragment(wanted.at) == wanted.group;
   return ask_groups(geometry.groups(), wanted.group, [&](std::uint32_t asked) {
     Search from;
-    if (inside && asked == wanted.group) from.block = from.fragment = geometry.index_in_group(wanted.at);
+    if (inside && asked == wanted.group)
+      from.block = from.fragment = geometry.index_in_group(wanted.at);
     return allocate_in(asked, from, fragments, inode);
   });
 }
 
-VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
-                                               std::uint32_t fragments) {
+VfsResult<FragmentAddress> Allocator::allocate(CoreInode& inode, std::int64_t block,
+                                               FragmentAddress after, std::uint32_t fragments) {
   volume_.cpu.charge(os::Cost::allocation);
   if (available_fragments() < fragments) return refuse(ENOSPC);
-  auto answer = options_.placement == Placement::hot_spot ? allocate_hot(fragments, inode)
-                                                          : allocate_near(inode, block, after, fragments);
+  auto answer = options_.placement == Placement::hot_spot
+                    ? allocate_hot(fragments, inode)
+                    : allocate_near(inode, block, after, fragments);
   if (!answer) return pass_on_errno(answer);
   if (!*answer) return refuse(ENOSPC);
   inode.last_allocated = **answer;
   return **answer;
 }
 
-VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
-                                  std::uint32_t new_fragments) {
+VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at,
+                                  std::uint32_t fragments, std::uint32_t new_fragments) {
   volume_.cpu.charge(os::Cost::allocation);
   if (available_fragments() < new_fragments - fragments) return refuse(ENOSPC);
   const std::uint32_t group = volume_.geometry.group_of_fragment(at);
-  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory()); !ready)
+  if (auto ready = volume_.scheme->before_taking(group, inode.number, inode.disk.is_directory());
+      !ready)
     return pass_on_errno(ready);
   auto buffer = read_group(group);
   if (!buffer) return pass_on_errno(buffer);
@@ -277,7 +294,8 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
     if (!found || (from && *found < *from)) return std::nullopt;
     if (*found >= map.initialised_inodes()) {
       volume_.cache.release(std::move(*buffer));
-      if (auto zeroed = lazy_inodes_.initialise(group, *found); !zeroed) return pass_on_errno(zeroed);
+      if (auto zeroed = lazy_inodes_.initialise(group, *found); !zeroed)
+        return pass_on_errno(zeroed);
       continue;
     }
     if (!volume_.scheme->may_take(group, first + *found)) {
@@ -318,10 +336,12 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
     if (!*found) return refuse(ENOSPC);
     return **found;
   }
-  std::uint32_t group = is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
+  std::uint32_t group =
+      is_directory ? group_for_directory() : volume_.geometry.group_of_inode(directory);
   if (options_.placement == Placement::spread)
     group = static_cast<std::uint32_t>(
-        std::ranges::find_if(volume_.groups, [](const Summary& has) { return has.free_inodes != 0; }) -
+        std::ranges::find_if(volume_.groups,
+                             [](const Summary& has) { return has.free_inodes != 0; }) -
         volume_.groups.begin());
   if (group == volume_.groups.size()) return refuse(ENOSPC);
   auto answer = ask_groups(volume_.geometry.groups(), group,

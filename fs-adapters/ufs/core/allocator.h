@@ -16,23 +16,25 @@
 // A mount may choose otherwise (AllocationOptions); the format stays the same:
 //
 //   gap_blocks        how many blocks are left out behind each block of a file: skip-sector allocation, so that a
-//                     processor and a controller that are not ready for the next block lose no revolution (1984,
-//                     section 3.3; Rosenblum 1992, footnote to section 5.1)
-//   Placement::spread what Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2) tells of Sprite OFS: no cylinder groups
-//                     keep a directory together; a file begins somewhere on the disk and its blocks lie one
-//                     after another. That its number says where, and that inodes are taken from the lowest free
-//                     number on, is ours.
+//                     processor and a controller that are not ready for the next block lose no
+//                     revolution (1984, section 3.3; Rosenblum 1992, footnote to section 5.1)
+//   Placement::spread what Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2) tells of Sprite OFS: no
+//   cylinder groups
+//                     keep a directory together; a file begins somewhere on the disk and its blocks
+//                     lie one after another. That its number says where, and that inodes are taken
+//                     from the lowest free number on, is ours.
 //
 //   Placement::hot_spot
-//                     one group for everybody, its blocks and its inodes in the order of their numbers; where
-//                     one of the two comes to its end the next group is the hot spot, from its start on. What
-//                     is freed is used again a lap later, so that writes lie together and few groups are busy
-//                     (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins with the first group.
-//                     Of a disk whose free space is in pieces blocks behind the hot spot that are in use in part are
+//                     one group for everybody, its blocks and its inodes in the order of their
+//                     numbers; where one of the two comes to its end the next group is the hot
+//                     spot, from its start on. What is freed is used again a lap later, so that
+//                     writes lie together and few groups are busy (Peacock, Kamaraju and Agrawal
+//                     1998, section 3.4). A mount begins with the first group. Of a disk whose free
+//                     space is in pieces blocks behind the hot spot that are in use in part are
 //                     filled before others are broken; that is ours.
 //
-// Bitmaps change in the buffers of their groups, which are written delayed: no rule of order concerns them
-// (fsck can say what is used), but that the schemes decide when something is free.
+// Bitmaps change in the buffers of their groups, which are written delayed: no rule of order
+// concerns them (fsck can say what is used), but that the schemes decide when something is free.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +51,8 @@ class Geometry;
 class Volume;
 struct CoreInode;
 
-/// In a group's map: what the fragments or the inode were is forgotten. False: damaged, nothing is changed.
+/// In a group's map: what the fragments or the inode were is forgotten. False: damaged, nothing is
+/// changed.
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
@@ -66,7 +69,8 @@ class Allocator {
   explicit Allocator(Volume& volume);
   void policy(const AllocationOptions& options) { options_ = options; }
 
-  /// A place for block `block` of the file, `after` the place of the block before it (0: there is none).
+  /// A place for block `block` of the file, `after` the place of the block before it (0: there is
+  /// none).
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
   /// More fragments behind those at `at`; false: what follows is taken.
@@ -94,19 +98,25 @@ class Allocator {
   };
   Wanted wanted_place(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
   Wanted spread_place(const CoreInode& inode) const;
-  std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block, FragmentAddress after) const;
-  /// Where a search in a group begins, by numbers within it; `forward`: and does not go back behind it.
+  std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
+                                FragmentAddress after) const;
+  /// Where a search in a group begins, by numbers within it; `forward`: and does not go back behind
+  /// it.
   struct Search {
     std::optional<std::uint32_t> block = {}, fragment = {};  ///< nothing: at the group's rotor
     bool forward = false;
     bool fills_blocks = false;  ///< fragments are taken behind it, too, before a block is broken
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
-                                                        std::uint32_t fragments, const CoreInode& inode);
-  VfsResult<std::optional<FragmentAddress>> allocate_near(const CoreInode& inode, std::int64_t block,
-                                                          FragmentAddress after, std::uint32_t fragments);
-  VfsResult<std::optional<FragmentAddress>> allocate_hot(std::uint32_t fragments, const CoreInode& inode);
-  VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group, std::optional<std::uint32_t> from,
+                                                        std::uint32_t fragments,
+                                                        const CoreInode& inode);
+  VfsResult<std::optional<FragmentAddress>> allocate_near(const CoreInode& inode,
+                                                          std::int64_t block, FragmentAddress after,
+                                                          std::uint32_t fragments);
+  VfsResult<std::optional<FragmentAddress>> allocate_hot(std::uint32_t fragments,
+                                                         const CoreInode& inode);
+  VfsResult<std::optional<InodeNumber>> inode_in(std::uint32_t group,
+                                                 std::optional<std::uint32_t> from,
                                                  bool is_directory);
   VfsResult<std::optional<InodeNumber>> inode_hot(bool is_directory);
   void leave_hot_group(std::uint32_t group);

@@ -100,7 +100,8 @@ TEST(Allocator, FragmentsShareABlockAndWholeBlocksAreWhole) {
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const std::uint32_t blocks = w.volume().super.total.free_blocks;
     ASSERT_TRUE(allocator.allocate(inode, 0, 0, 1) && allocator.allocate(inode, 0, 0, 2));
-    EXPECT_GE(w.volume().super.total.free_blocks + 1, blocks) << "in a block that is in use partly already";
+    EXPECT_GE(w.volume().super.total.free_blocks + 1, blocks)
+        << "in a block that is in use partly already";
     const auto whole = allocator.allocate(inode, 0, 0, 4);
     EXPECT_EQ(*whole % 4, 0U);
   });
@@ -111,14 +112,16 @@ TEST(Allocator, NothingIsGivenTwiceUntilItIsFree) {
   w.run([&](Allocator& allocator, CoreInode& inode) {
     std::set<FragmentAddress> taken;
     std::uint32_t want = 1;
-    for (auto at = allocator.allocate(inode, 0, 0, want); at; at = allocator.allocate(inode, 0, 0, want)) {
+    for (auto at = allocator.allocate(inode, 0, 0, want); at;
+         at = allocator.allocate(inode, 0, 0, want)) {
       for (std::uint32_t i = 0; i < want; ++i) {
         EXPECT_TRUE(w.geometry().is_data(*at + i));
         EXPECT_TRUE(taken.insert(*at + i).second) << *at + i;
       }
       want = want % 4 + 1;
     }
-    while (const auto at = allocator.allocate(inode, 0, 0, 1)) EXPECT_TRUE(taken.insert(*at).second);
+    while (const auto at = allocator.allocate(inode, 0, 0, 1))
+      EXPECT_TRUE(taken.insert(*at).second);
     EXPECT_EQ(allocator.free_fragments(), 0U) << "to the last fragment, in all groups";
     const FragmentAddress again = *taken.begin();
     EXPECT_TRUE(allocator.free(again, 1));

@@ -1,6 +1,7 @@
 #pragma once
-// Who owns what: a bit for each fragment of the file system, in rows of whole words, one row a group, so that
-// a row can be compared with the group's map word by word. A run lies in one block, hence in one word.
+// Who owns what: a bit for each fragment of the file system, in rows of whole words, one row a
+// group, so that a row can be compared with the group's map word by word. A run lies in one block,
+// hence in one word.
 
 #include <bit>
 #include <cstdint>
@@ -34,7 +35,9 @@ class BlockMap {
     return free;
   }
   void release(FragmentAddress at, std::uint32_t count) { word_of(at) &= ~mask_of(at, count); }
-  bool taken(FragmentAddress at, std::uint32_t count) { return (word_of(at) & mask_of(at, count)) != 0; }
+  bool taken(FragmentAddress at, std::uint32_t count) {
+    return (word_of(at) & mask_of(at, count)) != 0;
+  }
 
   std::uint32_t row_words() const { return row_words_; }
   const std::uint64_t* row(std::uint32_t group) const {

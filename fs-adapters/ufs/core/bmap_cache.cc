@@ -38,7 +38,8 @@ void BmapCache::lay_over(const Geometry& geometry, std::span<std::byte> indirect
 
 bool BmapCache::is_sound(const Geometry& geometry) const {
   if (empty()) return !alone_;
-  if (count_ > kAddressesMax || first_ < kDirectPointers || end() > geometry.file_blocks_max()) return false;
+  if (count_ > kAddressesMax || first_ < kDirectPointers || end() > geometry.file_blocks_max())
+    return false;
   const std::uint64_t start = geometry.first_of_indirect(first_);
   return geometry.first_of_indirect(end() - 1) == start && (!alone_ || start == kDirectPointers);
 }

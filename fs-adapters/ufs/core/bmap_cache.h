@@ -1,16 +1,18 @@
 #pragma once
-// The bmap cache: where the last blocks of a file are, beside its inode instead of in the indirect block (Peacock,
-// Kamaraju and Agrawal 1998, section 3.3). A block that is appended changes the inode anyway; with its address in
-// the same sector an append writes one block of metadata, not two.
+// The bmap cache: where the last blocks of a file are, beside its inode instead of in the indirect
+// block (Peacock, Kamaraju and Agrawal 1998, section 3.3). A block that is appended changes the
+// inode anyway; with its address in the same sector an append writes one block of metadata, not
+// two.
 //
 //   file's blocks   ... 40 41 42 | 43 44 45 | ...        the indirect block says what 43 to 45 are when they were
 //                                  cache               merged; until then the cache does
 //
-// What the cache covers it decides alone, holes included: what the indirect block says of it is older, or the same.
-// Hence a cut may come anywhere between a merge (merge_bmap_cache(), file_blocks.h) and the write of an inode that
-// has another cache. Only regular files have one, and only one indirect block's pointers are in it. That block may
-// never have been written (`alone`): then the cache is all that it would hold. That is so for the inode's own single
-// indirect block only: of one that another indirect block leads to, an older inode might be longer.
+// What the cache covers it decides alone, holes included: what the indirect block says of it is
+// older, or the same. Hence a cut may come anywhere between a merge (merge_bmap_cache(),
+// file_blocks.h) and the write of an inode that has another cache. Only regular files have one, and
+// only one indirect block's pointers are in it. That block may never have been written (`alone`):
+// then the cache is all that it would hold. That is so for the inode's own single indirect block
+// only: of one that another indirect block leads to, an older inode might be longer.
 //
 // In the inode's extension (inode_extension.h), from byte 64 on:
 //
@@ -49,7 +51,8 @@ class BmapCache {
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
   /// Its pointers would be in the lowest indirect block whose first pointer is that of `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
-  /// Puts its addresses where they belong in that indirect block's bytes; zeroes around them where it is alone.
+  /// Puts its addresses where they belong in that indirect block's bytes; zeroes around them where
+  /// it is alone.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
   /// False: no mounted file system has left it so. It is followed only after this question.
   bool is_sound(const Geometry& geometry) const;

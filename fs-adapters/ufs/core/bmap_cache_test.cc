@@ -1,4 +1,5 @@
-// The bmap cache: its bytes, who reads and checks it, and what a cut leaves of blocks that an fsync has promised.
+// The bmap cache: its bytes, who reads and checks it, and what a cut leaves of blocks that an fsync
+// has promised.
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 
@@ -151,8 +152,8 @@ TEST(BmapCache, OfAMountedInodeIsBelievedAfterALook) {
   m.as_user([&] { EXPECT_FALSE(m.file_system->stat("f")); });
 }
 
-/// Whatever level of indirect blocks an append is in: after each write, and each torn one, all that an fsync has
-/// promised can be read, before and after a repair.
+/// Whatever level of indirect blocks an append is in: after each write, and each torn one, all that
+/// an fsync has promised can be read, before and after a repair.
 class BmapCuts : public testing::TestWithParam<const char*> {};
 
 TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
@@ -195,7 +196,8 @@ TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
     };
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
-    grow(20, false);  // the cache of what was promised is merged, and the inode is written by others
+    grow(20,
+         false);  // the cache of what was promised is merged, and the inode is written by others
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());
     for (int i = 0; i < 30; ++i) grow(3, i % 4 == 0);
@@ -220,14 +222,16 @@ TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
       promised = promises[next].cut != 0 ? 0 : promises[next].size;
     for (const bool torn : {true, false}) {
       const std::size_t half = write.bytes.size() / kSectorBytes / 2 * kSectorBytes;
-      ASSERT_TRUE((*before)->write(write.lba, torn ? std::span(write.bytes).first(half) : write.bytes));
+      ASSERT_TRUE(
+          (*before)->write(write.lba, torn ? std::span(write.bytes).first(half) : write.bytes));
       ASSERT_TRUE((*before)->read(0, bytes));
       const auto image = media::MemoryStore::create(m.store->sectors());
       ASSERT_TRUE((*image)->write(0, bytes));
       const auto found = fsck.run(**image, {.repair = true});
       ASSERT_TRUE(found && !found->unrepaired);
       for (const Finding& finding : found->findings)
-        ASSERT_TRUE(permitted(m.setup, finding.kind)) << "after " << done << " writes: " << finding.text;
+        ASSERT_TRUE(permitted(m.setup, finding.kind))
+            << "after " << done << " writes: " << finding.text;
       for (const model::SectorStore* store : {before->get(), image->get()}) {
         if (promised == 0) continue;
         const auto reader = ImageReader::open(*store);
@@ -235,7 +239,8 @@ TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
         std::string text(promised, '?');
         const auto number = reader->lookup("f");
         ASSERT_TRUE(number && reader->read(*number, 0, std::as_writable_bytes(std::span(text))));
-        ASSERT_TRUE(text == text_until(promised)) << "after " << done << " writes of " << m.log.log.size();
+        ASSERT_TRUE(text == text_until(promised))
+            << "after " << done << " writes of " << m.log.log.size();
       }
     }
     ++done;

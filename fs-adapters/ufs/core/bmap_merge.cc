@@ -1,5 +1,5 @@
-// A cache's addresses go where they belong (file_blocks.h, bmap_cache.h). When the caller may go on is the scheme's
-// to say.
+// A cache's addresses go where they belong (file_blocks.h, bmap_cache.h). When the caller may go on
+// is the scheme's to say.
 
 #include <algorithm>
 #include <cerrno>
@@ -23,7 +23,8 @@ VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& ino
   }
   if (at == 0 || !geometry.is_data(at)) return refuse(EIO);
   if (!inode.bmap.alone()) return volume.read_block(at);
-  return volume.cache.get(Volume::place(at), os::Content::metadata, volume.lba(at), geometry.block_bytes());
+  return volume.cache.get(Volume::place(at), os::Content::metadata, volume.lba(at),
+                          geometry.block_bytes());
 }
 
 VfsResult<void> merge(Volume& volume, CoreInode& inode, BmapMerge why) {

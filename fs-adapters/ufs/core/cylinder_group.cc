@@ -1,6 +1,6 @@
-// The maps of one cylinder group (cylinder_group.h). A block has at most eight fragments, so its part of the
-// map never crosses a byte: the bits of a block are one small number, and a change is the difference of what
-// that number says before and after.
+// The maps of one cylinder group (cylinder_group.h). A block has at most eight fragments, so its
+// part of the map never crosses a byte: the bits of a block are one small number, and a change is
+// the difference of what that number says before and after.
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
 
@@ -17,11 +17,12 @@ using namespace little_endian;
 namespace {
 
 constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 16, kCgInodes16 = 18,
-                      kCgFragments = 20, kCgBlockRotor = 40, kCgFragmentRotor = 44, kCgInodeRotor = 48,
-                      kCgRuns = 52, kCgBlockTotalsOffset = 84, kCgBlockPositionsOffset = 88,
-                      kCgInodesOffset = 92, kCgFragmentsOffset = 96, kCgEndOffset = 100, kCgClusters = 112,
-                      kCgInitialised = 120;
-// The old tables of free blocks by cylinder and by rotational position: one cylinder with one position.
+                      kCgFragments = 20, kCgBlockRotor = 40, kCgFragmentRotor = 44,
+                      kCgInodeRotor = 48, kCgRuns = 52, kCgBlockTotalsOffset = 84,
+                      kCgBlockPositionsOffset = 88, kCgInodesOffset = 92, kCgFragmentsOffset = 96,
+                      kCgEndOffset = 100, kCgClusters = 112, kCgInitialised = 120;
+// The old tables of free blocks by cylinder and by rotational position: one cylinder with one
+// position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
 std::uint32_t map_bytes(std::uint32_t bits) {
@@ -55,7 +56,8 @@ void each_run(std::uint32_t bits, std::uint32_t width, Run run) {
 }  // namespace
 
 std::uint64_t CylinderGroup::maps_end(std::uint32_t inodes, std::uint32_t fragments) {
-  return std::uint64_t{kGroupFixedBytes} + kOldTablesBytes + map_bytes(inodes) + map_bytes(fragments);
+  return std::uint64_t{kGroupFixedBytes} + kOldTablesBytes + map_bytes(inodes) +
+         map_bytes(fragments);
 }
 
 std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fragments,
@@ -66,7 +68,8 @@ std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fr
 
 std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                       std::uint32_t group) {
-  if (header.size() < kGroupFixedBytes || header.size() < geometry.header_bytes()) return "is cut short";
+  if (header.size() < kGroupFixedBytes || header.size() < geometry.header_bytes())
+    return "is cut short";
   if (load32(header, kCgMagic) != kGroupMagic)
     return fmt::format("has no magic number ({:#x})", load32(header, kCgMagic));
   if (load32(header, kCgIndex) != group)
@@ -76,8 +79,9 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
                        geometry.group_fragments(group));
   // Where there are marks their place follows from that of the maps.
   const std::uint64_t end_of_maps =
-      geometry.features().fast_check ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
-                                     : geometry.header_bytes();
+      geometry.features().fast_check
+          ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
+          : geometry.header_bytes();
   const auto inside = [&](std::size_t field, std::uint32_t bits) {
     const std::uint64_t offset = load32(header, field);
     return offset >= kGroupFixedBytes && offset + map_bytes(bits) <= end_of_maps;
@@ -94,7 +98,8 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   return {};
 }
 
-CylinderGroup::CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group)
+CylinderGroup::CylinderGroup(const Geometry& geometry, std::span<std::byte> header,
+                             std::uint32_t group)
     : geometry_(geometry),
       header_(header),
       group_(group),
@@ -102,10 +107,12 @@ CylinderGroup::CylinderGroup(const Geometry& geometry, std::span<std::byte> head
       inodes_at_(load32(header, kCgInodesOffset)),
       fragments_at_(load32(header, kCgFragmentsOffset)) {}
 
-bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group) {
+bool CylinderGroup::format(const Geometry& geometry, std::span<std::byte> header,
+                           std::uint32_t group) {
   const std::uint32_t fragments = geometry.group_fragments(group);
   const std::uint32_t inodes = geometry.inodes_per_group();
-  if (header_bytes(inodes, geometry.fragments_per_group(), geometry.features()) > geometry.header_bytes())
+  if (header_bytes(inodes, geometry.fragments_per_group(), geometry.features()) >
+      geometry.header_bytes())
     return false;
   std::fill(header.begin(), header.end(), std::byte{0});
   store32(header, kCgMagic, kGroupMagic), store32(header, kCgIndex, group);
@@ -267,12 +274,14 @@ std::optional<std::uint32_t> CylinderGroup::find_block(std::uint32_t from) const
   const std::uint32_t width = geometry_.fragments_per_block();
   const std::uint32_t blocks = fragments_ / width;
   const std::uint32_t start = from / width < blocks ? from / width : 0;
-  for (std::uint32_t i = 0, block = start; i < blocks; ++i, block = block + 1 == blocks ? 0 : block + 1)
+  for (std::uint32_t i = 0, block = start; i < blocks;
+       ++i, block = block + 1 == blocks ? 0 : block + 1)
     if (block_free(block * width)) return block * width;
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from, std::uint32_t count) const {
+std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from,
+                                                           std::uint32_t count) const {
   const std::uint32_t width = geometry_.fragments_per_block();
   const auto known = runs();
   std::uint32_t wanted = count;
@@ -280,7 +289,8 @@ std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from, s
   if (wanted >= width) return std::nullopt;
   const std::uint32_t blocks = (fragments_ + width - 1) / width;
   const std::uint32_t start = from < fragments_ ? from / width : 0;
-  for (std::uint32_t i = 0, block = start; i < blocks; ++i, block = block + 1 == blocks ? 0 : block + 1) {
+  for (std::uint32_t i = 0, block = start; i < blocks;
+       ++i, block = block + 1 == blocks ? 0 : block + 1) {
     const std::uint32_t bits = block_bits(block * width);
     if (bits == 0 || bits == mask_of(width)) continue;
     std::optional<std::uint32_t> found;

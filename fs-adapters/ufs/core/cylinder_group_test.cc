@@ -104,7 +104,8 @@ TEST(CylinderGroup, CountsStayWhatTheMapsSay) {
       const auto count = static_cast<std::uint32_t>(1 + random.below(width - at % width));
       if (group.run_free(at, count)) {
         group.use(at, count);
-      } else if (group.run_used(at, count) && bench.geometry.is_data(bench.geometry.group_base(1) + at)) {
+      } else if (group.run_used(at, count) &&
+                 bench.geometry.is_data(bench.geometry.group_base(1) + at)) {
         group.free(at, count);
       }
     }

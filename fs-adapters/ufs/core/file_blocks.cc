@@ -41,7 +41,8 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   volume.inodes.mark_changed(inode);
 }
 
-/// Where the pointer to a block is: in the inode, or at `index` of a block that is held, or in the bmap cache.
+/// Where the pointer to a block is: in the inode, or at `index` of a block that is held, or in the
+/// bmap cache.
 struct PointerPlace {
   struct Cached {
     BmapCache cache;             ///< the inode's from now on, with room for the pointer
@@ -53,7 +54,8 @@ struct PointerPlace {
 };
 
 FragmentAddress& inode_pointer(CoreInode& inode, std::uint32_t slot) {
-  return slot < kDirectPointers ? inode.disk.direct[slot] : inode.disk.indirect[slot - kDirectPointers];
+  return slot < kDirectPointers ? inode.disk.direct[slot]
+                                : inode.disk.indirect[slot - kDirectPointers];
 }
 
 FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
@@ -66,42 +68,47 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
     return place.index == 0 ? 0 : load32(place.holder.bytes(), (std::size_t{place.index} - 1) * 4);
-  return place.index == 0 || place.index >= kDirectPointers ? 0 : inode.disk.direct[place.index - 1];
+  return place.index == 0 || place.index >= kDirectPointers ? 0
+                                                            : inode.disk.direct[place.index - 1];
 }
 
-/// The place of the preceding block of the file, which allocation follows; 0: there is none, or its pointer is damaged.
+/// The place of the preceding block of the file, which allocation follows; 0: there is none, or its
+/// pointer is damaged.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;
 }
 
-/// A whole block for a pointer that leads nowhere yet. The pointer is set; its holder stays held, changed.
+/// A whole block for a pointer that leads nowhere yet. The pointer is set; its holder stays held,
+/// changed.
 VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, CoreInode& inode,
-                                         PointerPlace& place, BlockKind kind, const BlockWanted& wanted,
-                                         std::uint32_t fragments) {
+                                         PointerPlace& place, BlockKind kind,
+                                         const BlockWanted& wanted, std::uint32_t fragments) {
   const std::int64_t block = wanted.block;
   auto at = volume.allocator.allocate(inode, block, before(volume, inode, place), fragments);
   if (!at) return pass_on_errno(at);
   const bool indirect = kind == BlockKind::indirect;
   const os::BufferKey key = indirect ? Volume::place(*at) : Volume::block_of(inode.number, block);
-  os::HeldBuffer buffer = volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode),
-                                           volume.lba(*at), volume.bytes(fragments));
+  os::HeldBuffer buffer =
+      volume.cache.get(key, indirect ? os::Content::metadata : content_of(inode), volume.lba(*at),
+                       volume.bytes(fragments));
   if (indirect) {
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
   } else {
     if (wanted.first_contents.size() < buffer.bytes().size()) clear(inode, buffer.bytes());
     std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
   }
-  auto initialised = volume.scheme->block_allocated(operation,
-                                                    {.inode = inode,
-                                                     .kind = kind,
-                                                     .block = block,
-                                                     .at = *at,
-                                                     .fragments = fragments,
-                                                     .old_size_bytes = inode.disk.size_bytes,
-                                                     .holder = place.holder ? &place.holder : nullptr,
-                                                     .slot = place.index},
-                                                    std::move(buffer));
+  auto initialised =
+      volume.scheme->block_allocated(operation,
+                                     {.inode = inode,
+                                      .kind = kind,
+                                      .block = block,
+                                      .at = *at,
+                                      .fragments = fragments,
+                                      .old_size_bytes = inode.disk.size_bytes,
+                                      .holder = place.holder ? &place.holder : nullptr,
+                                      .slot = place.index},
+                                     std::move(buffer));
   if (!initialised) return initialised;
   if (place.cached) {
     place.cached->cache.set(static_cast<std::uint64_t>(block), *at);
@@ -117,7 +124,8 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
 
 /// Direct block `block`, which is there with `have` fragments, gets `want`.
 VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, CoreInode& inode,
-                                         std::uint32_t block, std::uint32_t have, std::uint32_t want) {
+                                         std::uint32_t block, std::uint32_t have,
+                                         std::uint32_t want) {
   const FragmentAddress old_at = inode.disk.direct[block];
   std::vector<std::byte> kept;
   {
@@ -130,7 +138,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   auto extended = volume.allocator.extend(inode, old_at, have, want);
   if (!extended) return pass_on_errno(extended);
   if (!*extended) {
-    auto other = volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want);
+    auto other =
+        volume.allocator.allocate(inode, block, before(volume, inode, {.index = block}), want);
     if (!other) return pass_on_errno(other);
     at = *other;
   }
@@ -153,7 +162,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // From here on the old place is nobody's, and whoever reads the file finds its buffer by the new one.
+  // From here on the old place is nobody's, and whoever reads the file finds its buffer by the new
+  // one.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -163,8 +173,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
                                                 .moved = true},
                                                {});
   if (!removed) return pass_on_errno(removed);
-  auto again = volume.cache.read(Volume::block_of(inode.number, block), content_of(inode), volume.lba(at),
-                                 volume.bytes(want));
+  auto again = volume.cache.read(Volume::block_of(inode.number, block), content_of(inode),
+                                 volume.lba(at), volume.bytes(want));
   if (!again) return refuse(EIO);
   if (inode.disk.is_directory()) volume.scheme->directory_block_read(*again);
   return std::move(*again);
@@ -176,7 +186,8 @@ VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreIn
   const Geometry& geometry = volume.geometry;
   if (inode.disk.size_bytes == 0) return {};
   const std::uint64_t last = geometry.blocks_of_size(inode.disk.size_bytes) - 1;
-  if (last >= kDirectPointers || std::cmp_less_equal(block, last) || inode.disk.direct[last] == 0) return {};
+  if (last >= kDirectPointers || std::cmp_less_equal(block, last) || inode.disk.direct[last] == 0)
+    return {};
   const std::uint32_t have = geometry.fragments_of_block(inode.disk.size_bytes, last);
   if (have == geometry.fragments_per_block()) return {};
   auto grown = grow_fragments(volume, operation, inode, static_cast<std::uint32_t>(last), have,
@@ -187,11 +198,12 @@ VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreIn
   return {};
 }
 
-VfsResult<os::HeldBuffer> existing_block(Volume& volume, CoreInode& inode, const BlockWanted& wanted,
-                                         FragmentAddress at, std::uint32_t fragments) {
+VfsResult<os::HeldBuffer> existing_block(Volume& volume, CoreInode& inode,
+                                         const BlockWanted& wanted, FragmentAddress at,
+                                         std::uint32_t fragments) {
   if (!wanted.overwritten) return read_file_block(volume, inode, wanted.block, at);
-  return volume.cache.get(Volume::block_of(inode.number, wanted.block), content_of(inode), volume.lba(at),
-                          volume.bytes(fragments));
+  return volume.cache.get(Volume::block_of(inode.number, wanted.block), content_of(inode),
+                          volume.lba(at), volume.bytes(fragments));
 }
 
 VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
@@ -212,8 +224,8 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// The upper one of two indirect blocks has a new pointer. An inode with a bmap cache of the lower one's may be on the
-/// disk at any time from now on, and must find it.
+/// The upper one of two indirect blocks has a new pointer. An inode with a bmap cache of the lower
+/// one's may be on the disk at any time from now on, and must find it.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));
@@ -260,7 +272,8 @@ bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64
 /// Where the indirect block leads to for a block that the cache does not cover.
 VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted) {
-  if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block))) return FragmentAddress{0};
+  if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
+    return FragmentAddress{0};
   const auto place = reach_pointer(volume, operation, inode, wanted);
   if (!place) return pass_on_errno(place);
   return pointer(inode, *place);
@@ -313,7 +326,8 @@ VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operatio
 }  // namespace
 
 VfsResult<FragmentAddress> find_block(Volume& volume, CoreInode& inode, std::int64_t block) {
-  if (block < 0 || std::cmp_greater_equal(block, volume.geometry.file_blocks_max())) return refuse(EFBIG);
+  if (block < 0 || std::cmp_greater_equal(block, volume.geometry.file_blocks_max()))
+    return refuse(EFBIG);
   const auto number = static_cast<std::uint64_t>(block);
   FragmentAddress at = 0;
   if (inode.bmap.covers(number)) {
@@ -336,7 +350,8 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
                                           FragmentAddress at) {
   const Geometry& geometry = volume.geometry;
   const auto length = [&](std::int64_t of) {
-    return volume.bytes(geometry.fragments_of_block(inode.disk.size_bytes, static_cast<std::uint64_t>(of)));
+    return volume.bytes(
+        geometry.fragments_of_block(inode.disk.size_bytes, static_cast<std::uint64_t>(of)));
   };
   const os::BufferKey key = Volume::block_of(inode.number, block);
   if (block == inode.next_sequential &&
@@ -344,8 +359,8 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
     const auto next = find_block(volume, inode, block + 1);
     if (next && *next != 0) {
       volume.cache.read_ahead(key, content_of(inode), volume.lba(at), length(block));
-      volume.cache.read_ahead(Volume::block_of(inode.number, block + 1), content_of(inode), volume.lba(*next),
-                              length(block + 1));
+      volume.cache.read_ahead(Volume::block_of(inode.number, block + 1), content_of(inode),
+                              volume.lba(*next), length(block + 1));
     }
   }
   inode.next_sequential = block + 1;

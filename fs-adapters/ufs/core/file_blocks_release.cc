@@ -1,8 +1,9 @@
 // From a file's blocks to their places (file_blocks.h): taking blocks away.
 //
-// What is taken from one holder of pointers, the inode or an indirect block that stays, is told to the scheme
-// at once when the holder's pointers are reset: deepest first, the inode last. A tree of indirect blocks that
-// goes wholly is the inode's (or its upper block's) loss: its own pointers are not touched.
+// What is taken from one holder of pointers, the inode or an indirect block that stays, is told to
+// the scheme at once when the holder's pointers are reset: deepest first, the inode last. A tree of
+// indirect blocks that goes wholly is the inode's (or its upper block's) loss: its own pointers are
+// not touched.
 
 #include <algorithm>
 #include <cerrno>
@@ -19,8 +20,12 @@ namespace {
 /// Blocks of a file, `end` excluded.
 struct BlockRange {
   std::uint64_t first = 0, end = 0;
-  bool covers(std::uint64_t from, std::uint64_t count) const { return first <= from && from + count <= end; }
-  bool meets(std::uint64_t from, std::uint64_t count) const { return from < end && first < from + count; }
+  bool covers(std::uint64_t from, std::uint64_t count) const {
+    return first <= from && from + count <= end;
+  }
+  bool meets(std::uint64_t from, std::uint64_t count) const {
+    return from < end && first < from + count;
+  }
 };
 
 class Taker {
@@ -102,8 +107,8 @@ class Taker {
   }
 
   /// What of `range` the inode leads to; its own pointers are reset, their extents added.
-  VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range, std::uint64_t size_bytes,
-                                  std::vector<Extent>& extents) {
+  VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
+                                  std::uint64_t size_bytes, std::vector<Extent>& extents) {
     Inode& disk = inode_.disk;
     for (std::uint32_t level = kIndirectPointers; level >= 1; --level) {
       const std::uint64_t from = geometry().blocks_within(level - 1);
@@ -142,7 +147,8 @@ class Taker {
   tree::BlockBudget budget_;
 };
 
-/// The file ends inside a block that stays: what is behind becomes zero, fragments that are not needed go.
+/// The file ends inside a block that stays: what is behind becomes zero, fragments that are not
+/// needed go.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;
@@ -163,16 +169,16 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   extents.push_back({*at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
   // Shorter from now on: it must not be written over what others may get.
-  auto shorter =
-      volume.cache.read(key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data,
-                        volume.lba(*at), volume.bytes(want));
+  auto shorter = volume.cache.read(
+      key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(*at),
+      volume.bytes(want));
   if (!shorter) return refuse(EIO);
   volume.cache.write_delayed(std::move(*shorter));
   return {};
 }
 
-void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels, tree::BlockBudget& budget,
-                   std::vector<os::BufferKey>& found) {
+void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
+                   tree::BlockBudget& budget, std::vector<os::BufferKey>& found) {
   if (at == 0 || !volume.geometry.is_block(at) || !budget.take()) return;
   if (levels > 1) {
     std::vector<FragmentAddress> below;
@@ -180,16 +186,19 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels, tre
       for (std::uint32_t i = 0; i < volume.geometry.pointers_per_block(); ++i)
         if (const FragmentAddress child = load32(buffer->bytes(), std::size_t{i} * 4); child != 0)
           below.push_back(child);
-    for (const FragmentAddress child : below) add_unwritten(volume, child, levels - 1, budget, found);
+    for (const FragmentAddress child : below)
+      add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
   volume.cache.release(volume.cache.cached(key));  // who changes it now has done so
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Blocks [first, end) are about to go. An inode on the disk that still had one of them in a cache would lead to what
-/// has become free; only one that loses all its indirect blocks loses its cache in the same write.
-VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first, std::uint64_t end) {
+/// Blocks [first, end) are about to go. An inode on the disk that still had one of them in a cache
+/// would lead to what has become free; only one that loses all its indirect blocks loses its cache
+/// in the same write.
+VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
+                                 std::uint64_t end) {
   const bool none = end <= kDirectPointers;
   const bool all = first <= kDirectPointers && end >= volume.geometry.file_blocks_max();
   return none || all ? VfsResult<void>() : end_bmap_cache(volume, inode);
@@ -197,10 +206,10 @@ VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t
 
 }  // namespace
 
-VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode, std::int64_t first,
-                            std::int64_t end) {
-  if (auto ended =
-          end_cache_before(volume, inode, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end));
+VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode,
+                            std::int64_t first, std::int64_t end) {
+  if (auto ended = end_cache_before(volume, inode, static_cast<std::uint64_t>(first),
+                                    static_cast<std::uint64_t>(end));
       !ended)
     return ended;
   Taker taker(volume, inode);
@@ -210,16 +219,18 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
   if (!taken || extents.empty()) return taken;
   taker.forget_sectors(extents);
   return volume.scheme->blocks_removed(
-      operation, {.inode = inode, .extents = std::move(extents), .first_block = first, .end_block = end}, {});
+      operation,
+      {.inode = inode, .extents = std::move(extents), .first_block = first, .end_block = end}, {});
 }
 
-VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode, std::uint64_t size_bytes) {
+VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
+                         std::uint64_t size_bytes) {
   const Geometry& geometry = volume.geometry;
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // The last block is there, whatever lies before it: a file must not end in a hole, says the format's
-    // fsck.
+    // The last block is there, whatever lies before it: a file must not end in a hole, says the
+    // format's fsck.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     auto grown = block_for_writing(volume, operation, inode,
@@ -235,19 +246,21 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   TRY(end_cache_before(volume, inode, first, geometry.file_blocks_max()));
   if (size_bytes < old_size) TRY(cut_last_block(volume, inode, size_bytes, extents));
   Taker taker(volume, inode);
-  auto taken = taker.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
+  auto taken =
+      taker.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
   if (!taken) return taken;
   inode.disk.size_bytes = size_bytes;
   if (first <= kDirectPointers) inode.bmap = {};
   volume.inodes.mark_changed(inode);
   if (extents.empty()) return {};
   taker.forget_sectors(extents);
-  return volume.scheme->blocks_removed(operation,
-                                       {.inode = inode,
-                                        .extents = std::move(extents),
-                                        .first_block = static_cast<std::int64_t>(first),
-                                        .end_block = static_cast<std::int64_t>(geometry.file_blocks_max())},
-                                       {});
+  return volume.scheme->blocks_removed(
+      operation,
+      {.inode = inode,
+       .extents = std::move(extents),
+       .first_block = static_cast<std::int64_t>(first),
+       .end_block = static_cast<std::int64_t>(geometry.file_blocks_max())},
+      {});
 }
 
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode) {
@@ -255,8 +268,8 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
     Operation none;  // nothing of it stays: no indirect block is told
-    auto taken =
-        taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()}, inode.disk.size_bytes, extents);
+    auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
+                                       inode.disk.size_bytes, extents);
     if (!taken) return pass_on_errno(taken);
   }
   volume.cache.discard_object(inode.number);

@@ -33,8 +33,9 @@ Result<void> has_features(const Features& there, const Features& needed) {
     options += fmt::format(" --{} 1", option.name);
   }
   if (names.empty()) return {};
-  return fail(kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
-              fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
+  return fail(
+      kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
+      fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
 }
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
@@ -65,10 +66,12 @@ FileSystem::~FileSystem() {
   volume_->syncer.forget_work();  // work items hold inodes of this volume
 }
 
-Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const MountOptions& options) {
-  auto block = system.cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
-                                 kSuperblockBytes);
-  if (!block) return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
+Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
+                                                      const MountOptions& options) {
+  auto block = system.cache.read(kSuperblockKey, os::Content::metadata,
+                                 kSuperblockByte / kSectorBytes, kSuperblockBytes);
+  if (!block)
+    return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
   auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
   system.cache.release(std::move(*block));
   if (!superblock) return pass_on(superblock);
@@ -92,26 +95,31 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system, const 
         std::size_t{geometry.fragments_of(count * kSummaryBytes)} * geometry.fragment_bytes());
     if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
     for (std::uint32_t i = 0; i < count; ++i)
-      groups[first + i] =
-          decode_group_record(summaries->bytes().subspan(std::size_t{i} * kSummaryBytes, kSummaryBytes),
-                              superblock->features)
-              .counts;
+      groups[first + i] = decode_group_record(summaries->bytes().subspan(
+                                                  std::size_t{i} * kSummaryBytes, kSummaryBytes),
+                                              superblock->features)
+                              .counts;
   }
-  auto volume = std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
-  // What is marked was marked by another mount. Of one that a check should have seen this one knows nothing.
+  auto volume =
+      std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
+  // What is marked was marked by another mount. Of one that a check should have seen this one knows
+  // nothing.
   if (superblock->clean)
     volume->super.begin_generation();
   else
     volume->super.full_check = true;
-  // Of groups that a check should have seen the counts are not known: those stay on the map while this mount lasts.
+  // Of groups that a check should have seen the counts are not known: those stay on the map while
+  // this mount lasts.
   volume->unchecked = !superblock->clean;
   if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
   volume->journal = journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
-  if (!volume->scheme) return fail(kSubject, "there is no such ordering scheme", "choose another one");
+  if (!volume->scheme)
+    return fail(kSubject, "there is no such ordering scheme", "choose another one");
   system.cache.hooks(volume->scheme.get());
-  std::unique_ptr<FileSystem> mounted(new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
+  std::unique_ptr<FileSystem> mounted(
+      new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
   const auto root = mounted->volume_->inodes.get(kRootInode, nullptr);
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is not a directory", "run fsck on it");
@@ -129,7 +137,8 @@ VfsResult<void> FileSystem::unmount() {
   const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
-  // The totals lie in several sectors, "clean" in the first: where a fast check believes it, they are there before.
+  // The totals lie in several sectors, "clean" in the first: where a fast check believes it, they
+  // are there before.
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
@@ -152,8 +161,10 @@ void FileSystem::abandon() {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
-  // A work item that the syncer or another user has begun is no longer waiting, and has metadata to change.
-  for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way(); ++round)
+  // A work item that the syncer or another user has begun is no longer waiting, and has metadata to
+  // change.
+  for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way();
+       ++round)
     done = volume_->scheme->sync();
   if (done && volume_->stopped()) done = refuse(EIO);
   return done;

@@ -1,5 +1,6 @@
 #pragma once
-// The mounted file system: the tree (tree/file_system.h) on a volume, for as many fibers at once as like.
+// The mounted file system: the tree (tree/file_system.h) on a volume, for as many fibers at once as
+// like.
 //
 // Every function is called from within a fiber.
 
@@ -27,11 +28,13 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
-  /// What one file's full blocks may have on their way to the disk (write_behind.h); 0: data wait for the syncer.
+  /// What one file's full blocks may have on their way to the disk (write_behind.h); 0: data wait
+  /// for the syncer.
   std::uint64_t write_behind_bytes = 0;
   /// What the scheme relies on in the format: a file system without one of these is refused.
   Features needs = {};
-  /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they do.
+  /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they
+  /// do.
   bool although_not_clean = false;
 };
 
@@ -42,13 +45,14 @@ class TreeStore;
 
 class FileSystem : public tree::FileSystem {
  public:
-  /// What the journal of a file system that was not unmounted holds is brought to its place first. The
-  /// journal scheme makes a journal where there is none.
+  /// What the journal of a file system that was not unmounted holds is brought to its place first.
+  /// The journal scheme makes a journal where there is none.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;
 
-  /// Writes everything and says so in the superblock. Files still open are closed. Afterwards there is
-  /// nothing to be done but to destroy it. An error: the disk has gone; it is unmounted all the same.
+  /// Writes everything and says so in the superblock. Files still open are closed. Afterwards there
+  /// is nothing to be done but to destroy it. An error: the disk has gone; it is unmounted all the
+  /// same.
   VfsResult<void> unmount();
   /// Without a write: the power is gone. Nothing of it is left behind the call.
   void abandon();

@@ -11,7 +11,8 @@ using bench::Mounted;
 using bench::Setup;
 
 class EveryScheme : public testing::TestWithParam<Setup> {};
-INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()), bench::test_name);
+INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()),
+                         bench::test_name);
 
 TEST_P(EveryScheme, NamesFilesAndLinks) {
   Mounted m(GetParam());
@@ -72,7 +73,8 @@ TEST_P(EveryScheme, APathMayBeginWithAnInode) {
     EXPECT_TRUE(fs.link(a, d + "/b"));
     EXPECT_TRUE(fs.rename(d + "/b", name_of("") + "/c", RenameMode::no_replace));
     EXPECT_EQ(fs.stat(a)->links, 2U);
-    EXPECT_TRUE(fs.set_attributes(a, {.mode = 0640, .user = 7, .group = 8, .accessed_ns = -1'500'000'000}));
+    EXPECT_TRUE(
+        fs.set_attributes(a, {.mode = 0640, .user = 7, .group = 8, .accessed_ns = -1'500'000'000}));
     const auto status = fs.stat("c");
     EXPECT_EQ(status->mode, 0640U);
     EXPECT_EQ(status->user, 7U);
@@ -141,7 +143,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
     ASSERT_TRUE(file);
     std::string mirror;
     for (int i = 0; i < 40; ++i) {  // by odd lengths: fragments that grow, move, become blocks
-      const std::string piece(static_cast<std::size_t>(700 + 377 * i), static_cast<char>('a' + i % 26));
+      const std::string piece(static_cast<std::size_t>(700 + 377 * i),
+                              static_cast<char>('a' + i % 26));
       ASSERT_TRUE(fs.append(*file, bench::bytes_of(piece)));
       if (i % 7 == 0) {
         bench::put_file(fs, "g" + std::to_string(i), "in the way");
@@ -152,7 +155,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
     const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;  // behind the first double indirect
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));
     EXPECT_EQ(fs.stat("f")->size_bytes, far + 3);
-    ASSERT_TRUE(fs.pwrite(*file, 4096ULL * (12 + 1024 + 1024 * 1024 + 9), bench::bytes_of("farther")));
+    ASSERT_TRUE(
+        fs.pwrite(*file, 4096ULL * (12 + 1024 + 1024 * 1024 + 9), bench::bytes_of("farther")));
     for (const std::size_t size : {std::size_t{200'000}, std::size_t{52'000}, std::size_t{5'000}}) {
       ASSERT_TRUE(fs.truncate(*file, size));
       EXPECT_EQ(bench::get_file(fs, "f"), mirror.substr(0, size));
@@ -174,8 +178,9 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
 }
 
 TEST_P(EveryScheme, NoSpaceLeavesWhatWas) {
-  Mounted m(GetParam(), {.device_bytes = 2 << 20,
-                         .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
+  Mounted m(GetParam(),
+            {.device_bytes = 2 << 20,
+             .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -242,8 +247,8 @@ TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
   bench::expect_clean(*m.store);
 }
 
-/// A directory d, a file f, and several users, of whom each is begun when the one before has come to a lock
-/// that is taken, or ended.
+/// A directory d, a file f, and several users, of whom each is begun when the one before has come
+/// to a lock that is taken, or ended.
 class SeveralUsers : public testing::TestWithParam<Setup> {
  protected:
   SeveralUsers() : m_(GetParam()) {
@@ -280,7 +285,8 @@ class SeveralUsers : public testing::TestWithParam<Setup> {
   InodeNumber directory_ = 0;
   std::vector<std::unique_ptr<os::Account>> accounts_;
 };
-INSTANTIATE_TEST_SUITE_P(Ufs, SeveralUsers, testing::ValuesIn(bench::all_setups()), bench::test_name);
+INSTANTIATE_TEST_SUITE_P(Ufs, SeveralUsers, testing::ValuesIn(bench::all_setups()),
+                         bench::test_name);
 
 TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
   bool go = false;
@@ -289,7 +295,8 @@ TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
   begin([&] { linked = m_.file_system->link("f", "d/new"); });
   begin([&] { removed = m_.file_system->unlink("f"); });
   const bool at_once = removed.has_value();
-  EXPECT_TRUE(at_once || GetParam().mount.scheme == SchemeKind::journal) << "which lets nobody in meanwhile";
+  EXPECT_TRUE(at_once || GetParam().mount.scheme == SchemeKind::journal)
+      << "which lets nobody in meanwhile";
   go = true;
   m_.executor.run();
   EXPECT_TRUE(removed);
@@ -301,7 +308,8 @@ TEST_P(SeveralUsers, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) 
   bool go = false, go_on = false;
   VfsResult<void> renamed, removed = refuse(EBUSY);
   begin_holding_d(go);
-  begin([&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
+  begin(
+      [&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
   begin_holding_d(go_on);
   go = true;
   m_.executor.run_until(m_.executor.now() + model::kSecondNs);  // asks who is above d

@@ -1,6 +1,6 @@
-// fsync of a file keeps the file's name, too, wherever it has been put and whatever has happened since: to
-// the file's inode in core, to the folders that lead to it, to the blocks with which they have grown, to the
-// file's own indirect block, and when somebody else is just doing the same.
+// fsync of a file keeps the file's name, too, wherever it has been put and whatever has happened
+// since: to the file's inode in core, to the folders that lead to it, to the blocks with which they
+// have grown, to the file's own indirect block, and when somebody else is just doing the same.
 
 #include <array>
 
@@ -17,21 +17,26 @@ using bench::Setup;
 /// More than are kept in core when nobody uses them (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Groups of a megabyte, so that folders have their inodes in different blocks; and nobody writes behind.
+/// Groups of a megabyte, so that folders have their inodes in different blocks; and nobody writes
+/// behind.
 bench::MountedOptions nobody_writes_behind() {
-  return {
-      .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 4096, .group_bytes = 1 << 20},
-      .syncer = {.policy = os::SyncerOptions::Policy::none}};
+  return {.mkfs = {.block_bytes = 4096,
+                   .fragment_bytes = 1024,
+                   .bytes_per_inode = 4096,
+                   .group_bytes = 1 << 20},
+          .syncer = {.policy = os::SyncerOptions::Policy::none}};
 }
 
 /// What is in the file, or why it cannot be had.
-std::string text_in(const model::SectorStore& image, const std::string& path, std::uint64_t offset = 0) {
+std::string text_in(const model::SectorStore& image, const std::string& path,
+                    std::uint64_t offset = 0) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
   const auto inode = reader->lookup(path);
   if (!inode) return inode.error().message();
   std::string text(100, '?');
-  const auto got = reader->read(*inode, offset, std::as_writable_bytes(std::span(text.data(), text.size())));
+  const auto got =
+      reader->read(*inode, offset, std::as_writable_bytes(std::span(text.data(), text.size())));
   if (!got) return got.error().message();
   text.resize(*got);
   return text;
@@ -147,7 +152,8 @@ TEST_P(FsyncNames, InADirectoryThatGrows) {
 }
 
 TEST_P(FsyncNames, BehindADirectorysIndirectBlock) {
-  if (GetParam().control) GTEST_SKIP() << "blocks that lead to nobody's name in particular are not written";
+  if (GetParam().control)
+    GTEST_SKIP() << "blocks that lead to nobody's name in particular are not written";
   const auto path = [](int i) { return "d/" + std::string(250, 'n') + std::to_string(i); };
   constexpr int kInTwelveBlocks = 12 * 4096 / 512;  // such a name fills a chunk
   m_.as_user([&] {
@@ -166,7 +172,8 @@ TEST_P(FsyncNames, BehindADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has sent the block, and the cache has dropped it: with -CB a copy of it is being written.
+/// The syncer has sent the block, and the cache has dropped it: with -CB a copy of it is being
+/// written.
 TEST_P(FsyncNames, BehindAnIndirectBlockThatIsBeingWritten) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
@@ -217,7 +224,8 @@ TEST_P(FsyncNames, WhileSomebodyElseSyncsWhatLiesBesideIt) {
   end();
 }
 
-/// R1 where the new name's directory has to grow for it: a block that no inode leads to keeps no name.
+/// R1 where the new name's directory has to grow for it: a block that no inode leads to keeps no
+/// name.
 TEST_P(FsyncNames, ARenameIntoADirectoryThatGrows) {
   if (GetParam().control || replays(m_)) GTEST_SKIP() << "keeps no rule, or keeps it in a replay";
   m_.as_user([&] {
@@ -300,7 +308,9 @@ TEST(PendingNames, AreLookedThroughWhenThereAreMany) {
     Volume& volume = m.file_system->volume();
     ASSERT_TRUE(fs.mkdir("old", 0755));
     ASSERT_TRUE(fs.sync());
-    const auto number = [&](const char* path) { return static_cast<InodeNumber>(fs.stat(path)->inode); };
+    const auto number = [&](const char* path) {
+      return static_cast<InodeNumber>(fs.stat(path)->inode);
+    };
     const InodeNumber old = number("old");
     ASSERT_TRUE(fs.mkdir("d", 0755));
     bench::put_file(fs, "d/f", "kept");

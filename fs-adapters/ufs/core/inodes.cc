@@ -66,11 +66,12 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   inode.disk = decode_inode(buffer->bytes().subspan(offset_in_block(number), kInodeBytes));
   const Geometry& geometry = volume_.geometry;
   if (inode.disk.allocated() &&
-      !inode.disk.has_possible_size(geometry.file_bytes_max(), geometry.byte_of(geometry.size_fragments())))
+      !inode.disk.has_possible_size(geometry.file_bytes_max(),
+                                    geometry.byte_of(geometry.size_fragments())))
     return refuse(EIO);
   if (volume_.geometry.features().bmap_cache && inode.disk.allocated()) {
-    inode.bmap =
-        decode_bmap_cache(buffer->bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
+    inode.bmap = decode_bmap_cache(
+        buffer->bytes().subspan(offset_in_block(number) + kInodeBytes, kInodeBytes));
     if (!inode.bmap.is_sound(volume_.geometry) || !(inode.bmap.empty() || inode.disk.is_regular()))
       return refuse(EIO);
   }
@@ -103,7 +104,9 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
   volume_.syncer.add_work(
       [this] {
         write_back_scheduled_ = false;
-        (void)write_all_delayed();  // who could not be copied stays changed: sync and unmount meet the error
+        (void)
+            // who could not be copied stays changed: sync and unmount meet the error
+            write_all_delayed();
       },
       volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
 }
@@ -163,14 +166,14 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
   }
   {
     const InodeLock lock(inode);
-    // Errors here are those of a bad disk, or of a damaged inode: what cannot be freed leaks, and fsck has to
-    // look.
+    // Errors here are those of a bad disk, or of a damaged inode: what cannot be freed leaks, and
+    // fsck has to look.
     auto extents = take_all_blocks(volume_, inode);
     const auto removed =
-        extents
-            ? volume_.scheme->inode_removed(
-                  *operation, {.inode = inode, .directory = was_directory, .extents = std::move(*extents)})
-            : pass_on_errno(extents);
+        extents ? volume_.scheme->inode_removed(
+                      *operation,
+                      {.inode = inode, .directory = was_directory, .extents = std::move(*extents)})
+                : pass_on_errno(extents);
     if (!removed) volume_.stop();
   }
   volume_.names.forget(inode.number);
@@ -188,7 +191,8 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   }
   if (volume_.stopped()) {
     // Nothing is written or removed any more.
-  } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() && inode.disk.links == 0) {
+  } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() &&
+             inode.disk.links == 0) {
     if (volume_.scheme->puts_off_removal(inode)) return;
     remove(inode, operation);
   } else if (inode.references == 1 && inode.loaded && changed(inode.number)) {

@@ -1,10 +1,11 @@
 #pragma once
 // Inodes in core: what operations work on, apart from the blocks they came from.
 //
-// An inode is brought in core when somebody asks for it, and copied back to its block when it has changed and
-// nobody refers to it any more, when a scheme wants it on the disk, at fsync and sync, and half a minute
-// after its change at the latest. Those that nobody refers to stay until there are too many. An inode whose
-// last link is gone lives until its last user leaves, who then removes it (scheme.h, 4b).
+// An inode is brought in core when somebody asks for it, and copied back to its block when it has
+// changed and nobody refers to it any more, when a scheme wants it on the disk, at fsync and sync,
+// and half a minute after its change at the latest. Those that nobody refers to stay until there
+// are too many. An inode whose last link is gone lives until its last user leaves, who then removes
+// it (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -26,15 +27,16 @@ class Volume;
 struct Operation;
 
 struct CoreInode : tree::CoreInode {
-  CoreInode(os::Executor& executor, InodeNumber its_number) : tree::CoreInode(executor, its_number, disk) {}
+  CoreInode(os::Executor& executor, InodeNumber its_number)
+      : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
   bool loaded = false;
   std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
   FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
   std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
-  /// Of a regular file where there are such caches. While it is empty the inode on the disk has none, either, whose
-  /// pointers lead anywhere.
+  /// Of a regular file where there are such caches. While it is empty the inode on the disk has
+  /// none, either, whose pointers lead anywhere.
   BmapCache bmap = {};
   os::Links<CoreInode> in_list;  ///< of Inodes: used_ or idle_
 };
@@ -51,7 +53,8 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Not locked. `operation`: within which it is removed if this reference turns out to be the last.
+  /// Not locked. `operation`: within which it is removed if this reference turns out to be the
+  /// last.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Another reference to one that is in core.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);

@@ -26,8 +26,8 @@ VfsResult<void> LazyInodes::initialise(std::uint32_t group, std::uint32_t slot) 
   std::uint32_t end = *next;
   for (; end <= slot; end += geometry.inodes_per_block()) {
     const FragmentAddress at = geometry.place_of(first + end).block;
-    os::HeldBuffer block =
-        volume_.cache.get(Volume::place(at), os::Content::metadata, volume_.lba(at), geometry.block_bytes());
+    os::HeldBuffer block = volume_.cache.get(Volume::place(at), os::Content::metadata,
+                                             volume_.lba(at), geometry.block_bytes());
     std::ranges::fill(block.bytes(), std::byte{0});
     TRY(as_result(volume_.cache.write(std::move(block))));
   }

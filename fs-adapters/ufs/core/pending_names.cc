@@ -44,7 +44,8 @@ std::vector<InodeNumber> PendingNames::way_of(InodeNumber inode) const {
 void PendingNames::arrived(InodeNumber inode, std::uint64_t until) {
   const auto found = names_.find(inode);
   if (found == names_.end()) return;
-  count_ -= std::erase_if(found->second, [&](const PendingName& name) { return name.noted <= until; });
+  count_ -=
+      std::erase_if(found->second, [&](const PendingName& name) { return name.noted <= until; });
   if (!found->second.empty()) return;
   names_.erase(found);
   moved_.erase(inode);
@@ -89,7 +90,8 @@ bool PendingNames::unwritten(const PendingName& name) const {
 void PendingNames::drop_arrived() {
   std::unordered_set<InodeNumber> stay;
   for (const auto& [inode, names] : names_)
-    if (std::any_of(names.begin(), names.end(), [&](const PendingName& name) { return unwritten(name); }))
+    if (std::any_of(names.begin(), names.end(),
+                    [&](const PendingName& name) { return unwritten(name); }))
       stay.insert(inode);
   for (std::size_t before = stay.size() + 1; before != stay.size();) {
     before = stay.size();

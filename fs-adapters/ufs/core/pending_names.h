@@ -1,18 +1,19 @@
 #pragma once
-// Names that may not have reached the disk, by the inode that they name: what an fsync of a file has to write
-// besides the file.
+// Names that may not have reached the disk, by the inode that they name: what an fsync of a file
+// has to write besides the file.
 //
-// Nothing in an inode says where its names are, and a directory's block that is dirty does not say for whom.
-// So each name that is put somewhere is noted here. Under the inode's number, and not with the inode in core:
-// that leaves memory when enough others have been used, and comes back from its block without knowing that
-// nobody has written its name yet.
+// Nothing in an inode says where its names are, and a directory's block that is dirty does not say
+// for whom. So each name that is put somewhere is noted here. Under the inode's number, and not
+// with the inode in core: that leaves memory when enough others have been used, and comes back from
+// its block without knowing that nobody has written its name yet.
 //
 //   note:  inode 7 -> (directory 5, block 0)      the way of an fsync of 7: (5, 0), then (2, 0), then the
 //          inode 5 -> (directory 2, block 0)      root, of which nothing is noted
 //
-// A note ends when an fsync has brought it and its whole way to the disk, and not before, since a second one
-// may come by meanwhile; with a sync; with its inode or its directory. Lest there be too many they are looked
-// through when they have doubled: those are dropped whose path has nothing left to write.
+// A note ends when an fsync has brought it and its whole way to the disk, and not before, since a
+// second one may come by meanwhile; with a sync; with its inode or its directory. Lest there be too
+// many they are looked through when they have doubled: those are dropped whose path has nothing
+// left to write.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,8 @@ class PendingNames {
 
   /// The name is in the block, and the scheme has been given the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
-  /// A directory has another name, which has been noted. What is below it does not know that its way has
+  /// A directory has another name, which has been noted. What is below it does not know that its
+  /// way has
   /// changed: every way leads through it until it has arrived.
   void moved(InodeNumber directory) { moved_.insert(directory); }
   const std::set<InodeNumber>& moved() const { return moved_; }

@@ -18,10 +18,11 @@ Operation& ours(tree::Operation& operation) {
 Operation* ours(tree::Operation* operation) {
   return static_cast<Operation*>(operation);
 }
-/// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it becomes empty
-/// chunks, which must be on the disk before the size is.
-VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation, CoreInode& directory,
-                                             std::int64_t block, std::uint32_t from, std::uint32_t to) {
+/// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it
+/// becomes empty chunks, which must be on the disk before the size is.
+VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation,
+                                             CoreInode& directory, std::int64_t block,
+                                             std::uint32_t from, std::uint32_t to) {
   const auto at = find_block(volume, directory, block);
   if (!at) return pass_on_errno(at);
   if (*at == 0) return refuse(EIO);
@@ -109,13 +110,14 @@ VfsResult<os::HeldBuffer> TreeStore::read_block(tree::CoreInode& inode, std::int
   return read_file_block(*volume_, core(inode), block, *at);
 }
 
-VfsResult<os::HeldBuffer> TreeStore::block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
+VfsResult<os::HeldBuffer> TreeStore::block_for_writing(tree::Operation& operation,
+                                                       tree::CoreInode& inode,
                                                        const tree::BlockWanted& wanted) {
   return ufs::block_for_writing(*volume_, ours(operation), core(inode), wanted);
 }
 
-VfsResult<void> TreeStore::free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
-                                       std::int64_t end) {
+VfsResult<void> TreeStore::free_blocks(tree::Operation& operation, tree::CoreInode& inode,
+                                       std::int64_t first, std::int64_t end) {
   return ufs::free_blocks(*volume_, ours(operation), core(inode), first, end);
 }
 
@@ -131,11 +133,13 @@ VfsResult<std::int64_t> TreeStore::grow_directory(tree::Operation& within, tree:
   const std::uint64_t old_size_bytes = directory.disk.size_bytes;
   const std::uint32_t from = geometry.offset_in_block(old_size_bytes);
   const auto block = static_cast<std::int64_t>(geometry.block_of(old_size_bytes));
-  const std::uint32_t unit = block < kDirectPointers ? geometry.fragment_bytes() : geometry.block_bytes();
+  const std::uint32_t unit =
+      block < kDirectPointers ? geometry.fragment_bytes() : geometry.block_bytes();
   const std::uint32_t reach = (from / unit + 1) * unit;
-  auto buffer = from % unit != 0 ? fill_last_fragment(*volume_, operation, directory, block, from, reach)
-                                 : ufs::block_for_writing(*volume_, operation, directory,
-                                                          {.block = block, .bytes = reach});
+  auto buffer = from % unit != 0
+                    ? fill_last_fragment(*volume_, operation, directory, block, from, reach)
+                    : ufs::block_for_writing(*volume_, operation, directory,
+                                             {.block = block, .bytes = reach});
   if (!buffer) return pass_on_errno(buffer);
   volume_->cache.release(std::move(*buffer));
   directory.disk.size_bytes = static_cast<std::uint64_t>(block) * geometry.block_bytes() + reach;
@@ -160,14 +164,16 @@ VfsResult<std::string> TreeStore::read_target(tree::CoreInode& link) {
   return InodeStore::read_target(link);
 }
 
-VfsResult<void> TreeStore::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
+VfsResult<void> TreeStore::link_added(tree::Operation& operation,
+                                      const tree::LinkAddition& addition,
                                       os::HeldBuffer directory_block) {
   auto done = volume_->scheme->link_added(ours(operation), addition, std::move(directory_block));
   volume_->names.note(addition.target.number, addition.directory.number, addition.block);
   return done;
 }
 
-VfsResult<void> TreeStore::link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
+VfsResult<void> TreeStore::link_removed(tree::Operation& operation,
+                                        const tree::LinkRemoval& removal,
                                         os::HeldBuffer directory_block) {
   return volume_->scheme->link_removed(ours(operation), removal, std::move(directory_block));
 }

@@ -1,9 +1,11 @@
 #pragma once
-// What ufs gives the tree (tree/inode_store.h): its inodes, its blocks, and its ordering scheme's hooks.
+// What ufs gives the tree (tree/inode_store.h): its inodes, its blocks, and its ordering scheme's
+// hooks.
 //
-// An operation that finds no space left asks the scheme to do what it has deferred, and is tried once more.
-// One that fails with an I/O error after it began to change something stops the file system, as other errors
-// do (volume.h): what memory holds then is not what a whole operation leaves.
+// An operation that finds no space left asks the scheme to do what it has deferred, and is tried
+// once more. One that fails with an I/O error after it began to change something stops the file
+// system, as other errors do (volume.h): what memory holds then is not what a whole operation
+// leaves.
 
 #include <memory>
 #include <string>
@@ -41,16 +43,19 @@ class TreeStore final : public tree::InodeStore {
   VfsResult<os::HeldBuffer> read_block(tree::CoreInode& inode, std::int64_t block) override;
   VfsResult<os::HeldBuffer> block_for_writing(tree::Operation& operation, tree::CoreInode& inode,
                                               const tree::BlockWanted& wanted) override;
-  void write_delayed(os::HeldBuffer buffer) override { volume_->cache.write_delayed(std::move(buffer)); }
+  void write_delayed(os::HeldBuffer buffer) override {
+    volume_->cache.write_delayed(std::move(buffer));
+  }
   void write_filled(tree::CoreInode& inode, os::HeldBuffer buffer) override {
     volume_->write_behind.write(inode.number, std::move(buffer));
   }
-  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode, std::int64_t first,
-                              std::int64_t end) override;
+  VfsResult<void> free_blocks(tree::Operation& operation, tree::CoreInode& inode,
+                              std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
   /// One more fragment, or a new block, of empty chunks.
-  VfsResult<std::int64_t> grow_directory(tree::Operation& operation, tree::CoreInode& directory) override;
+  VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
+                                         tree::CoreInode& directory) override;
 
   /// A short target lies in the inode, in the pointers' place.
   VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
@@ -62,9 +67,12 @@ class TreeStore final : public tree::InodeStore {
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
   VfsResult<void> settle_name(tree::Operation& operation, tree::CoreInode& inode) override;
-  void directory_moved(tree::CoreInode& directory) override { volume_->names.moved(directory.number); }
+  void directory_moved(tree::CoreInode& directory) override {
+    volume_->names.moved(directory.number);
+  }
 
-  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode, tree::SyncExtent extent) override;
+  VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
+                        tree::SyncExtent extent) override;
 
  private:
   std::unique_ptr<Volume> volume_;

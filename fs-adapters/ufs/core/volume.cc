@@ -70,7 +70,10 @@ namespace {
 /// What it takes to ask for a buffer again.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
-      : key(buffer.key()), content(buffer.content()), lba(buffer.lba()), bytes(buffer.bytes().size()) {}
+      : key(buffer.key()),
+        content(buffer.content()),
+        lba(buffer.lba()),
+        bytes(buffer.bytes().size()) {}
   os::BufferKey key;
   os::Content content;
   std::uint64_t lba;
@@ -91,7 +94,8 @@ VfsResult<os::HeldBuffer> Volume::write_delayed_and_hold(os::HeldBuffer buffer) 
   return hold_again(cache, name);
 }
 
-VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
+VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer,
+                                                       const os::Ordering& ordering,
                                                        os::RequestId& id) {
   const BufferName name(buffer);
   id = cache.write_async(std::move(buffer), ordering);
@@ -100,7 +104,8 @@ VfsResult<os::HeldBuffer> Volume::write_async_and_hold(os::HeldBuffer buffer, co
 
 VfsResult<os::HeldBuffer> Volume::write_and_hold(os::HeldBuffer buffer) {
   const BufferName name(buffer);
-  if (auto written = as_result(cache.write(std::move(buffer))); !written) return pass_on_errno(written);
+  if (auto written = as_result(cache.write(std::move(buffer))); !written)
+    return pass_on_errno(written);
   return hold_again(cache, name);
 }
 
@@ -134,11 +139,12 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Of the groups from `first` on. What they say is taken when the block is at hand: of two writes the later one is of
-/// the later moment.
+/// Of the groups from `first` on. What they say is taken when the block is at hand: of two writes
+/// the later one is of the later moment.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
-  const FragmentAddress at = super.summary_address + first / per_block * geometry.fragments_per_block();
+  const FragmentAddress at =
+      super.summary_address + first / per_block * geometry.fragments_per_block();
   const std::uint32_t count = std::min(per_block, geometry.groups() - first);
   const std::size_t length = bytes(geometry.fragments_of(count * kSummaryBytes));
   auto block = cache.read(place(at), os::Content::metadata, lba(at), length);
@@ -173,8 +179,8 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   auto written = write_summaries();
   if (written) {
     // Last: "clean" speaks for the summaries, too.
-    auto buffer =
-        cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes, kSuperblockBytes);
+    auto buffer = cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
+                             kSuperblockBytes);
     if (!buffer) {
       written = refuse(EIO);
     } else {

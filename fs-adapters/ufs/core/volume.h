@@ -1,18 +1,20 @@
 #pragma once
-// What operations and schemes share: one mounted file system with its disk, its cache and its syncer.
+// What operations and schemes share: one mounted file system with its disk, its cache and its
+// syncer.
 //
-// I/O errors. A block whose write fails stays dirty and is written again (buffer_cache.h); fsync and sync
-// fail as long as something that they cover has not been written. What cannot be survived stops the file
-// system: an operation that fails with an I/O error after it began to change something, a failed write on
-// which later ones rely (the schemes say which), a failed write of the journal, more blocks that cannot be
-// written than half the cache holds. A stopped file system can be read; it changes nothing and writes nothing
-// any more, so that the disk stays what a power cut at that instant would leave, and is not unmounted as
-// clean.
+// I/O errors. A block whose write fails stays dirty and is written again (buffer_cache.h); fsync
+// and sync fail as long as something that they cover has not been written. What cannot be survived
+// stops the file
+// system: an operation that fails with an I/O error after it began to change something, a failed
+// write on which later ones rely (the schemes say which), a failed write of the journal, more
+// blocks that cannot be written than half the cache holds. A stopped file system can be read; it
+// changes nothing and writes nothing any more, so that the disk stays what a power cut at that
+// instant would leave, and is not unmounted as clean.
 //
-// Locks, in the order in which one fiber takes them: the rename lock, inodes (a directory before what is in
-// it; among what rename moves: ancestors first, tree/file_system.h), a directory's block, an indirect block
-// (upper before lower), a cylinder group or an inodes' block. The last two are held for no longer than one
-// change.
+// Locks, in the order in which one fiber takes them: the rename lock, inodes (a directory before
+// what is in it; among what rename moves: ancestors first, tree/file_system.h), a directory's
+// block, an indirect block (upper before lower), a cylinder group or an inodes' block. The last two
+// are held for no longer than one change.
 
 #include <cstdint>
 #include <memory>
@@ -70,7 +72,9 @@ class Volume {
   std::uint64_t lba(FragmentAddress at) const {
     return std::uint64_t{at} * (super.fragment_bytes / kSectorBytes);
   }
-  std::size_t bytes(std::uint32_t fragments) const { return std::size_t{fragments} * super.fragment_bytes; }
+  std::size_t bytes(std::uint32_t fragments) const {
+    return std::size_t{fragments} * super.fragment_bytes;
+  }
   /// tree::InodeStore::bytes_in_core()
   std::size_t bytes_in_core() const;
   /// How a block is named that has its name from its place: groups, inodes, indirect blocks.
@@ -78,7 +82,8 @@ class Volume {
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
     return {.object = inode, .block = block};
   }
-  VfsResult<os::HeldBuffer> read_block(FragmentAddress at);  ///< a whole block of metadata by its place
+  VfsResult<os::HeldBuffer> read_block(
+      FragmentAddress at);  ///< a whole block of metadata by its place
 
   // What schemes call when the time has come.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
@@ -95,8 +100,8 @@ class Volume {
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
   // A buffer that is written is given away; these take it again.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
-  VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer, const os::Ordering& ordering,
-                                                 os::RequestId& id);
+  VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
+                                                 const os::Ordering& ordering, os::RequestId& id);
   VfsResult<os::HeldBuffer> write_and_hold(os::HeldBuffer buffer);
 
   /// The block of summaries that this group's is in.

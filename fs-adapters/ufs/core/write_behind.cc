@@ -20,8 +20,10 @@ void WriteBehind::write(std::uint64_t file, os::HeldBuffer block) {
   File& its = on_their_way_[file];
   its.writes.push_back({id, bytes});
   its.bytes += bytes;
-  // Its lock keeps others from adding to it while this fiber waits; they may forget it when it is quiet.
-  for (auto at = on_their_way_.find(file); at != on_their_way_.end(); at = on_their_way_.find(file)) {
+  // Its lock keeps others from adding to it while this fiber waits; they may forget it when it is
+  // quiet.
+  for (auto at = on_their_way_.find(file); at != on_their_way_.end();
+       at = on_their_way_.find(file)) {
     forget_arrived(at->second);
     if (at->second.bytes <= bytes_max_) break;
     disk_.wait_for(at->second.writes.front().id);

@@ -1,12 +1,14 @@
 #pragma once
-// Writing a file's data behind its writer: a block goes to the disk, and nobody waits for it, as soon as its
-// last byte has been written, instead of when the syncer comes by. A block that is not full waits for it.
+// Writing a file's data behind its writer: a block goes to the disk, and nobody waits for it, as
+// soon as its last byte has been written, instead of when the syncer comes by. A block that is not
+// full waits for it.
 //
-// Source: the ufs of System V Release 4 (its rwip, as that of SunOS 4.1 before it) writes so; McVoy and Kleiman,
-// "Extent-like Performance from a UNIX File System", Winter USENIX 1991, bounded what one file may have on its
-// way ("write limits"), so that one writer neither fills memory nor the disk's queue: who wants to send more
-// waits until less is. Solaris has the bound still (ufs_HW and ufs_LW, Solaris Tunable Parameters Reference
-// Manual); where it lies is MountOptions::write_behind_bytes.
+// Source: the ufs of System V Release 4 (its rwip, as that of SunOS 4.1 before it) writes so; McVoy
+// and Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, bounded what
+// one file may have on its way ("write limits"), so that one writer neither fills memory nor the
+// disk's queue: who wants to send more waits until less is. Solaris has the bound still (ufs_HW and
+// ufs_LW, Solaris Tunable Parameters Reference Manual); where it lies is
+// MountOptions::write_behind_bytes.
 //
 // Threads: the executor's; write() is called from a fiber.
 
@@ -25,8 +27,8 @@ class WriteBehind {
   WriteBehind(os::BufferCache& cache, os::DiskQueue& disk, std::uint64_t bytes_max)
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
-  /// A block of data whose last byte has been written; of a file, which is locked. Waits while more than
-  /// bytes_max of the file's data are on their way, the block itself included.
+  /// A block of data whose last byte has been written; of a file, which is locked. Waits while more
+  /// than bytes_max of the file's data are on their way, the block itself included.
   void write(std::uint64_t file, os::HeldBuffer block);
 
   /// For tests: files of which something may be on its way.

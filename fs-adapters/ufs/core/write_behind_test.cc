@@ -1,4 +1,5 @@
-// Data written behind its writer: what goes when, how much of one file at a time, and that it survives.
+// Data written behind its writer: what goes when, how much of one file at a time, and that it
+// survives.
 #include "fs-adapters/ufs/core/write_behind.h"
 
 #include <string>
@@ -87,7 +88,8 @@ TEST_P(WritingBehind, KeepsWhatWasWrittenWhateverTheScheme) {
   setup.mount.write_behind_bytes = 4 * kFullBlock;
   Mounted m(setup);
   m.mount();
-  const std::string text = std::string(9 * kFullBlock + 700, 'a') + std::string(3 * kFullBlock, 'b');
+  const std::string text =
+      std::string(9 * kFullBlock + 700, 'a') + std::string(3 * kFullBlock, 'b');
   m.as_user([&] {
     for (int i = 0; i < 6; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), text);
     EXPECT_TRUE(m.file_system->unlink("f1"));
@@ -99,7 +101,8 @@ TEST_P(WritingBehind, KeepsWhatWasWrittenWhateverTheScheme) {
   bench::expect_clean(*m.store);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WritingBehind, testing::ValuesIn(bench::all_setups()), bench::test_name);
+INSTANTIATE_TEST_SUITE_P(All, WritingBehind, testing::ValuesIn(bench::all_setups()),
+                         bench::test_name);
 
 }  // namespace
 }  // namespace headcrash::ufs

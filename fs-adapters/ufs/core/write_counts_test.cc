@@ -1,6 +1,6 @@
-// How many blocks the real thing writes: 300 files of one block in one directory, beside what OpenBSD 2.8's
-// FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0 and
-// 10).
+// How many blocks the real thing writes: 300 files of one block in one directory, beside what
+// OpenBSD 2.8's FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted
+// async 1 and 310, 0 and 10).
 
 #include <algorithm>
 #include <set>
@@ -71,7 +71,8 @@ TEST(WriteCounts, NoOrderAsAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1): of all writes of metadata one is waited for, the removed inode's.
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1): of all writes of metadata one is waited for, the
+/// removed inode's.
 TEST(WriteCounts, NoOrderMayWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;
@@ -94,8 +95,8 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. A sync of ours brings all blocks to
-/// their places, too.
+/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. A sync of ours brings all
+/// blocks to their places, too.
 TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   const Writes w = writes_of(bench::journal_setup());
   EXPECT_LT(w.create, 15);
@@ -112,7 +113,8 @@ TEST(WriteCounts, ASynchronousJournalWritesTwiceForEachName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Of one appended block after the other, each with an fsync, behind the 96 KB that direct blocks hold.
+/// Of one appended block after the other, each with an fsync, behind the 96 KB that direct blocks
+/// hold.
 struct AppendWrites {
   std::vector<std::uint64_t> first;   ///< of the blocks 12, 13, ...
   std::vector<std::uint64_t> steady;  ///< of 28 that follow each other later on
@@ -120,15 +122,17 @@ struct AppendWrites {
 
 AppendWrites append_writes_of(const Setup& setup) {
   constexpr std::size_t kBlock = 8192;
-  Mounted m(setup, {.device_bytes = 64 << 20,
-                    .mkfs = {.block_bytes = kBlock, .fragment_bytes = 1024, .bytes_per_inode = 8192},
-                    .cache_bytes = 32 << 20,
-                    .syncer = {.policy = os::SyncerOptions::Policy::none}});
+  Mounted m(setup,
+            {.device_bytes = 64 << 20,
+             .mkfs = {.block_bytes = kBlock, .fragment_bytes = 1024, .bytes_per_inode = 8192},
+             .cache_bytes = 32 << 20,
+             .syncer = {.policy = os::SyncerOptions::Policy::none}});
   m.mount();
   AppendWrites counted;
   m.as_user([&] {
     Vfs& fs = *m.file_system;
-    bench::put_file(fs, "file", std::string(kDirectPointers * kBlock, 'x'), tree::bench::Fsync::yes);
+    bench::put_file(fs, "file", std::string(kDirectPointers * kBlock, 'x'),
+                    tree::bench::Fsync::yes);
     const auto file = fs.open("file", {});
     ASSERT_TRUE(file);
     const std::string bytes(kBlock, 'y');
@@ -136,7 +140,8 @@ AppendWrites append_writes_of(const Setup& setup) {
       const std::uint64_t before = m.queue.counters().issued_writes;
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(bytes)));
       EXPECT_TRUE(fs.fsync(*file));
-      (block < 18 ? counted.first : counted.steady).push_back(m.queue.counters().issued_writes - before);
+      (block < 18 ? counted.first : counted.steady)
+          .push_back(m.queue.counters().issued_writes - before);
     }
     EXPECT_TRUE(fs.close(*file));
   });
@@ -145,8 +150,8 @@ AppendWrites append_writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Data, inode and indirect block: what the paper starts from (section 3.3, "2.58 disk operations for each NFS
-/// write"). The first one writes the indirect block's zeroes, too.
+/// Data, inode and indirect block: what the paper starts from (section 3.3, "2.58 disk operations
+/// for each NFS write"). The first one writes the indirect block's zeroes, too.
 TEST(WriteCounts, AnAppendBehindTheDirectBlocksWritesThree) {
   const AppendWrites w = append_writes_of(bench::setup_named("conventional-bsd"));
   EXPECT_EQ(w.first.front(), 4U);
@@ -154,7 +159,8 @@ TEST(WriteCounts, AnAppendBehindTheDirectBlocksWritesThree) {
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// One I/O less: data and the block of inodes. When a cache of 14 addresses is full its indirect block is written.
+/// One I/O less: data and the block of inodes. When a cache of 14 addresses is full its indirect
+/// block is written.
 TEST(WriteCounts, WithABmapCacheTwo) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);

@@ -8,8 +8,8 @@
 namespace headcrash::ufs {
 
 std::span<const std::string_view> write_kinds() {
-  static constexpr std::array<std::string_view, 8> kNames{"other",    "superblock", "group", "inodes",
-                                                          "indirect", "directory",  "data",  "log"};
+  static constexpr std::array<std::string_view, 8> kNames{
+      "other", "superblock", "group", "inodes", "indirect", "directory", "data", "log"};
   return kNames;
 }
 
@@ -22,7 +22,8 @@ WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const 
   if (home >= summary && home < summary + geometry.fragments_of(superblock.summary_bytes))
     return WriteKind::superblock;
   if (geometry.is_data(home)) return WriteKind::indirect;
-  return home < geometry.inode_table(geometry.group_of_fragment(home)) ? WriteKind::group : WriteKind::inodes;
+  return home < geometry.inode_table(geometry.group_of_fragment(home)) ? WriteKind::group
+                                                                       : WriteKind::inodes;
 }
 
 }  // namespace headcrash::ufs

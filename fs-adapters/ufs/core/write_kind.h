@@ -1,9 +1,10 @@
 #pragma once
-// What a write holds, for who counts writes by it (os::BlockRequest::kind): structures of the format that have
-// places of their own are known by these, and what lies among the data by its buffer.
+// What a write holds, for who counts writes by it (os::BlockRequest::kind): structures of the
+// format that have places of their own are known by these, and what lies among the data by its
+// buffer.
 //
-// Source: Peacock, Kamaraju and Agrawal 1998, section 4, where a write cache's hits are what decides between a
-// log and updates in place.
+// Source: Peacock, Kamaraju and Agrawal 1998, section 4, where a write cache's hits are what
+// decides between a log and updates in place.
 
 #include <cstdint>
 #include <span>

@@ -19,8 +19,8 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 // Of struct cg: its counts, and where its maps begin.
-constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92, kFragmentMapField = 96,
-                      kInitialisedField = 120;
+constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92,
+                      kFragmentMapField = 96, kInitialisedField = 120;
 // Of struct fs: the totals, and what other systems read instead.
 constexpr std::size_t kTotalsField = 192, kTotals64Field = 1008;
 
@@ -35,10 +35,12 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
 }
 
 /// Never used: most are. In a table that is zeroed as it is used it may hold anything.
-bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry, InodeNumber number) {
+bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
+               InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));
   if (geometry.features().lazy_inodes &&
-      geometry.inode_index_in_group(number) >= little_endian::load32(image, header + kInitialisedField))
+      geometry.inode_index_in_group(number) >=
+          little_endian::load32(image, header + kInitialisedField))
     return true;
   constexpr std::array<std::byte, ufs::kInodeBytes> kBlank = {};
   const auto place = geometry.place_of(number);
@@ -48,7 +50,8 @@ bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry, 
 
 }  // namespace
 
-std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at, std::uint32_t fragments) {
+std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
+                        std::uint32_t fragments) {
   const ufs::Geometry& geometry = reader.geometry();
   for (FragmentAddress f = at; f < at + fragments; ++f) {
     if (!geometry.is_data(f)) return fmt::format("fragment {} is not data", f);
@@ -59,16 +62,18 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at, std:
 }
 
 /// What a pointer of the inode, or of an indirect block, leads to; `level` 0: data.
-std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at, std::uint32_t level,
-                                 std::uint64_t& first_block, const Inode& inode, std::uint64_t& fragments) {
+std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at,
+                                 std::uint32_t level, std::uint64_t& first_block,
+                                 const Inode& inode, std::uint64_t& fragments) {
   const ufs::Geometry& geometry = reader.geometry();
   const std::uint64_t reach = geometry.blocks_below(level);
   if (at == 0) {
     first_block += reach;
     return {};
   }
-  const std::uint32_t width = level == 0 ? geometry.fragments_of_block(inode.size_bytes, first_block)
-                                         : geometry.fragments_per_block();
+  const std::uint32_t width = level == 0
+                                  ? geometry.fragments_of_block(inode.size_bytes, first_block)
+                                  : geometry.fragments_per_block();
   const std::uint64_t blocks = geometry.blocks_of_size(inode.size_bytes);
   if (first_block >= blocks) return fmt::format("fragment {} is behind the end", at);
   fragments += width;
@@ -118,9 +123,11 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   for (std::uint32_t i = 0; i < inode.indirect.size() && problem.empty(); ++i)
     problem = count_pointer(reader, inode.indirect[i], i + 1, block, inode, fragments);
   if (!problem.empty()) return problem;
-  if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache of an indirect block that is not there";
+  if (!bmap_.empty() && !bmap_reached_)
+    return "has a bmap cache of an indirect block that is not there";
   const std::uint64_t sectors = fragments * reader.geometry().sectors_per_fragment();
-  if (sectors != inode.sectors) return fmt::format("says {} sectors and has {}", inode.sectors, sectors);
+  if (sectors != inode.sectors)
+    return fmt::format("says {} sectors and has {}", inode.sectors, sectors);
   return {};
 }
 
@@ -136,7 +143,8 @@ std::string Audit::count_names(const ufs::ImageReader& reader) {
     if (!names) return names.error().message();
     for (const ufs::NamedInode& entry : *names) {
       if (!reader.geometry().is_inode(entry.inode) || inodes_[entry.inode].mode == 0)
-        return fmt::format("\"{}\" names inode {}, which is not allocated", entry.name, entry.inode);
+        return fmt::format("\"{}\" names inode {}, which is not allocated", entry.name,
+                           entry.inode);
       Counted& named = inodes_[entry.inode];
       if (ufs::entry_type(named.mode) != entry.type)
         return fmt::format("\"{}\" says that inode {} is of another type", entry.name, entry.inode);
@@ -164,7 +172,8 @@ std::string Audit::compare_links(const ufs::ImageReader& reader) const {
 
 std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t group) {
   const ufs::Geometry& geometry = reader.geometry();
-  const auto header = image_.subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
+  const auto header =
+      image_.subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
   const auto inode_map = header.subspan(little_endian::load32(header, kInodeMapField));
   const auto fragment_map = header.subspan(little_endian::load32(header, kFragmentMapField));
   ufs::Summary counted;
@@ -174,10 +183,12 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     if (bit(inode_map, i) != used)
       return fmt::format("the map calls inode {} {}", number, used ? "free" : "used");
     counted.free_inodes += used ? 0 : 1;
-    if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory) ++counted.directories;
+    if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory)
+      ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  std::array<std::uint32_t, 9> runs = {};  // [n]: runs of n free fragments; whole blocks do not count
+  std::array<std::uint32_t, 9> runs =
+      {};  // [n]: runs of n free fragments; whole blocks do not count
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;
     for (std::uint32_t i = f; i < f + width; ++i) {
@@ -197,7 +208,8 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   }
   for (std::uint32_t length = 1; length < width; ++length)
     if (little_endian::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
-      return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length), length);
+      return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length),
+                         length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its own counts are not those of its maps";
   const auto summaries = image_.subspan(geometry.byte_of(reader.superblock().summary_address));
@@ -233,12 +245,14 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
     return problem.empty() ? problem : fmt::format("{} {}: {}", what, number, problem);
   };
   const std::uint32_t summary = superblock.summary_bytes / geometry.fragment_bytes();
-  if (auto problem = take(*reader, superblock.summary_address, summary); !problem.empty()) return problem;
+  if (auto problem = take(*reader, superblock.summary_address, summary); !problem.empty())
+    return problem;
   const ufs::Extent journal = superblock.journal_inside();
   if (auto problem = take(*reader, journal.at, journal.fragments); !problem.empty()) return problem;
   for (InodeNumber number = ufs::kRootInode; number < geometry.inodes(); ++number) {
     if (!geometry.is_inode(number) || is_unused(image, geometry, number)) continue;
-    if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty()) return problem;
+    if (auto problem = in("inode", number, count_inode(*reader, number)); !problem.empty())
+      return problem;
     const std::uint16_t mode = inodes_[number].mode;
     if (mode != 0 && (mode & ufs::kTypeMask) != ufs::kTypeDirectory) ++files_;
   }
@@ -247,7 +261,8 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
     if (auto problem = compare_links(*reader); !problem.empty()) return problem;
   }
   for (std::uint32_t group = 0; group < geometry.groups(); ++group)
-    if (auto problem = in("group", group, compare_group(*reader, group)); !problem.empty()) return problem;
+    if (auto problem = in("group", group, compare_group(*reader, group)); !problem.empty())
+      return problem;
   if (superblock.total != total_) return "the superblock's totals are not the groups'";
   const auto bytes = image.subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
   for (std::size_t i = 0; i < 4; ++i)

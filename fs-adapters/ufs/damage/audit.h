@@ -1,7 +1,8 @@
 #pragma once
-// Who audits the checker: an image that fsck calls right, or has put right, is counted again here, by code
-// that shares nothing with it but the format. Inodes and what they lead to, names, maps and counts must agree
-// in everything; a contradiction means that fsck has not found, or has left, or has made damage.
+// Who audits the checker: an image that fsck calls right, or has put right, is counted again here,
+// by code that shares nothing with it but the format. Inodes and what they lead to, names, maps and
+// counts must agree in everything; a contradiction means that fsck has not found, or has left, or
+// has made damage.
 //
 // An image is read wholly each time. Memory is kept between images.
 
@@ -19,8 +20,8 @@ class Audit final : public adapters::ImageAudit {
  public:
   /// The first contradiction, in words; empty: there is none.
   std::string contradiction_in(std::span<const std::byte> image) override;
-  /// The same where a repair had to leave something: it has to say "not clean", and files and directories may
-  /// be without a name.
+  /// The same where a repair had to leave something: it has to say "not clean", and files and
+  /// directories may be without a name.
   std::string contradiction_in_counts(std::span<const std::byte> image);
   /// Of the last image: how many are allocated.
   std::uint32_t files() const { return files_; }
@@ -36,9 +37,11 @@ class Audit final : public adapters::ImageAudit {
   enum class Names : std::uint8_t { all, not_all };
   std::string contradiction_in(std::span<const std::byte> image, Names names);
   std::string count_inode(const ufs::ImageReader& reader, ufs::InodeNumber number);
-  std::string count_pointer(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t level,
-                            std::uint64_t& first_block, const ufs::Inode& inode, std::uint64_t& fragments);
-  std::string take(const ufs::ImageReader& reader, ufs::FragmentAddress at, std::uint32_t fragments);
+  std::string count_pointer(const ufs::ImageReader& reader, ufs::FragmentAddress at,
+                            std::uint32_t level, std::uint64_t& first_block,
+                            const ufs::Inode& inode, std::uint64_t& fragments);
+  std::string take(const ufs::ImageReader& reader, ufs::FragmentAddress at,
+                   std::uint32_t fragments);
   std::string count_names(const ufs::ImageReader& reader);
   std::string compare_links(const ufs::ImageReader& reader) const;
   std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);

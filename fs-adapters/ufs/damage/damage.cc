@@ -20,7 +20,8 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others say that they were not unmounted
+constexpr std::uint64_t kStaysCleanOneIn =
+    4;  // images; the others say that they were not unmounted
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
 constexpr std::uint32_t kClaimStepsMost = 20000;  // pointers of one file, however they are wound up
 
@@ -55,8 +56,8 @@ void Permitted::conclude(const ImageSurvey& survey) {
   }
 }
 
-/// A directory that has no name but a new one, in a directory below it, is in a ring of which each name may
-/// be what a repair takes away.
+/// A directory that has no name but a new one, in a directory below it, is in a ring of which each
+/// name may be what a repair takes away.
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;
   for (const auto& [name, top] : name_comes) {
@@ -84,7 +85,8 @@ bool Permitted::conclude_rings(const ImageSurvey& survey) {
 const std::vector<DamageKind>& damage_kinds() {
   static const std::vector<DamageKind> kAll = [] {
     std::vector<DamageKind> all;
-    for (const auto& some : {damage_of_inodes(), damage_of_names(), damage_of_maps(), damage_of_features()})
+    for (const auto& some :
+         {damage_of_inodes(), damage_of_names(), damage_of_maps(), damage_of_features()})
       all.insert(all.end(), some.begin(), some.end());
     return all;
   }();
@@ -112,8 +114,9 @@ bool Damaging::add(const DamageKind& kind) {
 
 void Damaging::draw() {
   if (!one_in(kStaysCleanOneIn))
-    change(kCleanByte / kSectorBytes, 1,
-           [](std::span<std::byte> bytes) { little_endian::store8(bytes, kCleanByte % kSectorBytes, 0); });
+    change(kCleanByte / kSectorBytes, 1, [](std::span<std::byte> bytes) {
+      little_endian::store8(bytes, kCleanByte % kSectorBytes, 0);
+    });
   auto kinds = std::span(damage_kinds());
   if (!geometry().features().netra()) {
     kinds = kinds.first(kinds.size() - damage_of_features().size());
@@ -148,7 +151,8 @@ InodeNumber Damaging::take_inode(const Suits& suits) {
 InodeNumber Damaging::any_directory(const Suits& suits) {
   std::vector<InodeNumber> suitable;
   for (const InodeNumber number : survey_.allocated())
-    if (!taken_[number] && survey_.inode(number).is_directory() && suits(number)) suitable.push_back(number);
+    if (!taken_[number] && survey_.inode(number).is_directory() && suits(number))
+      suitable.push_back(number);
   return suitable.empty() ? 0 : suitable[below(suitable.size())];
 }
 
@@ -258,13 +262,15 @@ void Damaging::change_pointer(const OwnedRun& run, FragmentAddress to) {
     return;
   }
   if (run.cached) {
-    change_extension(run.owner, [&](ufs::InodeExtension& extension) { extension.bmap.set(run.block, to); });
+    change_extension(run.owner,
+                     [&](ufs::InodeExtension& extension) { extension.bmap.set(run.block, to); });
     return;
   }
   const std::uint64_t byte =
       geometry().byte_of(survey_.runs()[*run.holder].at) + std::uint64_t{run.index} * 4;
-  change(byte / kSectorBytes, 1,
-         [&](std::span<std::byte> sector) { little_endian::store32(sector, byte % kSectorBytes, to); });
+  change(byte / kSectorBytes, 1, [&](std::span<std::byte> sector) {
+    little_endian::store32(sector, byte % kSectorBytes, to);
+  });
 }
 
 bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNumber named,
@@ -275,7 +281,8 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
     const std::uint64_t start = run.block * geometry().block_bytes();
     if (run.level != 0 || start >= inode.size_bytes) continue;
     const auto chunks = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(inode.size_bytes - start, geometry().block_bytes()) / tree::kChunkBytes);
+        std::min<std::uint64_t>(inode.size_bytes - start, geometry().block_bytes()) /
+        tree::kChunkBytes);
     bool added = false;
     for (std::uint32_t chunk = 0; chunk < chunks && !added; ++chunk)
       change(geometry().lba_of(run.at) + chunk, 1, [&](std::span<std::byte> bytes) {
@@ -291,7 +298,8 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
 void Damaging::remove_name(const PlacedName& name) {
   change_chunk(name, [&](std::span<std::byte> chunk) {
     // Others may have made its neighbours move.
-    if (const auto entry = tree::find_entry(chunk, name.name)) tree::remove_entry(chunk, entry->offset);
+    if (const auto entry = tree::find_entry(chunk, name.name))
+      tree::remove_entry(chunk, entry->offset);
   });
   lose_name(name);
 }
@@ -327,17 +335,18 @@ void Damaging::lose_run(std::size_t number) {
   const std::uint64_t reach = geometry().blocks_below(lost.level);
   for (const std::size_t i : survey_.runs_of(lost.owner)) {
     const OwnedRun& run = survey_.runs()[i];
-    const bool below =
-        run.level <= lost.level && run.block >= lost.block && (directory || run.block < lost.block + reach);
+    const bool below = run.level <= lost.level && run.block >= lost.block &&
+                       (directory || run.block < lost.block + reach);
     const bool behind = directory && run.block + geometry().blocks_below(run.level) > lost.block;
     if (!below && !behind) continue;
     lose_bytes(run);
-    if (!run.holder) permitted_.other_pointers[lost.owner] |= static_cast<std::uint16_t>(1U << run.slot);
+    if (!run.holder)
+      permitted_.other_pointers[lost.owner] |= static_cast<std::uint16_t>(1U << run.slot);
   }
   if (lost.holder) {
     const OwnedRun& holder = survey_.runs()[*lost.holder];
-    mark(permitted_.other_bytes, geometry().lba_of(holder.at) + std::uint64_t{lost.index} * 4 / kSectorBytes,
-         1);
+    mark(permitted_.other_bytes,
+         geometry().lba_of(holder.at) + std::uint64_t{lost.index} * 4 / kSectorBytes, 1);
   } else {
     permitted_.other_pointers[lost.owner] |= static_cast<std::uint16_t>(1U << lost.slot);
   }
@@ -350,7 +359,8 @@ void Damaging::lose_run(std::size_t number) {
 /// As fsck_duplicates.cc has it.
 bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) const {
   const auto rank = [](InodeNumber number, const Inode& inode) {
-    return std::tuple(number != ufs::kRootInode, !inode.is_directory(), -std::int64_t{inode.changed.seconds},
+    return std::tuple(number != ufs::kRootInode, !inode.is_directory(),
+                      -std::int64_t{inode.changed.seconds},
                       -std::int64_t{inode.changed.nanoseconds}, number);
   };
   return rank(kept, survey_.inode(kept)) < rank(other, now);
@@ -365,14 +375,18 @@ void Damaging::contend(InodeNumber number) {
     claim(claimant, now.indirect[i], i + 1, geometry().blocks_within(i));
 }
 
-void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level, std::uint64_t block) {
+void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level,
+                     std::uint64_t block) {
   const InodeNumber number = claimant.number;
   const Inode& now = claimant.now;
   const std::uint32_t width = geometry().fragments_per_block();
-  if (at == 0 || block >= geometry().blocks_of_size(now.size_bytes) || ++claimant.steps > kClaimStepsMost)
+  if (at == 0 || block >= geometry().blocks_of_size(now.size_bytes) ||
+      ++claimant.steps > kClaimStepsMost)
     return;
-  const std::uint32_t fragments = level == 0 ? geometry().fragments_of_block(now.size_bytes, block) : width;
-  if (at % width + fragments > width || !geometry().is_data(at) || !geometry().is_data(at + fragments - 1))
+  const std::uint32_t fragments =
+      level == 0 ? geometry().fragments_of_block(now.size_bytes, block) : width;
+  if (at % width + fragments > width || !geometry().is_data(at) ||
+      !geometry().is_data(at + fragments - 1))
     return;  // fsck takes it away
   bool own = true;
   for (FragmentAddress f = at; f < at + fragments; ++f) {
@@ -388,8 +402,10 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
   }
   if (level == 0 || !own) return;
   std::vector<std::byte> pointers(geometry().block_bytes());
-  invariant(store_.read(geometry().lba_of(at), pointers).has_value(), "an image in memory can be read");
-  if (level == 1 && claimant.bmap.is_of(geometry(), block)) claimant.bmap.lay_over(geometry(), pointers);
+  invariant(store_.read(geometry().lba_of(at), pointers).has_value(),
+            "an image in memory can be read");
+  if (level == 1 && claimant.bmap.is_of(geometry(), block))
+    claimant.bmap.lay_over(geometry(), pointers);
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)
     claim(claimant, little_endian::load32(pointers, std::size_t{i} * 4), level - 1,
           block + i * geometry().blocks_below(level - 1));

@@ -1,13 +1,14 @@
 #pragma once
-// Damage that no power cut leaves: from a seed, a few of typed kinds are put into a sound, unmounted image.
-// What a checker finds of crash states is only what a scheme's order lets through; a broken disk, memory or
-// driver leaves the rest, and a repair of that has to be as careful.
+// Damage that no power cut leaves: from a seed, a few of typed kinds are put into a sound,
+// unmounted image. What a checker finds of crash states is only what a scheme's order lets through;
+// a broken disk, memory or driver leaves the rest, and a repair of that has to be as careful.
 //
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and what may be lost by it (Permitted)
 //
-// Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or damage_of_features.cc, and a
-// line in its table. It chooses an inode, name or group that no other damage of this image has, so that what may be lost
-// is known exactly; where two files then claim a block, the rule of fsck_duplicates.cc says who loses it.
+// Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or
+// damage_of_features.cc, and a line in its table. It chooses an inode, name or group that no other
+// damage of this image has, so that what may be lost is known exactly; where two files then claim a
+// block, the rule of fsck_duplicates.cc says who loses it.
 
 #include <cstdint>
 #include <functional>
@@ -56,7 +57,8 @@ struct Permitted {
 
   std::map<ufs::InodeNumber, ufs::Inode> made;  ///< by the damage; they stay, too
 
-  /// What follows from the rest: who has no name and nothing in it may go, and with it the names that it has.
+  /// What follows from the rest: who has no name and nothing in it may go, and with it the names
+  /// that it has.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -66,8 +68,9 @@ struct Permitted {
 class Damaging;
 struct DamageKind {
   std::string_view name;
-  std::optional<ufs::FindingKind> shows;  ///< what a check then finds; nothing: that depends on the image
-  bool (*put)(Damaging& image);           ///< false: this image has nothing for it; nothing is changed
+  std::optional<ufs::FindingKind>
+      shows;                     ///< what a check then finds; nothing: that depends on the image
+  bool (*put)(Damaging& image);  ///< false: this image has nothing for it; nothing is changed
 };
 /// All of them, in the order in which they are drawn from.
 const std::vector<DamageKind>& damage_kinds();
@@ -118,7 +121,8 @@ class Damaging {
   void change(std::uint64_t lba, std::uint32_t sectors, const Change& change);
   void change_inode(ufs::InodeNumber number, const std::function<void(ufs::Inode&)>& change);
   ufs::Inode load(ufs::InodeNumber number) const;
-  void change_extension(ufs::InodeNumber number, const std::function<void(ufs::InodeExtension&)>& change);
+  void change_extension(ufs::InodeNumber number,
+                        const std::function<void(ufs::InodeExtension&)>& change);
   /// What a check believes of it; empty: nothing.
   ufs::BmapCache load_bmap(ufs::InodeNumber number) const;
   /// The chunk of 512 bytes that a name lies in.

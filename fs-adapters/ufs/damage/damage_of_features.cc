@@ -1,5 +1,6 @@
-// Damage of what only some file systems have: bmap caches, link tags, busy marks, the map of busy groups, the
-// generation (damage.h). The full check needs none of the last four, and the fast one must end whatever they say.
+// Damage of what only some file systems have: bmap caches, link tags, busy marks, the map of busy
+// groups, the generation (damage.h). The full check needs none of the last four, and the fast one
+// must end whatever they say.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,10 +59,11 @@ bool put_link_tags(Damaging& image) {
     extension.tags.clear();
     for (std::uint64_t i = 0; i <= image.below(ufs::kLinkTagsMax); ++i) {
       const std::array<std::uint32_t, 4> chunks{0, static_cast<std::uint32_t>(image.below(~0U)),
-                                                ufs::LinkTag::kWholeDirectory, ufs::LinkTag::kDotDot};
+                                                ufs::LinkTag::kWholeDirectory,
+                                                ufs::LinkTag::kDotDot};
       extension.tags.push_back(
-          {.directory =
-               static_cast<InodeNumber>(image.below(image.one_in(4) ? ~0U : image.geometry().inodes())),
+          {.directory = static_cast<InodeNumber>(
+               image.below(image.one_in(4) ? ~0U : image.geometry().inodes())),
            .chunk = chunks.at(image.below(chunks.size())),
            .entries = static_cast<std::uint16_t>(image.below(image.one_in(4) ? 65536 : 3)),
            .links = static_cast<std::uint16_t>(image.below(image.one_in(4) ? 65536 : 3))});
@@ -89,15 +91,16 @@ bool put_busy_marks(Damaging& image) {
                  for (std::uint32_t i = 0; i < geometry.inodes_per_group(); ++i)
                    if (image.one_in(2)) marks.mark_inode(i, image.one_in(3));
                  for (std::uint64_t i = image.below(20); i > 0; --i)
-                   marks.mark_fragments(static_cast<std::uint32_t>(image.below(map.fragments())), 1);
+                   marks.mark_fragments(static_cast<std::uint32_t>(image.below(map.fragments())),
+                                        1);
                  for (std::uint64_t i = image.below(4); i > 0; --i)
                    marks.add_foreign_inode(static_cast<InodeNumber>(
                        2 * image.below(image.one_in(8) ? ~0U / 2 : geometry.inodes() / 2)));
                  done = true;
                });
   if (done && geometry.features().foreign_block && image.one_in(2))
-    image.change(geometry.lba_of(geometry.foreign_block(group)), geometry.block_bytes() / kSectorBytes,
-                 [&](std::span<std::byte> block) {
+    image.change(geometry.lba_of(geometry.foreign_block(group)),
+                 geometry.block_bytes() / kSectorBytes, [&](std::span<std::byte> block) {
                    for (std::uint64_t i = image.below(40); i > 0; --i)
                      ufs::ForeignBlock(block).add(static_cast<InodeNumber>(
                          2 * image.below(image.one_in(16) ? ~0U / 2 : geometry.inodes() / 2)));
@@ -127,8 +130,9 @@ bool put_busy_map(Damaging& image) {
 bool put_other_generation(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
   constexpr std::size_t kGeneration = 224;  // of the superblock
-  image.change(ufs::kSuperblockByte / kSectorBytes, 1,
-               [&](std::span<std::byte> bytes) { bytes[kGeneration + image.below(8)] ^= std::byte{0x41}; });
+  image.change(ufs::kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
+    bytes[kGeneration + image.below(8)] ^= std::byte{0x41};
+  });
   image.say("superblock");
   return true;
 }

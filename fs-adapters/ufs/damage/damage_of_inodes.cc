@@ -26,19 +26,22 @@ bool is_ordinary(InodeNumber number) {
 /// Of directories and files that have one.
 std::vector<std::size_t> runs_with(const Damaging& image, InodeNumber number, bool pointers) {
   std::vector<std::size_t> found = image.survey().runs_of(number);
-  if (pointers) std::erase_if(found, [&](std::size_t run) { return image.survey().runs()[run].level == 0; });
+  if (pointers)
+    std::erase_if(found, [&](std::size_t run) { return image.survey().runs()[run].level == 0; });
   return found;
 }
 bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Some run of an inode that no other damage has; every third one a run of pointers if there is any.
+/// Some run of an inode that no other damage has; every third one a run of pointers if there is
+/// any.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
-    const InodeNumber number = image.take_inode(
-        [&](InodeNumber n) { return is_ordinary(n) && suits(n) && !runs_with(image, n, with).empty(); });
+    const InodeNumber number = image.take_inode([&](InodeNumber n) {
+      return is_ordinary(n) && suits(n) && !runs_with(image, n, with).empty();
+    });
     if (number == 0) continue;
     const auto runs = runs_with(image, number, with);
     return runs[image.below(runs.size())];
@@ -49,8 +52,8 @@ bool any(InodeNumber) {
   return true;
 }
 void say_run(Damaging& image, const OwnedRun& run, FragmentAddress to) {
-  image.say(fmt::format("inode {}, block {}, level {}: from {} to {}", run.owner, run.block, run.level,
-                        run.at, to));
+  image.say(fmt::format("inode {}, block {}, level {}: from {} to {}", run.owner, run.block,
+                        run.level, run.at, to));
 }
 
 bool put_cleared(Damaging& image) {
@@ -116,8 +119,9 @@ bool put_no_root(Damaging& image) {
 }
 
 bool put_other_type(Damaging& image) {
-  constexpr std::array kTypes{ufs::kTypeDirectory, ufs::kTypeRegular,   ufs::kTypeSymlink, ufs::kTypeFifo,
-                              ufs::kTypeSocket,    ufs::kTypeCharacter, ufs::kTypeBlock};
+  constexpr std::array kTypes{ufs::kTypeDirectory, ufs::kTypeRegular, ufs::kTypeSymlink,
+                              ufs::kTypeFifo,      ufs::kTypeSocket,  ufs::kTypeCharacter,
+                              ufs::kTypeBlock};
   const InodeNumber number = image.take_inode(is_ordinary);
   if (number == 0) return false;
   const std::uint16_t before = image.load(number).mode;
@@ -206,8 +210,8 @@ bool put_larger_size(Damaging& image) {
     image.may().other_names[number] = true;
   }
   image.contend(number);
-  image.say(
-      fmt::format("inode {}: from {} to {} bytes", number, before.size_bytes, before.size_bytes + more));
+  image.say(fmt::format("inode {}: from {} to {} bytes", number, before.size_bytes,
+                        before.size_bytes + more));
   return true;
 }
 
@@ -224,17 +228,21 @@ bool put_smaller_size(Damaging& image) {
   image.may().other_size[number] = true;
   image.may().other_pointers[number] = kAllPointers;
   if (before.is_directory()) {
-    image.lose_names(number, (size + ufs::kSectorBytes - 1) / ufs::kSectorBytes * ufs::kSectorBytes);
+    image.lose_names(number,
+                     (size + ufs::kSectorBytes - 1) / ufs::kSectorBytes * ufs::kSectorBytes);
     if (size == 0) image.lose_inode(number);
   } else {
     const std::uint32_t in_fragment = geometry.sectors_per_fragment();
     for (const std::size_t i : image.survey().runs_of(number)) {
       const OwnedRun& run = image.survey().runs()[i];
       const std::uint64_t start = run.block * geometry.block_bytes();
-      std::uint64_t kept = run.level == 0 && start < size ? geometry.fragments_of_block(size, run.block) : 0;
-      if (start + geometry.blocks_below(run.level) * geometry.block_bytes() <= size) kept = run.fragments;
+      std::uint64_t kept =
+          run.level == 0 && start < size ? geometry.fragments_of_block(size, run.block) : 0;
+      if (start + geometry.blocks_below(run.level) * geometry.block_bytes() <= size)
+        kept = run.fragments;
       for (std::uint64_t f = run.at + kept; f < run.at + run.fragments; ++f)
-        for (std::uint32_t s = 0; s < in_fragment; ++s) image.may().other_bytes[f * in_fragment + s] = true;
+        for (std::uint32_t s = 0; s < in_fragment; ++s)
+          image.may().other_bytes[f * in_fragment + s] = true;
     }
   }
   image.say(fmt::format("inode {}: from {} to {} bytes", number, before.size_bytes, size));
@@ -291,8 +299,8 @@ bool put_pointer_to_metadata(Damaging& image) {
 bool put_pointer_outside(Damaging& image) {
   return lead(image, [&](const OwnedRun&) {
     const std::uint32_t end = image.geometry().size_fragments();
-    const std::array<FragmentAddress, 4> all{end, end + 8, 0xffffffffU,
-                                             static_cast<FragmentAddress>(0x80000000U + image.below(end))};
+    const std::array<FragmentAddress, 4> all{
+        end, end + 8, 0xffffffffU, static_cast<FragmentAddress>(0x80000000U + image.below(end))};
     return all.at(image.below(all.size()));
   });
 }
@@ -331,7 +339,8 @@ bool put_pointer_to_own(Damaging& image) {
       // What was below the pointer is nobody's now.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
-      if (!below && other.at != run.at && other.at % width + run.fragments <= width) suitable.push_back(i);
+      if (!below && other.at != run.at && other.at % width + run.fragments <= width)
+        suitable.push_back(i);
     }
     if (suitable.empty()) return 0;
     target = suitable[image.below(suitable.size())];
@@ -372,7 +381,8 @@ bool put_noise_for_pointers(Damaging& image) {
   const auto runs = runs_with(image, number, true);
   const std::size_t run = runs[image.below(runs.size())];
   const ufs::Geometry& geometry = image.geometry();
-  image.change(geometry.lba_of(image.survey().runs()[run].at), geometry.block_bytes() / ufs::kSectorBytes,
+  image.change(geometry.lba_of(image.survey().runs()[run].at),
+               geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
   // The pointer to it stays.
   const auto pointers = image.may().other_pointers[number];
@@ -392,7 +402,8 @@ bool put_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);
   if (number == 0) return false;
-  const InodeNumber from = image.take_inode([&](InodeNumber n) { return is_file(n) && has_runs(image, n); });
+  const InodeNumber from =
+      image.take_inode([&](InodeNumber n) { return is_file(n) && has_runs(image, n); });
   if (from == 0) return false;
   const Inode copy = image.load(from);
   image.change_inode(number, [&](Inode& inode) { inode = copy; });
@@ -432,7 +443,8 @@ bool put_hoarder(Damaging& image) {
   Inode hoarder{{.mode = ufs::kTypeRegular | 0600, .links = 1}};
   const auto take = [&] {
     const FragmentAddress at = image.take_free_block();
-    if (at != 0) hoarder.sectors += geometry.fragments_per_block() * geometry.sectors_per_fragment();
+    if (at != 0)
+      hoarder.sectors += geometry.fragments_per_block() * geometry.sectors_per_fragment();
     return at;
   };
   std::uint64_t blocks = 0;

@@ -1,5 +1,5 @@
-// Damage of groups' headers, counts and superblocks (damage.h). Nothing of it may lose anything: all of it is
-// rebuilt from inodes, or from a replica.
+// Damage of groups' headers, counts and superblocks (damage.h). Nothing of it may lose anything:
+// all of it is rebuilt from inodes, or from a replica.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,8 +55,9 @@ bool put_bits_of_inodes(Damaging& image) {
   });
 }
 bool put_bits_of_fragments(Damaging& image) {
-  return change_group(
-      image, [&](ufs::CylinderGroup& group) { flip(image, group.fragment_map(), group.fragments()); });
+  return change_group(image, [&](ufs::CylinderGroup& group) {
+    flip(image, group.fragment_map(), group.fragments());
+  });
 }
 bool put_uniform_map(Damaging& image) {
   const bool inodes = image.one_in(2);
@@ -81,7 +82,8 @@ bool put_runs_of_group(Damaging& image) {
   if (geometry.fragments_per_block() < 2) return false;
   const std::size_t field = kGroupRuns + 4 * (1 + image.below(geometry.fragments_per_block() - 1));
   image.change(geometry.lba_of(geometry.header(group)), 1, [&](std::span<std::byte> header) {
-    little_endian::store32(header, field, little_endian::load32(header, field) ^ 1U << image.below(20));
+    little_endian::store32(header, field,
+                           little_endian::load32(header, field) ^ 1U << image.below(20));
   });
   return true;
 }
@@ -102,15 +104,16 @@ bool put_totals(Damaging& image) {
 
 bool spoil_header(Damaging& image, const Damaging::Change& change) {
   const ufs::Geometry& geometry = image.geometry();
-  image.change(geometry.lba_of(geometry.header(some_group(image))), geometry.block_bytes() / kSectorBytes,
-               change);
+  image.change(geometry.lba_of(geometry.header(some_group(image))),
+               geometry.block_bytes() / kSectorBytes, change);
   return true;
 }
 bool put_noise_for_header(Damaging& image) {
   return spoil_header(image, [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
 }
 bool put_zeroes_for_header(Damaging& image) {
-  return spoil_header(image, [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
+  return spoil_header(image,
+                      [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
 }
 bool put_header_of_another(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
@@ -128,12 +131,14 @@ bool put_header_of_another(Damaging& image) {
 
 void spoil_superblock(Damaging& image, std::uint64_t byte) {
   const std::uint64_t how = image.below(4);
-  image.change(byte / kSectorBytes, kSuperblockBytes / kSectorBytes, [&](std::span<std::byte> bytes) {
-    if (how == 0) little_endian::store32(bytes, kFsMagic, 0);
-    if (how == 1) little_endian::store32(bytes, kFsBlockBytes, 3000);
-    if (how == 2) std::ranges::fill(bytes.first(ufs::kSuperblockUsedBytes), std::byte{0});
-    if (how == 3) image.fill_with_noise(bytes.first(ufs::kSuperblockUsedBytes));
-  });
+  image.change(byte / kSectorBytes, kSuperblockBytes / kSectorBytes,
+               [&](std::span<std::byte> bytes) {
+                 if (how == 0) little_endian::store32(bytes, kFsMagic, 0);
+                 if (how == 1) little_endian::store32(bytes, kFsBlockBytes, 3000);
+                 if (how == 2)
+                   std::ranges::fill(bytes.first(ufs::kSuperblockUsedBytes), std::byte{0});
+                 if (how == 3) image.fill_with_noise(bytes.first(ufs::kSuperblockUsedBytes));
+               });
 }
 
 bool put_no_superblock(Damaging& image) {
@@ -141,8 +146,8 @@ bool put_no_superblock(Damaging& image) {
   return true;
 }
 
-/// The first superblock is lost, and its first replica; what comes before the next one in a block that is
-/// nobody's, or in a file, is a copy of another file system's that cannot be meant.
+/// The first superblock is lost, and its first replica; what comes before the next one in a block
+/// that is nobody's, or in a file, is a copy of another file system's that cannot be meant.
 bool put_stray_superblock(Damaging& image) {
   constexpr std::uint64_t kStep = 4096;
   const ufs::Geometry& geometry = image.geometry();
@@ -164,8 +169,9 @@ bool put_stray_superblock(Damaging& image) {
   if (places.empty()) return false;
   const std::uint64_t place = places[image.below(places.size())];
   std::vector<std::byte> copy(ufs::kSuperblockUsedBytes);
-  image.change(kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes,
-               [&](std::span<std::byte> bytes) { std::copy_n(bytes.begin(), copy.size(), copy.begin()); });
+  image.change(
+      kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes,
+      [&](std::span<std::byte> bytes) { std::copy_n(bytes.begin(), copy.size(), copy.begin()); });
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
   if (how == 0) little_endian::store32(copy, kFsTotals, 77);

@@ -25,10 +25,12 @@ bool any_name(const PlacedName&) {
   return true;
 }
 auto of_directories(const Damaging& image) {
-  return [&image](const PlacedName& name) { return image.survey().inode(name.inode).is_directory(); };
+  return
+      [&image](const PlacedName& name) { return image.survey().inode(name.inode).is_directory(); };
 }
 auto of_files(const Damaging& image) {
-  return [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
+  return
+      [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
 /// Changes the entry, wherever it is in its chunk by now; it stays an entry.
@@ -61,14 +63,16 @@ bool put_empty_directory_without_name(Damaging& image) {
   });
 }
 bool put_one_name_less(Damaging& image) {
-  return remove(image,
-                [&](const PlacedName& name) { return image.survey().names_of(name.inode).size() > 1; });
+  return remove(image, [&](const PlacedName& name) {
+    return image.survey().names_of(name.inode).size() > 1;
+  });
 }
 
 bool lead_name(Damaging& image, InodeNumber to) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
-  change_entry(image, *name, [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
+  change_entry(image, *name,
+               [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   say_name(image, *name);
   image.say(fmt::format("leads to {}", to));
@@ -94,7 +98,8 @@ bool put_name_of_another(Damaging& image) {
     return (image.survey().inode(n).mode & ufs::kTypeMask) == (mode & ufs::kTypeMask);
   });
   if (to == 0) return false;
-  change_entry(image, *name, [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
+  change_entry(image, *name,
+               [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   image.may().name_comes[{name->directory, name->name}] = to;
   say_name(image, *name);
@@ -120,7 +125,8 @@ bool put_byte_into_name(Damaging& image, char byte) {
   if (!name) return false;
   const std::size_t at = image.below(name->name.size());
   change_entry(image, *name, [&](auto chunk, auto offset) {
-    little_endian::store8(chunk, offset + tree::kEntryFixedBytes + at, static_cast<std::uint8_t>(byte));
+    little_endian::store8(chunk, offset + tree::kEntryFixedBytes + at,
+                          static_cast<std::uint8_t>(byte));
   });
   image.lose_name(*name);
   say_name(image, *name);
@@ -168,8 +174,8 @@ bool put_uncounted_name(Damaging& image) {
   if (!name) return false;
   const InodeNumber in = image.any_directory([](InodeNumber) { return true; });
   const std::string added = fmt::format("uncounted-{}", name->inode);
-  if (in == 0 ||
-      !image.add_name(in, added, name->inode, ufs::entry_type(image.survey().inode(name->inode).mode)))
+  if (in == 0 || !image.add_name(in, added, name->inode,
+                                 ufs::entry_type(image.survey().inode(name->inode).mode)))
     return false;
   image.take(in);
   image.may().name_stays.emplace(in, added);
@@ -178,7 +184,8 @@ bool put_uncounted_name(Damaging& image) {
   return true;
 }
 
-/// As an exchange of names leaves it when it does not end: beside another name of the file, or alone.
+/// As an exchange of names leaves it when it does not end: beside another name of the file, or
+/// alone.
 bool put_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
@@ -206,8 +213,8 @@ bool put_third_name_of_exchange(Damaging& image) {
 bool put_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
-    return of_files(image)(one) && one.directory != ufs::kRootInode && !image.is_taken(one.directory) &&
-           image.survey().names_of(one.inode).size() == 1 &&
+    return of_files(image)(one) && one.directory != ufs::kRootInode &&
+           !image.is_taken(one.directory) && image.survey().names_of(one.inode).size() == 1 &&
            image.survey().names_of(one.directory).size() == 1;
   });
   if (!name) return false;
@@ -231,7 +238,8 @@ InodeNumber take_directory(Damaging& image) {
 PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
   const ufs::Geometry& geometry = image.geometry();
   const std::uint64_t chunks = image.load(directory).size_bytes / tree::kChunkBytes;
-  PlacedName place{.directory = directory, .byte = first ? 0 : image.below(chunks) * tree::kChunkBytes};
+  PlacedName place{.directory = directory,
+                   .byte = first ? 0 : image.below(chunks) * tree::kChunkBytes};
   for (const std::size_t i : image.survey().runs_of(directory)) {
     const OwnedRun& run = image.survey().runs()[i];
     if (run.level != 0 || run.block != geometry.block_of(place.byte)) continue;
@@ -243,7 +251,8 @@ PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
 void lose_names_of_chunk(Damaging& image, const PlacedName& chunk, std::uint32_t from) {
   for (const std::size_t i : image.survey().names_in(chunk.directory)) {
     const std::uint64_t byte = image.survey().names()[i].byte;
-    if (byte >= chunk.byte + from && byte < chunk.byte + tree::kChunkBytes) image.may().name_goes[i] = true;
+    if (byte >= chunk.byte + from && byte < chunk.byte + tree::kChunkBytes)
+      image.may().name_goes[i] = true;
   }
 }
 
@@ -260,7 +269,8 @@ bool put_noise_for_names(Damaging& image) {
   return spoil_chunk(image, [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
 }
 bool put_zeroes_for_names(Damaging& image) {
-  return spoil_chunk(image, [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
+  return spoil_chunk(image,
+                     [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
 }
 
 bool put_entry_of_no_length(Damaging& image) {
@@ -336,8 +346,8 @@ bool put_more_dots(Damaging& image) {
   if (place.byte == 0) return false;
   bool added = false;
   image.change_chunk(place, [&](auto chunk) {
-    added =
-        tree::add_entry(chunk, one ? "." : "..", number, ufs::entry_type(ufs::kTypeDirectory)).has_value();
+    added = tree::add_entry(chunk, one ? "." : "..", number, ufs::entry_type(ufs::kTypeDirectory))
+                .has_value();
   });
   image.say(fmt::format("in {}", number));
   return added;
@@ -351,7 +361,8 @@ bool put_loop(Damaging& image) {
   for (std::size_t i = 0; i < below.size(); ++i)
     for (const std::size_t n : image.survey().names_in(below[i])) {
       const InodeNumber child = image.survey().names()[n].inode;
-      if (image.survey().inode(child).is_directory() && !image.is_taken(child)) below.push_back(child);
+      if (image.survey().inode(child).is_directory() && !image.is_taken(child))
+        below.push_back(child);
     }
   const InodeNumber in = below[image.below(below.size())];
   if (!image.add_name(in, "up", name->inode, ufs::entry_type(ufs::kTypeDirectory))) return false;
@@ -366,14 +377,16 @@ bool put_loop(Damaging& image) {
 bool put_ring(Damaging& image) {
   const auto one = image.take_name(of_directories(image));
   if (!one) return false;
-  const auto other = image.take_name(
-      [&](const PlacedName& name) { return of_directories(image)(name) && name.directory != one->inode; });
+  const auto other = image.take_name([&](const PlacedName& name) {
+    return of_directories(image)(name) && name.directory != one->inode;
+  });
   if (!other || one->directory == other->inode) return false;
   const auto type = ufs::entry_type(ufs::kTypeDirectory);
   if (!image.add_name(one->inode, "ring", other->inode, type)) return false;
   say_name(image, *one);
   say_name(image, *other);
-  if (!image.add_name(other->inode, "ring", one->inode, type)) return true;  // a second name, at least
+  if (!image.add_name(other->inode, "ring", one->inode, type))
+    return true;  // a second name, at least
   image.remove_name(*one);
   image.remove_name(*other);
   return true;
@@ -421,10 +434,12 @@ bool is_lost_found(const Damaging& image, InodeNumber number) {
   return false;
 }
 
-/// lost+found has no room any more, after it has lost all but its first chunk or not; and somebody needs it.
+/// lost+found has no room any more, after it has lost all but its first chunk or not; and somebody
+/// needs it.
 bool put_full_lost_found(Damaging& image) {
   constexpr std::size_t kNamesMost = 100;
-  const InodeNumber number = image.take_inode([&](InodeNumber n) { return is_lost_found(image, n); });
+  const InodeNumber number =
+      image.take_inode([&](InodeNumber n) { return is_lost_found(image, n); });
   if (number == 0) return false;
   const InodeNumber file = image.take_inode([&](InodeNumber n) {
     return image.survey().inode(n).is_regular() && image.survey().inode(n).size_bytes > 0;
@@ -440,7 +455,8 @@ bool put_full_lost_found(Damaging& image) {
   const auto type = ufs::entry_type(ufs::kTypeRegular);
   std::size_t names = 0;
   for (const std::size_t length : {200U, 30U, 5U})
-    while (names < kNamesMost && image.add_name(number, fmt::format("{:0{}}", names, length), file, type))
+    while (names < kNamesMost &&
+           image.add_name(number, fmt::format("{:0{}}", names, length), file, type))
       ++names;
   std::size_t lost = 0;
   for (std::uint64_t wanted = 1 + image.below(4); wanted > 0; --wanted)
@@ -448,15 +464,16 @@ bool put_full_lost_found(Damaging& image) {
       image.remove_name(*name);
       ++lost;
     }
-  image.say(
-      fmt::format("{}{} names of inode {}, {} names lost", shorter ? "shorter, " : "", names, file, lost));
+  image.say(fmt::format("{}{} names of inode {}, {} names lost", shorter ? "shorter, " : "", names,
+                        file, lost));
   return true;
 }
 
 /// Nor is there any for it to grow into.
 bool put_no_room(Damaging& image) {
   const auto kinds = damage_of_inodes();
-  const auto hoarder = std::ranges::find(kinds, std::string_view("nameless-hoarder"), &DamageKind::name);
+  const auto hoarder =
+      std::ranges::find(kinds, std::string_view("nameless-hoarder"), &DamageKind::name);
   if (!put_full_lost_found(image)) return false;
   hoarder->put(image);
   return true;

@@ -11,8 +11,9 @@
 namespace headcrash::ufs::damage {
 namespace {
 
-constexpr std::uint64_t kCutsMost = 24;           // of one repair
-constexpr std::uint64_t kRequestsMost = 1 << 20;  // of one repair; a disk of the lab has some hundred sectors
+constexpr std::uint64_t kCutsMost = 24;  // of one repair
+constexpr std::uint64_t kRequestsMost =
+    1 << 20;  // of one repair; a disk of the lab has some hundred sectors
 constexpr std::uint32_t kLater =
     2'000'000'000;  // when the repair is made, in seconds: it is not a time of a file
 
@@ -57,8 +58,8 @@ DamageTrials::DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Au
   };
 }
 
-Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
-                                          std::uint64_t log_at) {
+Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs::Fsck& fsck,
+                                          Audit& audit, std::uint64_t log_at) {
   DamageTrials trials(sound, fsck, audit, log_at);
   if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
     return fail("image to be damaged", "is not sound: " + problem);
@@ -78,7 +79,8 @@ Result<void> DamageTrials::run(std::uint64_t seed, adapters::DamageCounts& count
   return done ? Result<void>() : pass_on(done);
 }
 
-Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts) {
+Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed,
+                               adapters::DamageCounts& counts) {
   return run([&](Damaging& damaging) { return damaging.add(kind); }, seed, counts);
 }
 
@@ -93,8 +95,8 @@ Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::u
   return true;
 }
 
-Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,
-                                   adapters::DamageCounts& counts) {
+Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>& damage,
+                                   std::uint64_t seed, adapters::DamageCounts& counts) {
   const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
   const Permitted& permitted = damaging.permitted();
   TRY(look(subject));
@@ -111,7 +113,8 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
 Result<void> DamageTrials::look(const std::string& subject) {
   const auto plain = fsck_->check(*disk_);
   const auto quick = fsck_->check(*disk_, plain ? 1000 : 0, disk_->digests());
-  if (!plain || !quick) return wrong(subject, "the check ends: " + (plain ? quick : plain).error().message());
+  if (!plain || !quick)
+    return wrong(subject, "the check ends: " + (plain ? quick : plain).error().message());
   const auto same = [](const ufs::Finding& one, const ufs::Finding& other) {
     return one.kind == other.kind && one.text == other.text;
   };
@@ -123,15 +126,18 @@ Result<void> DamageTrials::look(const std::string& subject) {
   return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing: " + problem);
 }
 
-/// A fast check of what no cut has left ends, done or not; what it has changed the full one can put right.
+/// A fast check of what no cut has left ends, done or not; what it has changed the full one can put
+/// right.
 Result<void> DamageTrials::look_fast(const std::string& subject, const std::vector<Write>& damage) {
   if (!survey_->geometry().features().fast_check) return {};
   Log log(*disk_, nullptr);
   const auto fast = fsck_->run(log, {.repair = true, .fast = true, .time = kLater});
   if (!fast) return wrong(subject, "the fast check ends: " + fast.error().message());
   const auto full = fsck_->run(log, {.repair = true, .time = kLater});
-  if (!full) return wrong(subject, "the full check after a fast one ends: " + full.error().message());
-  const std::string problem = full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
+  if (!full)
+    return wrong(subject, "the full check after a fast one ends: " + full.error().message());
+  const std::string problem =
+      full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
   if (!problem.empty()) return wrong(subject, "after a fast check and a full one: " + problem);
   disk_->show_base();
   put(damage, damage.size());
@@ -174,13 +180,15 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
   }
   for (const std::size_t count : cuts) {
     const std::size_t sectors = writes[count].bytes.size() / model::kSectorBytes;
-    const std::size_t torn = sectors > 1 && random.below(2) == 0 ? 1 + random.below(sectors - 1) : 0;
+    const std::size_t torn =
+        sectors > 1 && random.below(2) == 0 ? 1 + random.below(sectors - 1) : 0;
     disk_->show_base();
     put(damage, damage.size());
     put(writes, count);
     if (torn > 0) {
       const auto part = std::span(writes[count].bytes).first(torn * model::kSectorBytes);
-      invariant(disk_->write(writes[count].lba, part).has_value(), "part of it can be written, too");
+      invariant(disk_->write(writes[count].lba, part).has_value(),
+                "part of it can be written, too");
     }
     const std::string at =
         fmt::format("{}, its repair cut after {} of {} writes{}", subject, count, writes.size(),

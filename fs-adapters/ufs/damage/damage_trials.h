@@ -1,6 +1,6 @@
 #pragma once
-// Trials of the checker itself: one sound image, damaged in many ways, each of them repaired, and each repair
-// cut in many places and made again (damage.h, repair_judge.h).
+// Trials of the checker itself: one sound image, damaged in many ways, each of them repaired, and
+// each repair cut in many places and made again (damage.h, repair_judge.h).
 //
 //   sound -> damaged -> check: the incremental one finds what the full one does
 //                    -> repair, its writes logged -> judge
@@ -25,10 +25,11 @@ class DamageTrials {
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
                                                        std::span<const std::uint64_t> contents)>;
 
-  /// `sound` is an image without contradictions: whole sectors; it must outlive this, as must fsck and audit. With
-  /// `log_at` its log's device lies there behind it (TrialDisk); nothing of that is damaged. Errors: it is none.
-  static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
-                                     std::uint64_t log_at = 0);
+  /// `sound` is an image without contradictions: whole sectors; it must outlive this, as must fsck
+  /// and audit. With `log_at` its log's device lies there behind it (TrialDisk); nothing of that is
+  /// damaged. Errors: it is none.
+  static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck,
+                                     Audit& audit, std::uint64_t log_at = 0);
 
   /// Instead of fsck's.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
@@ -46,7 +47,8 @@ class DamageTrials {
   };
   /// The writes of one repair reach the disk and are kept. One that does not end is ended.
   class Log;
-  DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit, std::uint64_t log_at);
+  DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
+               std::uint64_t log_at);
   Result<bool> run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
                    adapters::DamageCounts& counts);
   Result<void> examine(Damaging& damaging, const std::vector<Write>& damage, std::uint64_t seed,

@@ -24,7 +24,8 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
   for (auto* const lists : {&survey.runs_of_, &survey.names_in_, &survey.names_of_})
     lists->resize(geometry.inodes());
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
-    const auto at = disk.bytes().subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
+    const auto at =
+        disk.bytes().subspan(geometry.byte_of(geometry.header(group)), geometry.block_bytes());
     std::vector<std::byte> header(at.begin(), at.end());
     survey.initialised_.push_back(ufs::CylinderGroup(geometry, header, group).initialised_inodes());
   }
@@ -41,7 +42,8 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
     }
     if (ufs::pointers_are_text(inode, geometry.inline_target_max())) continue;
     for (std::uint32_t i = 0; i < ufs::kDirectPointers; ++i)
-      survey.walk(disk, {.owner = number, .slot = i, .index = i, .block = i, .at = inode.direct[i]});
+      survey.walk(disk,
+                  {.owner = number, .slot = i, .index = i, .block = i, .at = inode.direct[i]});
     for (std::uint32_t i = 0; i < ufs::kIndirectPointers; ++i)
       survey.walk(disk, {.owner = number,
                          .slot = ufs::kDirectPointers + i,
@@ -57,8 +59,9 @@ Result<ImageSurvey> ImageSurvey::of(const TrialDisk& disk) {
 
 void ImageSurvey::walk(const TrialDisk& disk, OwnedRun run) {
   if (run.at == 0) return;
-  run.fragments = run.level == 0 ? geometry_.fragments_of_block(inodes_[run.owner].size_bytes, run.block)
-                                 : geometry_.fragments_per_block();
+  run.fragments = run.level == 0
+                      ? geometry_.fragments_of_block(inodes_[run.owner].size_bytes, run.block)
+                      : geometry_.fragments_per_block();
   const std::size_t number = runs_.size();
   runs_.push_back(run);
   runs_of_[run.owner].push_back(number);

@@ -1,7 +1,7 @@
 #pragma once
-// What a sound image holds, as it is before anything is damaged: every inode, every run of fragments with the
-// pointer that leads to it, every name and where it lies. Who damages an image draws from it (damage.h), and
-// who judges a repair compares with it (repair_judge.h).
+// What a sound image holds, as it is before anything is damaged: every inode, every run of
+// fragments with the pointer that leads to it, every name and where it lies. Who damages an image
+// draws from it (damage.h), and who judges a repair compares with it (repair_judge.h).
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ namespace headcrash::ufs::damage {
 /// What one pointer of a file leads to.
 struct OwnedRun {
   ufs::InodeNumber owner = 0;
-  std::uint32_t slot = 0;             ///< of the inode's pointers: 12 direct ones, then 3 indirect ones
+  std::uint32_t slot = 0;  ///< of the inode's pointers: 12 direct ones, then 3 indirect ones
   std::optional<std::size_t> holder;  ///< the run of pointers that it is in; nothing: the inode
   std::uint32_t index = 0;            ///< of the pointer in that
   std::uint32_t level = 0;            ///< 0: data
@@ -50,11 +50,17 @@ class ImageSurvey {
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
   /// Numbers in runs(), a run of pointers before what they lead to.
-  const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const { return runs_of_[number]; }
+  const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const {
+    return runs_of_[number];
+  }
   std::optional<std::size_t> run_at(ufs::FragmentAddress at) const;
   /// Numbers in names().
-  const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const { return names_in_[directory]; }
-  const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const { return names_of_[number]; }
+  const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const {
+    return names_in_[directory];
+  }
+  const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const {
+    return names_of_[number];
+  }
   /// Its slot holds something: behind what a lazy group has zeroed is whatever there was.
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];

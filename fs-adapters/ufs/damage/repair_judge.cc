@@ -27,8 +27,12 @@ std::vector<std::byte> lasting(ufs::Superblock superblock) {
 
 }  // namespace
 
-RepairJudge::RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit)
-    : survey_(survey), fsck_(fsck), audit_(audit), digests_(sound.digests().begin(), sound.digests().end()) {}
+RepairJudge::RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck,
+                         Audit& audit)
+    : survey_(survey),
+      fsck_(fsck),
+      audit_(audit),
+      digests_(sound.digests().begin(), sound.digests().end()) {}
 
 std::string RepairJudge::wrong_with(const TrialDisk& disk, const ufs::FsckReport& report,
                                     const Permitted& permitted) {
@@ -45,9 +49,10 @@ std::string RepairJudge::wrong_with(const TrialDisk& disk, const ufs::FsckReport
     if (auto problem = audit_.contradiction_in(disk.bytes()); !problem.empty()) return problem;
   }
   if (report.files != audit_.files() || report.directories != audit_.directories())
-    return fmt::format("the report counts {} files and {} directories; there are {} and {}", report.files,
-                       report.directories, audit_.files(), audit_.directories());
-  if (!(report.totals == audit_.totals())) return "the report's totals are not those that are right";
+    return fmt::format("the report counts {} files and {} directories; there are {} and {}",
+                       report.files, report.directories, audit_.files(), audit_.directories());
+  if (!(report.totals == audit_.totals()))
+    return "the report's totals are not those that are right";
   return compare_inodes(disk, *reader, permitted);
 }
 
@@ -75,7 +80,8 @@ std::string RepairJudge::judge_what_is_left(const TrialDisk& disk, const ufs::Im
         finding.kind != bad_root)
       return "a second check finds: " + finding.text;
   }
-  if (again->nothing_found()) return "the repair says that it has left something, and a check finds nothing";
+  if (again->nothing_found())
+    return "the repair says that it has left something, and a check finds nothing";
   if (has_room(reader)) return "the repair has left something although there is room for it";
   return {};
 }
@@ -114,7 +120,8 @@ std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageR
     if (kept) problem = compare_inode(disk, number, *now, permitted);
     if (problem.empty() && rooted && now->is_directory() && (kept || lost_found_ != number))
       problem = compare_names(reader, number, permitted);
-    if (!before.allocated() && !permitted.inode_goes[number] && now->allocated() && lost_found_ != number)
+    if (!before.allocated() && !permitted.inode_goes[number] && now->allocated() &&
+        lost_found_ != number)
       problem = "is new";
     if (!problem.empty()) return fmt::format("inode {}: {}", number, problem);
   }
@@ -128,7 +135,8 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
   if (now.mode != before.mode && !permitted.other_mode[number])
     return fmt::format("had mode {:o}, has {:o}", before.mode, now.mode);
   if (now.user != before.user || now.group != before.group || now.flags != before.flags ||
-      now.generation != before.generation || now.modified != before.modified || now.changed != before.changed)
+      now.generation != before.generation || now.modified != before.modified ||
+      now.changed != before.changed)
     return "has another owner, generation or time";
   // It may have had to grow.
   const bool grows = number == ufs::kRootInode || number == lost_found_;
@@ -149,8 +157,8 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
   for (const std::size_t i : survey_.runs_of(number)) {
     const OwnedRun& run = survey_.runs()[i];
     const std::uint64_t first = geometry.lba_of(run.at);
-    for (std::uint64_t s = first; s < first + std::uint64_t{run.fragments} * geometry.sectors_per_fragment();
-         ++s)
+    for (std::uint64_t s = first;
+         s < first + std::uint64_t{run.fragments} * geometry.sectors_per_fragment(); ++s)
       if (disk.digests()[s] != digests_[s] && !permitted.other_bytes[s])
         return fmt::format("block {} has other bytes in sector {}", run.block, s);
   }
@@ -191,10 +199,12 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
     const auto found = now.find(name.name);
     if (found == now.end()) return fmt::format("its name \"{}\" is gone", name.name);
     if (found->second != name.inode)
-      return fmt::format("its name \"{}\" leads to inode {}, not {}", name.name, found->second, name.inode);
+      return fmt::format("its name \"{}\" leads to inode {}, not {}", name.name, found->second,
+                         name.inode);
   }
   if (kept && !permitted.other_size[directory]) {
-    if (auto problem = compare_given_names(directory, now, permitted); !problem.empty()) return problem;
+    if (auto problem = compare_given_names(directory, now, permitted); !problem.empty())
+      return problem;
   }
   if (permitted.other_names[directory]) return {};
   for (const auto& [name, inode] : now) {

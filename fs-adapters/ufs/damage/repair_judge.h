@@ -1,6 +1,6 @@
 #pragma once
-// Whether a repair of a damaged image is right: nothing is left to find, nothing contradicts itself, what the
-// report counts is there, and what the damage did not touch is as it was.
+// Whether a repair of a damaged image is right: nothing is left to find, nothing contradicts
+// itself, what the report counts is there, and what the damage did not touch is as it was.
 //
 //   check again: nothing    audit: nothing (audit.h)    the superblock is the one that it was
 //   every inode that may not go: mode, owner, times, size, pointers, and the bytes behind them
@@ -27,7 +27,8 @@ class RepairJudge {
   RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
   /// The first thing that is wrong, in words; empty: nothing. `disk` is only read.
-  std::string wrong_with(const TrialDisk& disk, const ufs::FsckReport& report, const Permitted& permitted);
+  std::string wrong_with(const TrialDisk& disk, const ufs::FsckReport& report,
+                         const Permitted& permitted);
   /// Of what a cut has left of a repair of an image that did not say that it is clean.
   std::string wrong_with_flag(const TrialDisk& disk);
 

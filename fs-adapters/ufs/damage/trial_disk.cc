@@ -64,7 +64,8 @@ Result<std::uint64_t> TrialDisk::place(std::uint64_t address, std::uint64_t coun
     TRY(check_range(sectors(), sector, count));
     return sector;
   }
-  const std::uint64_t log = os::device_of(address) == 1 && log_at_ != 0 ? all_sectors() - log_at_ : 0;
+  const std::uint64_t log =
+      os::device_of(address) == 1 && log_at_ != 0 ? all_sectors() - log_at_ : 0;
   TRY(check_range(log, sector, count));
   return log_at_ + sector;
 }
@@ -101,7 +102,8 @@ Result<void> TrialDisk::write_zeroes(std::uint64_t lba, std::uint64_t count) {
 
 void TrialDisk::show_base() {
   for (const std::uint64_t sector : changed_) {
-    std::memcpy(current_.data() + sector * kSectorBytes, sound_.data() + sector * kSectorBytes, kSectorBytes);
+    std::memcpy(current_.data() + sector * kSectorBytes, sound_.data() + sector * kSectorBytes,
+                kSectorBytes);
     digests_[sector] = sound_digests_[sector];
     is_changed_[sector] = false;
   }

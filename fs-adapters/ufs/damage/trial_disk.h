@@ -1,5 +1,6 @@
 #pragma once
-// Images in memory as stores: one that is only looked at, and one that is damaged and repaired again and again.
+// Images in memory as stores: one that is only looked at, and one that is damaged and repaired
+// again and again.
 
 #include <cstdint>
 #include <span>
@@ -23,9 +24,9 @@ class ImageBytes final : public model::SectorStore {
   std::span<const std::byte> image_;
 };
 
-/// A copy of a sound image, which becomes sound again at the cost of what was written, with a digest of each
-/// sector (FsckOptions::contents). With a log's device behind it reads and writes are at a driver's addresses
-/// (os/device_address.h), all else counts the sectors of both.
+/// A copy of a sound image, which becomes sound again at the cost of what was written, with a
+/// digest of each sector (FsckOptions::contents). With a log's device behind it reads and writes
+/// are at a driver's addresses (os/device_address.h), all else counts the sectors of both.
 class TrialDisk final : public model::SectorStore {
  public:
   /// Whole sectors; they must outlive it. `log_at`: the log's first one; 0: there is none.

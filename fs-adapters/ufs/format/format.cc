@@ -1,5 +1,6 @@
-// Fields of the superblock and the inode at their places (format.h). Later BSDs keep 64-bit copies of sizes
-// and totals in the same superblock and believe them when fs_maxbsize equals fs_bsize; we write both.
+// Fields of the superblock and the inode at their places (format.h). Later BSDs keep 64-bit copies
+// of sizes and totals in the same superblock and believe them when fs_maxbsize equals fs_bsize; we
+// write both.
 
 #include "fs-adapters/ufs/format/format.h"
 
@@ -17,26 +18,28 @@ using namespace little_endian;
 namespace {
 
 // Offsets in struct fs.
-constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCgoffset = 24, kCgmask = 28,
-                      kTime = 32, kSize = 36, kDsize = 40, kNcg = 44, kBsize = 48, kFsize = 52, kFrag = 56,
-                      kMinfree = 60, kRps = 68, kBmask = 72, kFmask = 76, kBshift = 80, kFshift = 84,
-                      kMaxcontig = 88, kMaxbpg = 92, kFragshift = 96, kFsbtodb = 100, kSbsize = 104,
-                      kNindir = 116, kInopb = 120, kNspf = 124, kOptim = 128, kNpsect = 132,
-                      kInterleave = 136, kId = 144, kCsaddr = 152, kCssize = 156, kCgsize = 160, kNtrak = 164,
-                      kNsect = 168, kSpc = 172, kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188,
-                      kCstotal = 192, kFmod = 208, kClean = kSuperblockCleanOffset, kRonly = 210,
-                      kOldFlags = 211, kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kJournalId = 984,
-                      kSblockloc = 1000, kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080, kDsize64 = 1088,
-                      kCsaddr64 = 1096, kContigsumsize = 1316, kMaxsymlinklen = 1320, kInodefmt = 1324,
-                      kMaxfilesize = 1328, kQbmask = 1336, kQfmask = 1344, kPostblformat = 1356,
-                      kNrpos = 1360, kMagic = 1372;
+constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCgoffset = 24,
+                      kCgmask = 28, kTime = 32, kSize = 36, kDsize = 40, kNcg = 44, kBsize = 48,
+                      kFsize = 52, kFrag = 56, kMinfree = 60, kRps = 68, kBmask = 72, kFmask = 76,
+                      kBshift = 80, kFshift = 84, kMaxcontig = 88, kMaxbpg = 92, kFragshift = 96,
+                      kFsbtodb = 100, kSbsize = 104, kNindir = 116, kInopb = 120, kNspf = 124,
+                      kOptim = 128, kNpsect = 132, kInterleave = 136, kId = 144, kCsaddr = 152,
+                      kCssize = 156, kCgsize = 160, kNtrak = 164, kNsect = 168, kSpc = 172,
+                      kNcyl = 176, kCpg = 180, kIpg = 184, kFpg = 188, kCstotal = 192, kFmod = 208,
+                      kClean = kSuperblockCleanOffset, kRonly = 210, kOldFlags = 211,
+                      kCgrotor = 724, kMaxbsize = 860, kJournalArea = 968, kJournalId = 984,
+                      kSblockloc = 1000, kCstotal64 = 1008, kTime64 = 1072, kSize64 = 1080,
+                      kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
+                      kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
+                      kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
 // Ours, in the place of fs_fsmnt: in the sector of fs_clean, so that both are always of one moment.
 constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
 constexpr std::uint8_t kFlagsUpdated = 0x80;        // FS_FLAGS_UPDATED
 constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on disk
-constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8, kBusyMap = 16,
+constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8,
+                        kBusyMap = 16,
                         kForeignBlock = 32;  // bits of kFeatures
 constexpr std::uint32_t kFullCheck = 1;      // of kFeatureState
 
@@ -49,16 +52,18 @@ std::uint32_t shift_of(std::uint32_t value) {
 
 std::string problem_of_sizes(const Superblock& s) {
   if (!power_of_two(s.block_bytes) || s.block_bytes < kSectorBytes || s.block_bytes > 65536)
-    return fmt::format("fs_bsize {} is not a power of two from {} to 65536", s.block_bytes, kSectorBytes);
-  if (!power_of_two(s.fragment_bytes) || s.fragment_bytes < 512 || s.fragment_bytes > s.block_bytes ||
-      s.block_bytes / s.fragment_bytes > 8)
+    return fmt::format("fs_bsize {} is not a power of two from {} to 65536", s.block_bytes,
+                       kSectorBytes);
+  if (!power_of_two(s.fragment_bytes) || s.fragment_bytes < 512 ||
+      s.fragment_bytes > s.block_bytes || s.block_bytes / s.fragment_bytes > 8)
     return fmt::format("fs_fsize {} is not an eighth, a quarter, half or all of fs_bsize {}",
                        s.fragment_bytes, s.block_bytes);
   if (s.size_fragments == 0 || s.size_fragments > kFragmentMax)
     return fmt::format("fs_size {} is not a number of fragments", s.size_fragments);
   if (s.header_bytes < kInodeBytes || s.header_bytes > s.block_bytes)
     return fmt::format("fs_cgsize {} is not the size of a group's header", s.header_bytes);
-  if (s.reserve_percent > 99) return fmt::format("fs_minfree {} is not a percentage", s.reserve_percent);
+  if (s.reserve_percent > 99)
+    return fmt::format("fs_minfree {} is not a percentage", s.reserve_percent);
   return {};
 }
 
@@ -72,34 +77,43 @@ std::string problem_of_groups(const Superblock& s) {
   if (s.inodes_per_group == 0 || s.inodes_per_group % (s.block_bytes / kInodeBytes) != 0)
     return fmt::format("fs_ipg {} does not fill whole blocks", s.inodes_per_group);
   const std::uint64_t superblock_end =
-      s.superblock_offset + (std::uint64_t{kSuperblockUsedBytes} + s.fragment_bytes - 1) / s.fragment_bytes;
-  if (superblock_end > s.header_offset || std::uint64_t{s.header_offset} + per_block > s.inodes_offset ||
+      s.superblock_offset +
+      (std::uint64_t{kSuperblockUsedBytes} + s.fragment_bytes - 1) / s.fragment_bytes;
+  if (superblock_end > s.header_offset ||
+      std::uint64_t{s.header_offset} + per_block > s.inodes_offset ||
       s.inodes_offset + inode_fragments > s.data_offset || s.data_offset > s.fragments_per_group)
-    return fmt::format("a group's parts overlap (fs_sblkno {}, fs_cblkno {}, fs_iblkno {}, fs_dblkno {})",
-                       s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset);
-  if (s.header_offset % per_block != 0 || s.inodes_offset % per_block != 0 || s.data_offset % per_block != 0)
+    return fmt::format(
+        "a group's parts overlap (fs_sblkno {}, fs_cblkno {}, fs_iblkno {}, fs_dblkno {})",
+        s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset);
+  if (s.header_offset % per_block != 0 || s.inodes_offset % per_block != 0 ||
+      s.data_offset % per_block != 0)
     return "a group's parts do not begin at blocks";
   const std::uint64_t whole = std::uint64_t{s.groups} * s.fragments_per_group;
-  if (s.groups == 0 || whole < s.size_fragments || whole - s.fragments_per_group >= s.size_fragments)
-    return fmt::format("fs_ncg {} groups of {} fragments do not make {}", s.groups, s.fragments_per_group,
-                       s.size_fragments);
-  if (std::uint64_t{s.groups} * s.inodes_per_group > 0xffffffffU) return "more inodes than numbers for them";
-  const std::uint64_t stagger_max = std::uint64_t{s.stagger} * static_cast<std::uint32_t>(~s.stagger_mask);
+  if (s.groups == 0 || whole < s.size_fragments ||
+      whole - s.fragments_per_group >= s.size_fragments)
+    return fmt::format("fs_ncg {} groups of {} fragments do not make {}", s.groups,
+                       s.fragments_per_group, s.size_fragments);
+  if (std::uint64_t{s.groups} * s.inodes_per_group > 0xffffffffU)
+    return "more inodes than numbers for them";
+  const std::uint64_t stagger_max =
+      std::uint64_t{s.stagger} * static_cast<std::uint32_t>(~s.stagger_mask);
   if (stagger_max % per_block != 0 || stagger_max + s.data_offset > s.fragments_per_group)
     return fmt::format("fs_cgoffset {} moves headers out of their groups", s.stagger);
   const std::uint64_t last = s.size_fragments - (whole - s.fragments_per_group);
   const std::uint64_t last_stagger =
       std::uint64_t{s.stagger} * ((s.groups - 1) & static_cast<std::uint32_t>(~s.stagger_mask));
-  if (last_stagger + s.data_offset > last) return fmt::format("the last group has only {} fragments", last);
+  if (last_stagger + s.data_offset > last)
+    return fmt::format("the last group has only {} fragments", last);
   return {};
 }
 
 /// All of it in one group's data, which no inode table interrupts, and not where the summaries are.
 std::string problem_of_journal(const Superblock& s) {
   if (s.features.external_journal) {
-    if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes) return {};
-    return fmt::format("its external journal of {} fragments from {} on is none", s.journal.fragments,
-                       s.journal.at);
+    if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
+      return {};
+    return fmt::format("its external journal of {} fragments from {} on is none",
+                       s.journal.fragments, s.journal.at);
   }
   if (s.journal.fragments == 0) return {};
   const Geometry geometry(s);
@@ -109,26 +123,30 @@ std::string problem_of_journal(const Superblock& s) {
                       geometry.group_of_fragment(static_cast<FragmentAddress>(end - 1)) == group &&
                       s.journal.at >= geometry.data_start(group);
   const bool over_summary =
-      s.journal.at < s.summary_address + geometry.fragments_of(s.summary_bytes) && s.summary_address < end;
-  if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes) return {};
-  return fmt::format("its journal, {} fragments from {} on, is not in one group's data", s.journal.fragments,
-                     s.journal.at);
+      s.journal.at < s.summary_address + geometry.fragments_of(s.summary_bytes) &&
+      s.summary_address < end;
+  if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
+    return {};
+  return fmt::format("its journal, {} fragments from {} on, is not in one group's data",
+                     s.journal.fragments, s.journal.at);
 }
 
 std::string problem_of_features(const Superblock& s) {
   if (s.features.busy_map && !s.features.fast_check)
     return "it has a map of busy groups, but no marks in them";
   if (s.features.foreign_block &&
-      (!s.features.fast_check ||
-       std::uint64_t{s.inodes_offset} < std::uint64_t{s.header_offset} + 2 * s.fragments_per_block()))
-    return fmt::format("fs_iblkno {} leaves no room for the inodes of other groups", s.inodes_offset);
+      (!s.features.fast_check || std::uint64_t{s.inodes_offset} <
+                                     std::uint64_t{s.header_offset} + 2 * s.fragments_per_block()))
+    return fmt::format("fs_iblkno {} leaves no room for the inodes of other groups",
+                       s.inodes_offset);
   if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";
   // A slot and its extension are in one sector, and so are an inode and what is beside it.
   static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
   if (s.features.fast_check &&
       (s.header_bytes != s.block_bytes ||
-       CylinderGroup::header_bytes(s.inodes_per_group, s.fragments_per_group, s.features) > s.block_bytes))
+       CylinderGroup::header_bytes(s.inodes_per_group, s.fragments_per_group, s.features) >
+           s.block_bytes))
     return fmt::format("fs_cgsize {} leaves no room for what is busy", s.header_bytes);
   return {};
 }
@@ -144,8 +162,9 @@ Features decode_features(std::uint32_t bits) {
 
 std::uint32_t encode_features(const Features& features) {
   return (features.fast_check ? kFastCheck : 0) | (features.bmap_cache ? kBmapCache : 0) |
-         (features.lazy_inodes ? kLazyInodes : 0) | (features.external_journal ? kExternalJournal : 0) |
-         (features.busy_map ? kBusyMap : 0) | (features.foreign_block ? kForeignBlock : 0);
+         (features.lazy_inodes ? kLazyInodes : 0) |
+         (features.external_journal ? kExternalJournal : 0) | (features.busy_map ? kBusyMap : 0) |
+         (features.foreign_block ? kForeignBlock : 0);
 }
 
 }  // namespace
@@ -171,15 +190,19 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
     return fmt::format("it is {} bytes long, its device {}",
                        std::uint64_t{s.size_fragments} * s.fragment_bytes, device_bytes);
   const std::uint64_t summary_end =
-      s.summary_address + (std::uint64_t{s.summary_bytes} + s.fragment_bytes - 1) / s.fragment_bytes;
-  if (s.summary_bytes < std::uint64_t{s.groups} * kSummaryBytes || s.summary_address < s.data_offset ||
-      summary_end > s.size_fragments || summary_end > s.fragments_per_group)
-    return fmt::format("the groups' summary (fs_csaddr {}, fs_cssize {}) is not in the first group's data",
-                       s.summary_address, s.summary_bytes);
+      s.summary_address +
+      (std::uint64_t{s.summary_bytes} + s.fragment_bytes - 1) / s.fragment_bytes;
+  if (s.summary_bytes < std::uint64_t{s.groups} * kSummaryBytes ||
+      s.summary_address < s.data_offset || summary_end > s.size_fragments ||
+      summary_end > s.fragments_per_group)
+    return fmt::format(
+        "the groups' summary (fs_csaddr {}, fs_cssize {}) is not in the first group's data",
+        s.summary_address, s.summary_bytes);
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
-    return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers", s.inline_target_max);
+    return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers",
+                       s.inline_target_max);
   return {};
 }
 
@@ -209,7 +232,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
   s.total = decode_summary(bytes.subspan(kCstotal));
   if (read(kMaxbsize) == s.block_bytes)
     for (std::size_t i = 0; i < kSummaryBytes / 4; ++i)
-      s.totals_differ = s.totals_differ || load64(bytes, kCstotal64 + 8 * i) != read(kCstotal + 4 * i);
+      s.totals_differ =
+          s.totals_differ || load64(bytes, kCstotal64 + 8 * i) != read(kCstotal + 4 * i);
   s.modified = load8(bytes, kFmod) != 0;
   s.clean = load8(bytes, kClean) == 1;
   s.read_only = load8(bytes, kRonly) != 0;
@@ -233,7 +257,9 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
 }
 
 void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
-  const auto write = [&](std::size_t offset, std::uint32_t value) { store32(bytes, offset, value); };
+  const auto write = [&](std::size_t offset, std::uint32_t value) {
+    store32(bytes, offset, value);
+  };
   write(kSblkno, s.superblock_offset), write(kCblkno, s.header_offset);
   write(kIblkno, s.inodes_offset), write(kDblkno, s.data_offset);
   write(kCgoffset, s.stagger), write(kCgmask, s.stagger_mask);
@@ -241,7 +267,8 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kSize, s.size_fragments), store64(bytes, kSize64, s.size_fragments);
   write(kDsize, s.data_fragments), store64(bytes, kDsize64, s.data_fragments);
   write(kNcg, s.groups);
-  write(kBsize, s.block_bytes), write(kFsize, s.fragment_bytes), write(kFrag, s.fragments_per_block());
+  write(kBsize, s.block_bytes), write(kFsize, s.fragment_bytes),
+      write(kFrag, s.fragments_per_block());
   write(kMaxbsize, s.block_bytes);
   write(kMinfree, s.reserve_percent);
   write(kBmask, ~(s.block_bytes - 1)), write(kFmask, ~(s.fragment_bytes - 1));
@@ -250,7 +277,8 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kFragshift, shift_of(s.fragments_per_block()));
   write(kFsbtodb, shift_of(s.fragment_bytes / kSectorBytes));
   write(kMaxcontig, s.contiguous_max), write(kMaxbpg, s.blocks_per_file_in_group_max);
-  write(kSbsize, (kSuperblockUsedBytes + s.fragment_bytes - 1) / s.fragment_bytes * s.fragment_bytes);
+  write(kSbsize,
+        (kSuperblockUsedBytes + s.fragment_bytes - 1) / s.fragment_bytes * s.fragment_bytes);
   write(kNindir, s.block_bytes / 4), write(kInopb, s.block_bytes / kInodeBytes);
   write(kNspf, s.fragment_bytes / kSectorBytes);
   write(kOptim, static_cast<std::uint32_t>(s.optimization));
@@ -264,7 +292,8 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kNsect, group_sectors), write(kNpsect, group_sectors), write(kSpc, group_sectors);
   write(kNrpos, 1), write(kPostblformat, kDynamicPostbl);
   encode_summary(s.total, bytes.subspan(kCstotal));
-  store64(bytes, kCstotal64, s.total.directories), store64(bytes, kCstotal64 + 8, s.total.free_blocks);
+  store64(bytes, kCstotal64, s.total.directories),
+      store64(bytes, kCstotal64 + 8, s.total.free_blocks);
   store64(bytes, kCstotal64 + 16, s.total.free_inodes);
   store64(bytes, kCstotal64 + 24, s.total.free_fragments);
   store8(bytes, kFmod, s.modified ? 1 : 0), store8(bytes, kClean, s.clean ? 1 : 0);
@@ -337,7 +366,8 @@ void encode_inode(const Inode& inode, std::span<std::byte> bytes) {
 std::string inline_target(const Inode& inode) {
   std::array<std::byte, kInodeBytes> bytes = {};
   encode_inode(inode, bytes);
-  const std::size_t length = inode.size_bytes < kInlineTargetBytes ? inode.size_bytes : kInlineTargetBytes;
+  const std::size_t length =
+      inode.size_bytes < kInlineTargetBytes ? inode.size_bytes : kInlineTargetBytes;
   std::string target(length, '\0');
   std::memcpy(target.data(), bytes.data() + kInodeDirectOffset, length);
   return target;

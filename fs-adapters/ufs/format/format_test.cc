@@ -15,7 +15,8 @@ namespace {
 TEST(Format, SuperblockComesBackAndKeepsWhatItDoesNotKnow) {
   Superblock s = superblock_for_tests();
   s.total = {.directories = 3, .free_blocks = 4, .free_inodes = 5, .free_fragments = 6};
-  s.clean = true, s.written_at = 77, s.id = {8, 9}, s.group_rotor = 1, s.optimization = Optimization::space;
+  s.clean = true, s.written_at = 77, s.id = {8, 9}, s.group_rotor = 1,
+  s.optimization = Optimization::space;
   std::vector<std::byte> bytes(kSuperblockUsedBytes, std::byte{0x5a});
   encode_superblock(s, bytes);
   const auto back = decode_superblock(bytes, device_bytes_for_tests(s));
@@ -44,7 +45,8 @@ TEST(Format, SuperblocksThatWouldOverflowAreRefused) {
   EXPECT_NE(problem([](Superblock& s) { s.fragment_bytes = 0; }), "");
   EXPECT_NE(problem([](Superblock& s) { s.fragments_per_group = 0; }), "");
   EXPECT_NE(problem([](Superblock& s) { s.groups = 3; }), "");
-  EXPECT_NE(problem([](Superblock& s) { s.size_fragments += 8, s.groups = 2; }), "") << "device too short";
+  EXPECT_NE(problem([](Superblock& s) { s.size_fragments += 8, s.groups = 2; }), "")
+      << "device too short";
   EXPECT_NE(problem([](Superblock& s) { s.inodes_per_group += 64; }), "") << "inodes over data";
   EXPECT_NE(problem([](Superblock& s) { s.summary_address = 0; }), "");
   EXPECT_NE(problem([](Superblock& s) { s.summary_address = 0xfffffff0; }), "");

@@ -5,10 +5,10 @@
 //   group c:  data             | replica | header | inodes ... | data ............................ |
 //             ^base              ^+superblock_offset ^+inodes_offset ^+data_offset     base of c+1 ^
 //
-// With the feature foreign_block the list of foreign inodes goes on in a block behind the header (busy_marks.h).
-// With a stagger (old file systems) what begins with the replica is moved by group_start() - group_base().
-// An inode's pointers lead to its blocks directly (12), or through one, two or three levels of blocks full of
-// pointers:
+// With the feature foreign_block the list of foreign inodes goes on in a block behind the header
+// (busy_marks.h). With a stagger (old file systems) what begins with the replica is moved by
+// group_start() - group_base(). An inode's pointers lead to its blocks directly (12), or through
+// one, two or three levels of blocks full of pointers:
 //
 //   block 0 ... 11 | 12 ... 11+n | ... +n*n | ... +n*n*n          n = block size / 4
 //   direct         | indirect[0] | [1]      | [2]
@@ -28,8 +28,8 @@ struct InodePlace {
   std::uint32_t offset = 0;
 };
 
-/// The way from an inode to a block: levels 0: direct[index[0]]; else indirect[levels - 1], in it the pointer
-/// index[0], in what that names index[1], ...
+/// The way from an inode to a block: levels 0: direct[index[0]]; else indirect[levels - 1], in it
+/// the pointer index[0], in what that names index[1], ...
 struct BlockPath {
   std::uint32_t levels = 0;
   std::array<std::uint32_t, kIndirectPointers> index = {};
@@ -72,33 +72,51 @@ class Geometry {
   const Features& features() const { return features_; }
 
   // Places on the device.
-  std::uint64_t byte_of(FragmentAddress fragment) const { return std::uint64_t{fragment} << fragment_shift_; }
+  std::uint64_t byte_of(FragmentAddress fragment) const {
+    return std::uint64_t{fragment} << fragment_shift_;
+  }
   std::uint64_t lba_of(FragmentAddress fragment) const { return byte_of(fragment) / kSectorBytes; }
   std::uint32_t sectors_per_fragment() const { return fragment_bytes() / kSectorBytes; }
 
   // Groups.
-  FragmentAddress group_base(std::uint32_t group) const { return group * fragments_per_group_; }  // cgbase
-  FragmentAddress group_start(std::uint32_t group) const {                                        // cgstart
+  FragmentAddress group_base(std::uint32_t group) const {
+    return group * fragments_per_group_;
+  }  // cgbase
+  FragmentAddress group_start(std::uint32_t group) const {  // cgstart
     return group_base(group) + stagger_ * (group & ~stagger_mask_);
   }
-  FragmentAddress replica(std::uint32_t group) const { return group_start(group) + superblock_offset_; }
-  FragmentAddress header(std::uint32_t group) const { return group_start(group) + header_offset_; }  // cgtod
+  FragmentAddress replica(std::uint32_t group) const {
+    return group_start(group) + superblock_offset_;
+  }
+  FragmentAddress header(std::uint32_t group) const {
+    return group_start(group) + header_offset_;
+  }  // cgtod
   /// With that feature.
-  FragmentAddress foreign_block(std::uint32_t group) const { return header(group) + fragments_per_block(); }
-  FragmentAddress inode_table(std::uint32_t group) const { return group_start(group) + inodes_offset_; }
+  FragmentAddress foreign_block(std::uint32_t group) const {
+    return header(group) + fragments_per_block();
+  }
+  FragmentAddress inode_table(std::uint32_t group) const {
+    return group_start(group) + inodes_offset_;
+  }
   /// Behind the inode table: data to the end of the group.
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
   /// The fragments from the group's base to here are data, too, but for group 0, which has boot and
   /// superblock there.
-  FragmentAddress early_data_end(std::uint32_t group) const { return group == 0 ? 0 : replica(group); }
+  FragmentAddress early_data_end(std::uint32_t group) const {
+    return group == 0 ? 0 : replica(group);
+  }
   /// Fewer in the last group.
   std::uint32_t group_fragments(std::uint32_t group) const {
     return std::min(fragments_per_group_, size_fragments_ - group_base(group));
   }
-  std::uint32_t group_of_fragment(FragmentAddress fragment) const { return fragment / fragments_per_group_; }
-  std::uint32_t index_in_group(FragmentAddress fragment) const { return fragment % fragments_per_group_; }
+  std::uint32_t group_of_fragment(FragmentAddress fragment) const {
+    return fragment / fragments_per_group_;
+  }
+  std::uint32_t index_in_group(FragmentAddress fragment) const {
+    return fragment % fragments_per_group_;
+  }
   bool is_data(FragmentAddress fragment) const {
     if (fragment >= size_fragments_) return false;
     const std::uint32_t group = group_of_fragment(fragment);
@@ -107,8 +125,8 @@ class Geometry {
 
   /// Data in one block of the device, as a pointer to so many fragments has to lead to.
   bool is_run(FragmentAddress at, std::uint32_t fragments) const {
-    return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() && is_data(at) &&
-           (fragments <= 1 || is_data(at + fragments - 1));
+    return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() &&
+           is_data(at) && (fragments <= 1 || is_data(at + fragments - 1));
   }
   bool is_block(FragmentAddress at) const { return is_run(at, fragments_per_block()); }
 
@@ -138,10 +156,11 @@ class Geometry {
   std::uint32_t fragments_of(std::uint32_t bytes) const {  // numfrags(fragroundup())
     return (bytes + fragment_bytes() - 1) >> fragment_shift_;
   }
-  /// How many fragments block `block` of a file of that size has, if it is there: whole, unless it is the
-  /// last one and a direct one (blksize).
+  /// How many fragments block `block` of a file of that size has, if it is there: whole, unless it
+  /// is the last one and a direct one (blksize).
   std::uint32_t fragments_of_block(std::uint64_t size_bytes, std::uint64_t block) const {
-    if (block >= kDirectPointers || size_bytes >= (block + 1) << block_shift_) return fragments_per_block();
+    if (block >= kDirectPointers || size_bytes >= (block + 1) << block_shift_)
+      return fragments_per_block();
     return fragments_of(offset_in_block(size_bytes));
   }
   /// The first block behind those that `levels` levels of pointers reach.
@@ -159,8 +178,8 @@ class Geometry {
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }
-  /// The first of the blocks whose pointers are in the same lowest indirect block as that of `block`, which is
-  /// none of the direct ones.
+  /// The first of the blocks whose pointers are in the same lowest indirect block as that of
+  /// `block`, which is none of the direct ones.
   std::uint64_t first_of_indirect(std::uint64_t block) const {
     return block - (block - kDirectPointers) % pointers_per_block();
   }
@@ -171,8 +190,9 @@ class Geometry {
     block -= kDirectPointers;
     while (block >= blocks_below(path.levels)) block -= blocks_below(path.levels++);
     for (std::uint32_t i = 0; i < path.levels; ++i)
-      path.index[i] = static_cast<std::uint32_t>(block >> ((path.levels - 1 - i) * pointer_shift())) &
-                      (pointers_per_block() - 1);
+      path.index[i] =
+          static_cast<std::uint32_t>(block >> ((path.levels - 1 - i) * pointer_shift())) &
+          (pointers_per_block() - 1);
     return path;
   }
 

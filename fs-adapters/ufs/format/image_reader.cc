@@ -1,5 +1,6 @@
-// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again: an indirect
-// block is read again for each block behind it unless the caller asks for all of them by each_block().
+// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again: an
+// indirect block is read again for each block behind it unless the caller asks for all of them by
+// each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 
@@ -33,7 +34,8 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   TRY(store.read(kSuperblockByte / kSectorBytes, bytes));
   const auto superblock = decode_superblock(bytes, device_bytes);
   if (!superblock)
-    return fail("ufs image", superblock.error().problem, "run fsck, which knows where replicas are");
+    return fail("ufs image", superblock.error().problem,
+                "run fsck, which knows where replicas are");
   return ImageReader(store, *superblock);
 }
 
@@ -89,9 +91,11 @@ Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint6
   const auto& [inode, bmap] = mapped;
   if (block >= geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
   const BlockPath path = geometry_.path_of(block);
-  FragmentAddress at = path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
+  FragmentAddress at =
+      path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
   const auto good = [&](std::uint32_t fragments) {
-    return at == 0 || (geometry_.is_data(at) && geometry_.is_data(at + fragments - 1) && at + fragments > at);
+    return at == 0 ||
+           (geometry_.is_data(at) && geometry_.is_data(at + fragments - 1) && at + fragments > at);
   };
   std::array<std::byte, kSectorBytes> sector;
   const bool cached = bmap.covers(block);
@@ -120,7 +124,8 @@ Result<std::size_t> ImageReader::read_inode(const Mapped& mapped, std::uint64_t 
     const std::uint64_t at = offset + done;
     const std::uint64_t number = geometry_.block_of(at);
     const std::uint32_t within = geometry_.offset_in_block(at);
-    const std::size_t count = std::min<std::size_t>(length - done, geometry_.block_bytes() - within);
+    const std::size_t count =
+        std::min<std::size_t>(length - done, geometry_.block_bytes() - within);
     TRY(const auto address, address_of(mapped, number));
     if (address == 0) {
       std::fill_n(into.begin() + static_cast<std::ptrdiff_t>(done), count, std::byte{0});
@@ -170,7 +175,8 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
     tree::DirectoryCursor cursor(bytes);
     while (const auto entry = cursor.next())
       if (entry->inode != 0 && !entry->is_dot() && !entry->is_dot_dot())
-        names.push_back({.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
+        names.push_back(
+            {.name = std::string(entry->name), .inode = entry->inode, .type = entry->type});
     if (cursor.damage())
       return damaged(directory, fmt::format("is invalid at byte {}", at + *cursor.damage()));
     if (names.size() > adapters::kImageNamesMax) return damaged(directory, "has too many names");
@@ -179,7 +185,8 @@ Result<std::vector<NamedInode>> ImageReader::list(InodeNumber directory) const {
 }
 
 Result<InodeNumber> ImageReader::lookup(std::string_view path) const {
-  TRY(const auto found, adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
+  TRY(const auto found,
+      adapters::look_up_in_image(kRootInode, path, [this](std::uint64_t directory) {
         return list(static_cast<InodeNumber>(directory));
       }));
   return static_cast<InodeNumber>(found);
@@ -192,14 +199,16 @@ Result<std::vector<FragmentAddress>> ImageReader::blocks(InodeNumber number) con
 
 Result<std::vector<FragmentAddress>> ImageReader::blocks(const Inode& inode, std::uint64_t most,
                                                          const BmapCache& bmap) const {
-  std::vector<FragmentAddress> addresses(std::min(geometry_.blocks_of_size(inode.size_bytes), most));
+  std::vector<FragmentAddress> addresses(
+      std::min(geometry_.blocks_of_size(inode.size_bytes), most));
   TRY(each_block({.inode = inode, .bmap = bmap}, addresses.size(),
                  [&](std::uint64_t block, FragmentAddress at) { addresses[block] = at; }));
   return addresses;
 }
 
 Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, FragmentAddress at,
-                                                        std::uint32_t levels, std::uint64_t from) const {
+                                                        std::uint32_t levels,
+                                                        std::uint64_t from) const {
   std::vector<std::byte> pointers(geometry_.block_bytes());
   const bool cached = levels == 1 && mapped.bmap.is_of(geometry_, from);
   if (!cached || !mapped.bmap.alone()) TRY(read_fragments(at, pointers));
@@ -208,12 +217,13 @@ Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, Fr
 }
 
 /// Of the blocks below a pointer, which begin with number `from`, those before `end`.
-Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at, std::uint32_t levels,
-                                      std::uint64_t from, std::uint64_t end, tree::BlockBudget& budget,
-                                      const VisitBlock& visit) const {
+Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
+                                      std::uint32_t levels, std::uint64_t from, std::uint64_t end,
+                                      tree::BlockBudget& budget, const VisitBlock& visit) const {
   if (at == 0 || from >= end) return {};
-  const std::uint32_t fragments = levels > 0 ? geometry_.fragments_per_block()
-                                             : geometry_.fragments_of_block(mapped.inode.size_bytes, from);
+  const std::uint32_t fragments = levels > 0
+                                      ? geometry_.fragments_per_block()
+                                      : geometry_.fragments_of_block(mapped.inode.size_bytes, from);
   if (!geometry_.is_run(at, fragments))
     return fail({}, fmt::format("block {} is at fragment {}, where no data are", from, at));
   if (!budget.take()) return fail({}, "it has more blocks than the device");
@@ -228,27 +238,30 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at, 
   return {};
 }
 
-Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end, const VisitBlock& visit) const {
+Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end,
+                                     const VisitBlock& visit) const {
   if (end > geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
   tree::BlockBudget budget(geometry_.size_fragments());
   for (std::uint32_t block = 0; block < kDirectPointers; ++block)
     TRY(visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit));
   for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-    TRY(visit_below(mapped, mapped.inode.indirect[level - 1], level, geometry_.blocks_within(level - 1), end,
-                    budget, visit));
+    TRY(visit_below(mapped, mapped.inode.indirect[level - 1], level,
+                    geometry_.blocks_within(level - 1), end, budget, visit));
   return {};
 }
 
 Result<std::uint64_t> ImageReader::each_block(InodeNumber number, const VisitBlock& visit) const {
   TRY(const auto found, mapped(number));
   const std::uint64_t count = geometry_.blocks_of_size(found.inode.size_bytes);
-  if (auto done = each_block(found, count, visit); !done) return damaged(number, done.error().problem);
+  if (auto done = each_block(found, count, visit); !done)
+    return damaged(number, done.error().problem);
   return count;
 }
 
 Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
   return adapters::walk_image(
-      kRootInode, [this](std::uint64_t directory) { return list(static_cast<InodeNumber>(directory)); },
+      kRootInode,
+      [this](std::uint64_t directory) { return list(static_cast<InodeNumber>(directory)); },
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
         TRY(const auto child, inode(entry.inode));
         if (!child.allocated())

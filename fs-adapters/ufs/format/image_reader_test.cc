@@ -9,7 +9,8 @@
 namespace headcrash::ufs {
 namespace {
 
-std::string content(const ImageReader& reader, InodeNumber number, std::uint64_t offset, std::size_t size) {
+std::string content(const ImageReader& reader, InodeNumber number, std::uint64_t offset,
+                    std::size_t size) {
   std::string text(size, '?');
   const auto count = reader.read(number, offset, std::as_writable_bytes(std::span(text)));
   EXPECT_TRUE(count) << count.error().message();
@@ -19,14 +20,16 @@ std::string content(const ImageReader& reader, InodeNumber number, std::uint64_t
 
 TEST(ImageReader, ReadsWhatWasWritten) {
   for (const std::uint32_t block : {4096U, 8192U}) {
-    const TestTree tree({.block_bytes = block, .fragment_bytes = block / 8, .bytes_per_inode = 4096});
+    const TestTree tree(
+        {.block_bytes = block, .fragment_bytes = block / 8, .bytes_per_inode = 4096});
     const auto reader = ImageReader::open(*tree.store);
     ASSERT_TRUE(reader) << reader.error().message();
     EXPECT_EQ(*reader->lookup("docs/deep/large"), tree.large);
     EXPECT_EQ(*reader->lookup("/docs/deep/again"), tree.twice);
     EXPECT_FALSE(reader->lookup("docs/none"));
     EXPECT_EQ(content(*reader, tree.large, 0, 1 << 20), TestTree::large_content());
-    EXPECT_EQ(content(*reader, tree.large, 99'000, 3000), TestTree::large_content().substr(99'000, 3000));
+    EXPECT_EQ(content(*reader, tree.large, 99'000, 3000),
+              TestTree::large_content().substr(99'000, 3000));
     EXPECT_EQ(*reader->readlink(tree.short_link), "docs/small");
     EXPECT_EQ(*reader->readlink(tree.long_link), std::string(200, 'l'));
     const std::uint64_t far = reader->geometry().blocks_within(2) * block;
@@ -70,10 +73,13 @@ TEST(ImageReader, DamageIsAnErrorThatNamesTheInode) {
               w.save(t.deep, inode);
             }),
             "");
-  EXPECT_NE(
-      problem([](ImageWriter& w, const TestTree& t) { w.enter(t.deep, "ring", t.docs, kTypeDirectory); }),
-      "");
-  EXPECT_NE(problem([](ImageWriter& w, const TestTree& t) { w.enter(t.deep, "gone", 1000, kTypeRegular); }),
+  EXPECT_NE(problem([](ImageWriter& w, const TestTree& t) {
+              w.enter(t.deep, "ring", t.docs, kTypeDirectory);
+            }),
+            "");
+  EXPECT_NE(problem([](ImageWriter& w, const TestTree& t) {
+              w.enter(t.deep, "gone", 1000, kTypeRegular);
+            }),
             "");
 }
 

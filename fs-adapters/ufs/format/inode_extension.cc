@@ -12,7 +12,8 @@ using namespace little_endian;
 namespace {
 
 constexpr std::size_t kTagCount = 2, kTagsGeneration = 8, kTags = 16, kTagBytes = 12, kBmap = 64;
-static_assert(kTags + kLinkTagsMax * kTagBytes <= kBmap && kBmap + BmapCache::kBytes == kInodeBytes);
+static_assert(kTags + kLinkTagsMax * kTagBytes <= kBmap &&
+              kBmap + BmapCache::kBytes == kInodeBytes);
 
 }  // namespace
 

@@ -1,14 +1,15 @@
 #pragma once
-// What lies beside an inode, in the odd slot behind its even one: the same sector, which is written whole or
-// not at all, so that inode and extension are always of one moment (Peacock, Kamaraju and Agrawal 1998,
-// sections 3.3 and 5.3).
+// What lies beside an inode, in the odd slot behind its even one: the same sector, which is written
+// whole or not at all, so that inode and extension are always of one moment (Peacock, Kamaraju and
+// Agrawal 1998, sections 3.3 and 5.3).
 //
 //   0 mode (0: no inode)   2 how many tags   8 their generation   16 tags   64 a bmap cache (bmap_cache.h)
 //
 // A tag says how many entries for the inode its count of links takes for granted in one chunk of a
-// directory. Whoever finds another number there corrects the count by the difference. Tags count while their
-// generation is the superblock's (busy_marks.h). The paper puts them into the last eighth of a block of inodes;
-// a write that was torn between an inode and its tags would then leave a count that nothing corrects.
+// directory. Whoever finds another number there corrects the count by the difference. Tags count
+// while their generation is the superblock's (busy_marks.h). The paper puts them into the last
+// eighth of a block of inodes; a write that was torn between an inode and its tags would then leave
+// a count that nothing corrects.
 
 #include <array>
 #include <cstddef>
@@ -23,8 +24,10 @@ namespace headcrash::ufs {
 
 struct LinkTag {
   /// Values of `chunk` that are none.
-  static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;  ///< somewhere in it (the paper's DL_NOSLOT)
-  /// The ".." of `directory`, a child: counts as long as the child has its name in the inode (DL_DOTDOT).
+  static constexpr std::uint32_t kWholeDirectory =
+      0xffffffffU;  ///< somewhere in it (the paper's DL_NOSLOT)
+  /// The ".." of `directory`, a child: counts as long as the child has its name in the inode
+  /// (DL_DOTDOT).
   static constexpr std::uint32_t kDotDot = 0xfffffffeU;
 
   InodeNumber directory = 0;
@@ -42,11 +45,13 @@ struct InodeExtension {
 
   /// Those that count in a file system of that generation.
   std::span<const LinkTag> live_tags(std::uint64_t of_generation) const {
-    return generation == of_generation ? std::span<const LinkTag>(tags) : std::span<const LinkTag>();
+    return generation == of_generation ? std::span<const LinkTag>(tags)
+                                       : std::span<const LinkTag>();
   }
 };
 
-/// kInodeBytes each. Tags that make no sense are not there; a cache is as it is (BmapCache::is_sound).
+/// kInodeBytes each. Tags that make no sense are not there; a cache is as it is
+/// (BmapCache::is_sound).
 InodeExtension decode_extension(std::span<const std::byte> slot);
 BmapCache decode_bmap_cache(std::span<const std::byte> slot);  ///< of it
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot);

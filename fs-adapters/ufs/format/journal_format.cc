@@ -1,5 +1,5 @@
-// Records to bytes and back (journal_format.h). What a stranger wrote is bounded before it is followed: all
-// that is read is as long as the ring at most, each transaction once.
+// Records to bytes and back (journal_format.h). What a stranger wrote is bounded before it is
+// followed: all that is read is as long as the ring at most, each transaction once.
 //
 //   descriptor: 0 magic  4 flags  8 epoch  16 sequence  24 fragments  28 images  32 revoked  36 orphans
 //               40: home, fragments (4 + 4) for each image, then each revoked run, then inodes (4)
@@ -23,7 +23,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-constexpr std::uint32_t kSuperMagic = 0x534a4348, kDescriptorMagic = 0x444a4348, kCommitMagic = 0x434a4348;
+constexpr std::uint32_t kSuperMagic = 0x534a4348, kDescriptorMagic = 0x444a4348,
+                        kCommitMagic = 0x434a4348;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kInUse = 1, kTooManyOrphans = 1;
 constexpr std::size_t kEntriesAt = 40;
@@ -59,7 +60,8 @@ bool may_be_home(const Superblock& superblock, const Geometry& geometry, Fragmen
   if (fragments == 0 || fragments > width || at % width + fragments > width) return false;
   if (std::uint64_t{at} + fragments > geometry.size_fragments()) return false;
   const Extent journal = superblock.journal_inside();
-  if (at < std::uint64_t{journal.at} + journal.fragments && at + fragments > journal.at) return false;
+  if (at < std::uint64_t{journal.at} + journal.fragments && at + fragments > journal.at)
+    return false;
   const std::uint32_t group = geometry.group_of_fragment(at);
   const auto metadata = [&](FragmentAddress f) {
     return f >= geometry.header(group) && f < geometry.data_start(group);
@@ -92,7 +94,8 @@ class Reader {
   }
 
  private:
-  Result<void> load(std::uint32_t position, std::uint32_t count, std::vector<std::byte>& into) const {
+  Result<void> load(std::uint32_t position, std::uint32_t count,
+                    std::vector<std::byte>& into) const {
     into.resize(std::size_t{count} * ring_.fragment_bytes());
     const Extent first = ring_.run(position, count);
     const std::size_t bytes = std::size_t{first.fragments} * ring_.fragment_bytes();
@@ -194,8 +197,8 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                                   .file_system = load64(sector, 40)};
   if (journal.file_system != superblock.journal_id)
     return fail("journal",
-                fmt::format("it is another file system's: {:016x}, not {:016x}", journal.file_system,
-                            superblock.journal_id),
+                fmt::format("it is another file system's: {:016x}, not {:016x}",
+                            journal.file_system, superblock.journal_id),
                 kRemedy);
   if (journal.fragments != superblock.journal.fragments || journal.fragments < 2 ||
       journal.tail >= journal.fragments - 1)
@@ -232,7 +235,8 @@ std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t 
   return static_cast<std::uint32_t>(bytes / fragment_bytes);
 }
 
-std::vector<std::byte> encode_transaction(const JournalTransaction& t, std::uint32_t fragment_bytes) {
+std::vector<std::byte> encode_transaction(const JournalTransaction& t,
+                                          std::uint32_t fragment_bytes) {
   Descriptor d = descriptor_of(t);
   d.fragments = fragments_of(t, fragment_bytes);
   const std::size_t front = d.whole_bytes(fragment_bytes);
@@ -264,7 +268,8 @@ std::vector<std::byte> encode_transaction(const JournalTransaction& t, std::uint
   return bytes;
 }
 
-Result<JournalContents> read_journal(const model::SectorStore& store, const Superblock& superblock) {
+Result<JournalContents> read_journal(const model::SectorStore& store,
+                                     const Superblock& superblock) {
   return Reader(store, superblock).read();
 }
 
@@ -285,8 +290,8 @@ Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superbl
   return fresh;
 }
 
-Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring, std::uint32_t position,
-                           std::span<const std::byte> bytes) {
+Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring,
+                           std::uint32_t position, std::span<const std::byte> bytes) {
   const auto count = static_cast<std::uint32_t>(bytes.size() / ring.fragment_bytes());
   const Extent first = ring.run(position, count);
   const std::size_t length = std::size_t{first.fragments} * ring.fragment_bytes();

@@ -1,6 +1,6 @@
 #pragma once
-// The journal on the disk: a ring of fragments in one group's data, and in front of it one sector that says
-// where the ring's valid part begins.
+// The journal on the disk: a ring of fragments in one group's data, and in front of it one sector
+// that says where the ring's valid part begins.
 //
 //   area:  | superblock | ring ......................................................... |
 //                        ^0          ^tail: sequence n                ^head: the first that is not valid
@@ -8,17 +8,20 @@
 //                 sequence n                   n + 1
 //
 //   superblock  magic, checksum, in use or not, length, tail, its sequence number, epoch
-//   descriptor  magic, epoch, sequence, fragments in all; for each image its home and length; revoked runs;
+//   descriptor magic, epoch, sequence, fragments in all; for each image its home and length;
+//   revoked runs;
 //               the inodes that are open without a name
 //   image       what the home holds when the transaction is in place: physical redo
 //   commit      magic, epoch, sequence, checksum of descriptor and images; one sector, whole or not there
 //
-// A transaction counts when its commit record does. An epoch begins whenever somebody mounts the file system,
-// so that no record of an earlier life is ever taken for one of this. A revoked run is not replayed from
-// transactions up to this one: it was freed in this, and may hold since then what no journal knows.
+// A transaction counts when its commit record does. An epoch begins whenever somebody mounts the
+// file system, so that no record of an earlier life is ever taken for one of this. A revoked run is
+// not replayed from transactions up to this one: it was freed in this, and may hold since then what
+// no journal knows.
 //
-// Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and the recovery of Gray and
-// Reuter, "Transaction Processing", 1993, chapter 10, for what there must be; the format is ours.
+// Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and the recovery of
+// Gray and Reuter, "Transaction Processing", 1993, chapter 10, for what there must be; the format
+// is ours.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,7 +36,8 @@
 
 namespace headcrash::ufs {
 
-/// For who has no journal of an external one's file system. `headcrash image` and fsck.headcrash-ufs have these words.
+/// For who has no journal of an external one's file system. `headcrash image` and
+/// fsck.headcrash-ufs have these words.
 inline constexpr const char* kExternalLogRemedy =
     "give the device of this file system's log (--log); if it is gone for good, --without-log gives up what only it "
     "holds";
@@ -57,8 +61,9 @@ struct JournalTransaction {
   std::uint64_t epoch = 0, sequence = 0;
   std::vector<JournalImage> images = {};
   std::vector<Extent> revoked = {};
-  std::vector<InodeNumber> orphans = {};  ///< allocated, without links, open: to be released by a replay
-  bool too_many_orphans = false;          ///< the list is not all of them: a replay looks at every inode
+  std::vector<InodeNumber> orphans =
+      {};                         ///< allocated, without links, open: to be released by a replay
+  bool too_many_orphans = false;  ///< the list is not all of them: a replay looks at every inode
 };
 
 /// The ring of a file system.
@@ -75,8 +80,8 @@ class JournalRing {
   std::uint32_t after(std::uint32_t position, std::uint32_t fragments) const {
     return static_cast<std::uint32_t>((std::uint64_t{position} + fragments) % fragments_);
   }
-  /// Where `count` fragments from `position` on lie: the first run of them, the rest begins at the ring's
-  /// start.
+  /// Where `count` fragments from `position` on lie: the first run of them, the rest begins at the
+  /// ring's start.
   Extent run(std::uint32_t position, std::uint32_t count) const {
     return {.at = area_ + 1 + position, .fragments = std::min(count, fragments_ - position)};
   }
@@ -124,7 +129,7 @@ Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superbl
 Result<void> write_journal_superblock(model::SectorStore& store, const Superblock& superblock,
                                       const JournalSuperblock& journal);
 /// Puts a transaction's bytes into the ring.
-Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring, std::uint32_t position,
-                           std::span<const std::byte> bytes);
+Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring,
+                           std::uint32_t position, std::span<const std::byte> bytes);
 
 }  // namespace headcrash::ufs

@@ -44,10 +44,12 @@ struct JournalledImage {
 
 JournalTransaction some_transaction(const JournalledImage& image) {
   JournalTransaction made;
-  made.images.push_back({.home = image.data(), .bytes = std::vector<std::byte>(4096, std::byte{'a'})});
-  made.images.push_back({.home = image.data() + 5, .bytes = std::vector<std::byte>(1024, std::byte{'b'})});
   made.images.push_back(
-      {.home = Geometry(image.super).header(0), .bytes = std::vector<std::byte>(4096, std::byte{'c'})});
+      {.home = image.data(), .bytes = std::vector<std::byte>(4096, std::byte{'a'})});
+  made.images.push_back(
+      {.home = image.data() + 5, .bytes = std::vector<std::byte>(1024, std::byte{'b'})});
+  made.images.push_back({.home = Geometry(image.super).header(0),
+                         .bytes = std::vector<std::byte>(4096, std::byte{'c'})});
   made.revoked = {{.at = image.data() + 100, .fragments = 3}};
   made.orphans = {5, 9};
   return made;

@@ -1,6 +1,8 @@
-// Lays out groups, then writes them one by one (mkfs.h). The layout within a group is that of newfs for UFS1:
+// Lays out groups, then writes them one by one (mkfs.h). The layout within a group is that of newfs
+// for UFS1:
 //
-//   boot, superblock (16 KiB; in later groups data) | replica (8 KiB) | header (a block) | inodes | data
+//   boot, superblock (16 KiB; in later groups data) | replica (8 KiB) | header (a block) | inodes |
+//   data
 
 #include "fs-adapters/ufs/format/mkfs.h"
 
@@ -19,7 +21,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kInodesPerGroupMax = 32767;  // cg_niblk is a short
-constexpr std::uint32_t kDataBlocksMin = 4;          // summary, root, lost+found, and one for somebody
+constexpr std::uint32_t kDataBlocksMin = 4;  // summary, root, lost+found, and one for somebody
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
@@ -30,21 +32,23 @@ bool wants_external_journal(const MkfsOptions& options) {
 }
 
 Result<void> check(const MkfsOptions& o) {
-  const auto refuse_option = [](const char* option, const std::string& problem, const char* remedy) {
+  const auto refuse_option = [](const char* option, const std::string& problem,
+                                const char* remedy) {
     return fail(fmt::format("mkfs {}", option), problem, remedy);
   };
-  // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of indirect blocks
-  // on a small disk.
+  // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of
+  // indirect blocks on a small disk.
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kSectorBytes || o.block_bytes > 8192)
     return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes),
                          "give 4096 or 8192; 512, 1024 and 2048 only this program reads");
-  if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 || o.fragment_bytes > o.block_bytes ||
-      o.block_bytes / o.fragment_bytes > 8)
-    return refuse_option("fragment-size",
-                         fmt::format("{} bytes in blocks of {}", o.fragment_bytes, o.block_bytes),
-                         "give 512 or more, and an eighth, a quarter, half or all of the block size");
+  if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 ||
+      o.fragment_bytes > o.block_bytes || o.block_bytes / o.fragment_bytes > 8)
+    return refuse_option(
+        "fragment-size", fmt::format("{} bytes in blocks of {}", o.fragment_bytes, o.block_bytes),
+        "give 512 or more, and an eighth, a quarter, half or all of the block size");
   if (o.bytes_per_inode < kInodeBytes * 2)
-    return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode), "give 256 or more");
+    return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode),
+                         "give 256 or more");
   if (o.reserve_percent > 99)
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
@@ -54,11 +58,14 @@ Result<void> check(const MkfsOptions& o) {
     return refuse_option("busy-map", "a map of busy groups without marks in them",
                          "give --fast-check 1, too");
   if (o.features.foreign_block && !o.features.fast_check)
-    return refuse_option("foreign-block", "a list of inodes that nobody marks", "give --fast-check 1, too");
+    return refuse_option("foreign-block", "a list of inodes that nobody marks",
+                         "give --fast-check 1, too");
   if (o.journal_bytes && wants_external_journal(o))
-    return refuse_option("external-journal", "a journal inside the file system, too", "give one of them");
+    return refuse_option("external-journal", "a journal inside the file system, too",
+                         "give one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
-    return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group), "give 32767 or less");
+    return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group),
+                         "give 32767 or less");
   return {};
 }
 
@@ -76,8 +83,9 @@ class Layout {
     if (device_fragments_ > 0x7fffffff)
       return fail(
           "mkfs",
-          fmt::format("the device has {} fragments of {} bytes, more than 2147483647, which addresses reach",
-                      device_fragments_, o_.fragment_bytes),
+          fmt::format(
+              "the device has {} fragments of {} bytes, more than 2147483647, which addresses reach",
+              device_fragments_, o_.fragment_bytes),
           "give a smaller device or larger fragments");
     const std::uint32_t eight_kib = kSuperblockBytes / o_.fragment_bytes;
     s_.superblock_offset = 2 * eight_kib;
@@ -86,7 +94,8 @@ class Layout {
     TRY(size_groups());
     TRY(cut_last_group());
     fill_in();
-    if (std::string problem = problem_of(s_, device_fragments_ * o_.fragment_bytes); !problem.empty())
+    if (std::string problem = problem_of(s_, device_fragments_ * o_.fragment_bytes);
+        !problem.empty())
       return fail("mkfs", problem, "give other sizes");
     return s_;
   }
@@ -95,9 +104,10 @@ class Layout {
   void set_group(std::uint64_t fragments) {
     s_.fragments_per_group = round_up(fragments, per_block_);
     const std::uint32_t inodes_per_block = o_.block_bytes / kInodeBytes;
-    const std::uint64_t wanted = o_.inodes_per_group != 0 ? o_.inodes_per_group
-                                                          : std::uint64_t{s_.fragments_per_group} *
-                                                                o_.fragment_bytes / o_.bytes_per_inode;
+    const std::uint64_t wanted =
+        o_.inodes_per_group != 0
+            ? o_.inodes_per_group
+            : std::uint64_t{s_.fragments_per_group} * o_.fragment_bytes / o_.bytes_per_inode;
     const std::uint64_t bounded =
         std::clamp<std::uint64_t>(wanted, o_.features.extensions() ? kLostFoundInode + 2 : 1,
                                   kInodesPerGroupMax / inodes_per_block * inodes_per_block);
@@ -113,15 +123,17 @@ class Layout {
     if (o_.group_bytes != 0) {
       set_group(std::min(o_.group_bytes / o_.fragment_bytes, device_fragments_));
       if (fits_header()) return {};
-      return fail(
-          "mkfs group-size",
-          fmt::format("{} bytes do not fit the {} bytes of a group's header", o_.group_bytes, o_.block_bytes),
-          "give less, or larger fragments");
+      return fail("mkfs group-size",
+                  fmt::format("{} bytes do not fit the {} bytes of a group's header",
+                              o_.group_bytes, o_.block_bytes),
+                  "give less, or larger fragments");
     }
-    std::uint64_t fragments = std::min<std::uint64_t>(device_fragments_, std::uint64_t{o_.block_bytes} * 8);
+    std::uint64_t fragments =
+        std::min<std::uint64_t>(device_fragments_, std::uint64_t{o_.block_bytes} * 8);
     for (set_group(fragments); !fits_header() && fragments > per_block_; set_group(fragments))
       fragments -= per_block_;
-    const std::uint64_t groups = (device_fragments_ + fragments - 1) / std::max<std::uint64_t>(fragments, 1);
+    const std::uint64_t groups =
+        (device_fragments_ + fragments - 1) / std::max<std::uint64_t>(fragments, 1);
     if (groups > 1) set_group((device_fragments_ + groups - 1) / groups);
     return {};
   }
@@ -130,24 +142,26 @@ class Layout {
   Result<void> cut_last_group() {
     const std::uint64_t least = s_.data_offset + std::uint64_t{kDataBlocksMin} * per_block_;
     if (s_.fragments_per_group < least || device_fragments_ < least)
-      return fail(
-          "mkfs",
-          fmt::format("a group of {} bytes has no room for data behind its {} inodes",
-                      std::min<std::uint64_t>(s_.fragments_per_group, device_fragments_) * o_.fragment_bytes,
-                      s_.inodes_per_group),
-          fmt::format("give a device and groups of {} bytes or more, or fewer inodes",
-                      least * o_.fragment_bytes));
+      return fail("mkfs",
+                  fmt::format("a group of {} bytes has no room for data behind its {} inodes",
+                              std::min<std::uint64_t>(s_.fragments_per_group, device_fragments_) *
+                                  o_.fragment_bytes,
+                              s_.inodes_per_group),
+                  fmt::format("give a device and groups of {} bytes or more, or fewer inodes",
+                              least * o_.fragment_bytes));
     const std::uint64_t last = device_fragments_ % s_.fragments_per_group;
-    const std::uint64_t size = last != 0 && last < least ? device_fragments_ - last : device_fragments_;
+    const std::uint64_t size =
+        last != 0 && last < least ? device_fragments_ - last : device_fragments_;
     s_.size_fragments = static_cast<std::uint32_t>(size);
-    s_.groups = static_cast<std::uint32_t>((size + s_.fragments_per_group - 1) / s_.fragments_per_group);
+    s_.groups =
+        static_cast<std::uint32_t>((size + s_.fragments_per_group - 1) / s_.fragments_per_group);
     return {};
   }
 
   void fill_in() {
-    s_.header_bytes =
-        round_up(CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
-                 o_.fragment_bytes);
+    s_.header_bytes = round_up(
+        CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
+        o_.fragment_bytes);
     if (s_.features.fast_check)
       s_.header_bytes = o_.block_bytes;  // what the maps leave is for foreign inodes
     s_.summary_address = s_.data_offset;
@@ -177,7 +191,8 @@ class Maker {
         options_(options),
         s_(superblock),
         geometry_(superblock),
-        lost_found_(geometry_.is_extension(kLostFoundInode) ? kLostFoundInode + 1 : kLostFoundInode) {}
+        lost_found_(geometry_.is_extension(kLostFoundInode) ? kLostFoundInode + 1
+                                                            : kLostFoundInode) {}
 
   Result<Superblock> make() {
     TRY(look_for_journal());
@@ -207,7 +222,8 @@ class Maker {
     std::vector<std::byte> header(s_.block_bytes);
     for (std::uint32_t number = 0; number < s_.groups; ++number) {
       TRY(lay_out(header, number));
-      if (row_for_journal(CylinderGroup(geometry_, header, number), geometry_, fragments)) return {};
+      if (row_for_journal(CylinderGroup(geometry_, header, number), geometry_, fragments))
+        return {};
     }
     return no_row_for_journal(s_, fragments);
   }
@@ -223,8 +239,10 @@ class Maker {
   }
 
   Result<void> make_group(std::uint32_t number) {
-    const std::uint64_t inode_sectors = std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
-    if (!s_.features.lazy_inodes)  // else the root's block is written, and the others when they are used
+    const std::uint64_t inode_sectors =
+        std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
+    if (!s_.features
+             .lazy_inodes)  // else the root's block is written, and the others when they are used
       TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {
       const FragmentAddress list = geometry_.foreign_block(number);
@@ -281,10 +299,13 @@ class Maker {
   }
 
   /// Slots in the blocks that hold the root's inode and lost+found's.
-  std::uint32_t first_inodes() const { return round_up(lost_found_ + 1, geometry_.inodes_per_block()); }
+  std::uint32_t first_inodes() const {
+    return round_up(lost_found_ + 1, geometry_.inodes_per_block());
+  }
 
-  void put(std::span<std::byte> inodes, InodeNumber number, std::uint16_t links, std::uint16_t permissions,
-           std::uint32_t size, FragmentAddress at, std::uint32_t fragments) const {
+  void put(std::span<std::byte> inodes, InodeNumber number, std::uint16_t links,
+           std::uint16_t permissions, std::uint32_t size, FragmentAddress at,
+           std::uint32_t fragments) const {
     const Timestamp now{.seconds = static_cast<std::int32_t>(options_.time)};
     Inode inode{{.mode = static_cast<std::uint16_t>(kTypeDirectory | permissions),
                  .links = links,

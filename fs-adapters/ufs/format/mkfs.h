@@ -1,6 +1,6 @@
 #pragma once
-// Creates an empty file system, as BSD's newfs does: the root directory and in it lost+found, with a block of
-// free room in which fsck can put names when nothing can be allocated any more.
+// Creates an empty file system, as BSD's newfs does: the root directory and in it lost+found, with
+// a block of free room in which fsck can put names when nothing can be allocated any more.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,8 @@ struct MkfsOptions {
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, an eighth of it at least
   std::uint32_t bytes_per_inode = 8192;  ///< density
   std::uint32_t inodes_per_group = 0;    ///< 0: as the density says; rounded up to whole blocks
-  std::uint64_t group_bytes = 0;         ///< 0: as few groups as headers of one block allow, all equally long
+  std::uint64_t group_bytes =
+      0;  ///< 0: as few groups as headers of one block allow, all equally long
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
   std::uint32_t contiguous_max = 8;
@@ -25,13 +26,15 @@ struct MkfsOptions {
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
   Features features = {};
-  std::optional<std::uint64_t> journal_bytes = {};  ///< 0: as large as fits the device; nothing: no journal
-  /// A journal on the store's second device (os/device_stores.h), with 0 of 16 MiB. Sets the feature.
+  std::optional<std::uint64_t> journal_bytes =
+      {};  ///< 0: as large as fits the device; nothing: no journal
+  /// A journal on the store's second device (os/device_stores.h), with 0 of 16 MiB. Sets the
+  /// feature.
   std::optional<std::uint64_t> external_journal_bytes = {};
 };
 
-/// Writes everything but free space; the superblock last, so that an interrupted run leaves none. An Error
-/// names the option and what would do.
+/// Writes everything but free space; the superblock last, so that an interrupted run leaves none.
+/// An Error names the option and what would do.
 Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options = {});
 
 }  // namespace headcrash::ufs

@@ -30,16 +30,18 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
      "fast-check"},
     {"foreign-block", 0, "0|1",
      "a block in each group for those inodes of other groups that its header has no room for (as fast-check)"},
-    {"lazy-inodes", 0, "0|1", "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
+    {"lazy-inodes", 0, "0|1",
+     "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
     {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
     {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
 });
 
-constexpr auto kFeatureOptions = std::to_array<FeatureOption>({{"fast-check", &Features::fast_check},
-                                                               {"bmap-cache", &Features::bmap_cache},
-                                                               {"busy-map", &Features::busy_map},
-                                                               {"foreign-block", &Features::foreign_block},
-                                                               {"lazy-inodes", &Features::lazy_inodes}});
+constexpr auto kFeatureOptions =
+    std::to_array<FeatureOption>({{"fast-check", &Features::fast_check},
+                                  {"bmap-cache", &Features::bmap_cache},
+                                  {"busy-map", &Features::busy_map},
+                                  {"foreign-block", &Features::foreign_block},
+                                  {"lazy-inodes", &Features::lazy_inodes}});
 
 }  // namespace
 
@@ -60,7 +62,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to ufs", "`mkfs.headcrash-ufs -h` lists all of them");
+      return fail("mkfs option " + name, "is unknown to ufs",
+                  "`mkfs.headcrash-ufs -h` lists all of them");
     TRY(const auto number, base::parse_size(value, name));
     if (name == "group-size") {
       options.group_bytes = number;
@@ -82,7 +85,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
         if (name == option.name) options.features.*option.feature = small != 0;
     }
   }
-  if (!settings.contains("foreign-block")) options.features.foreign_block = options.features.fast_check;
+  if (!settings.contains("foreign-block"))
+    options.features.foreign_block = options.features.fast_check;
   return options;
 }
 

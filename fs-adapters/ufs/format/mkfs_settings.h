@@ -10,8 +10,8 @@
 namespace headcrash::ufs {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Errors: a name that is unknown, a value that is neither a number nor a UUID. What the numbers have to be, mkfs
-/// says.
+/// Errors: a name that is unknown, a value that is neither a number nor a UUID. What the numbers
+/// have to be, mkfs says.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 
 /// Those that give a file system a feature, by 0 or 1.

@@ -34,10 +34,12 @@ TEST(Mkfs, RootHasLostFound) {
 TEST(Mkfs, ManySizesWork) {
   for (const std::uint32_t block : {4096U, 8192U})
     for (std::uint32_t fragment = block / 8; fragment <= block; fragment *= 2)
-      for (const std::uint64_t bytes : {1ULL << 20U, (3ULL << 20U) + 512 * 7, 70ULL << 20U, 300ULL << 20U}) {
+      for (const std::uint64_t bytes :
+           {1ULL << 20U, (3ULL << 20U) + 512 * 7, 70ULL << 20U, 300ULL << 20U}) {
         const auto store = device(bytes);
         const auto made = mkfs(*store, {.block_bytes = block, .fragment_bytes = fragment});
-        ASSERT_TRUE(made) << block << " " << fragment << " " << bytes << " " << made.error().message();
+        ASSERT_TRUE(made) << block << " " << fragment << " " << bytes << " "
+                          << made.error().message();
         EXPECT_LE(std::uint64_t{made->size_fragments} * fragment, bytes);
         EXPECT_GT(std::uint64_t{made->size_fragments} * fragment, bytes * 6 / 10);
         EXPECT_TRUE(ImageReader::open(*store));
@@ -50,8 +52,10 @@ TEST(Mkfs, AJournalWithoutAPlaceIsRefusedBeforeAnythingIsWritten) {
   for (const std::uint64_t bytes : {1ULL << 10U, 8ULL << 20U, 9ULL << 20U}) {
     const auto made = mkfs(*store, {.block_bytes = 4096, .journal_bytes = bytes});
     ASSERT_FALSE(made) << bytes;
-    EXPECT_NE(made.error().message().find("journal-size: "), std::string::npos) << made.error().message();
-    EXPECT_EQ(ImageReader::open(*store)->superblock().block_bytes, 8192U) << "it is the one that was there";
+    EXPECT_NE(made.error().message().find("journal-size: "), std::string::npos)
+        << made.error().message();
+    EXPECT_EQ(ImageReader::open(*store)->superblock().block_bytes, 8192U)
+        << "it is the one that was there";
   }
   for (const std::uint32_t groups : {1U, 4U}) {
     const auto made = mkfs(*store, {.group_bytes = (8U << 20U) / groups, .journal_bytes = 0});
@@ -87,7 +91,8 @@ TEST(Mkfs, RefusesWhatCannotBe) {
     return made ? std::string() : made.error().message();
   };
   for (const std::uint32_t bytes : {256U, 3072U, 16384U})
-    EXPECT_NE(refused(64 << 20, {.block_bytes = bytes}).find("block-size"), std::string::npos) << bytes;
+    EXPECT_NE(refused(64 << 20, {.block_bytes = bytes}).find("block-size"), std::string::npos)
+        << bytes;
   EXPECT_NE(refused(64 << 20, {.fragment_bytes = 512}).find("fragment-size"), std::string::npos);
   EXPECT_NE(refused(64 << 20, {.group_bytes = 60 << 20}).find("group-size"), std::string::npos);
   EXPECT_NE(refused(64 << 20, {.bytes_per_inode = 0}).find("bytes-per-inode"), std::string::npos);

@@ -1,6 +1,7 @@
 #pragma once
-// Allocation initialization without copies: one block of zeroes that is the source of all writes that
-// initialise others (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
+// Allocation initialization without copies: one block of zeroes that is the source of all writes
+// that initialise others (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory
+// block").
 
 #include <cstddef>
 #include <vector>
@@ -14,13 +15,15 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the driver. If it
-  /// fails the volume is stopped: what points to the extent relies on it.
+  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the
+  /// driver. If it fails the volume is stopped: what points to the extent relies on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
     volume_.cpu.charge(os::Cost::request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
   }
-  VfsResult<void> write(const Extent& extent) { return as_result(volume_.disk.transfer(request(extent))); }
+  VfsResult<void> write(const Extent& extent) {
+    return as_result(volume_.disk.transfer(request(extent)));
+  }
 
   /// What is new of an allocation: a fragment that grows in place keeps what it has on the disk.
   static Extent new_part(const BlockAllocation& allocation) {

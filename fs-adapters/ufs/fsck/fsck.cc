@@ -1,6 +1,6 @@
-// The order of the phases, and what they all use (fsck.h). A repair that changes what an earlier phase has
-// seen asks for another round: with directories that lost a block, or a lost+found that had to be made, that
-// is simpler than mending what is in memory, and it is rare.
+// The order of the phases, and what they all use (fsck.h). A repair that changes what an earlier
+// phase has seen asks for another round: with directories that lost a block, or a lost+found that
+// had to be made, that is simpler than mending what is in memory, and it is rare.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -103,7 +103,8 @@ Weight weight_of(FindingKind kind) {
 }
 
 bool FsckReport::has(FindingKind kind) const {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.kind == kind; });
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& f) { return f.kind == kind; });
 }
 
 Fsck::Fsck() : state_(std::make_unique<State>()) {}
@@ -259,10 +260,12 @@ void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension)
 }
 
 void Fsck::State::save_with_bmap(InodeNumber number, const CheckedInode& checked) {
-  save(number, checked.inode, Beside::stays, geometry.features().bmap_cache ? &checked.bmap : nullptr);
+  save(number, checked.inode, Beside::stays,
+       geometry.features().bmap_cache ? &checked.bmap : nullptr);
 }
 
-void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension, const BmapCache* bmap) {
+void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension,
+                       const BmapCache* bmap) {
   if (!repairing()) return;
   const InodePlace place = geometry.place_of(number);
   const std::uint64_t byte = geometry.byte_of(place.block) + place.offset;
@@ -281,8 +284,9 @@ void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension,
 }
 
 CheckedDirectory* Fsck::State::directory(InodeNumber number) {
-  const auto at = std::lower_bound(directories.begin(), directories.end(), number,
-                                   [](const CheckedDirectory& d, InodeNumber n) { return d.inode < n; });
+  const auto at =
+      std::lower_bound(directories.begin(), directories.end(), number,
+                       [](const CheckedDirectory& d, InodeNumber n) { return d.inode < n; });
   return at != directories.end() && at->inode == number ? &*at : nullptr;
 }
 

@@ -11,16 +11,17 @@
 //   phase 5   maps, counts, summaries              fsck_maps.cc
 //   or instead of 1 to 5, after a cut, what was busy: fsck_fast.cc
 //
-// It works on a store, so that a device can time each of its requests, or memory none; inode tables are read
-// in long runs, everything else once. A repair may be cut anywhere and begun again: each write leaves a file
-// system whose repair ends in the same state or a later one, entries are made before links are counted, and
-// the clean flag is written last. One object checks any number of states and keeps its memory between them.
-// When the contents of the sectors are known (FsckOptions::contents), it does not look again for inodes in
-// sectors of a table that hold what they held, nor at groups that it found in order when all that they are
-// compared with was the same. What it finds does not depend on that.
+// It works on a store, so that a device can time each of its requests, or memory none; inode tables
+// are read in long runs, everything else once. A repair may be cut anywhere and begun again: each
+// write leaves a file system whose repair ends in the same state or a later one, entries are made
+// before links are counted, and the clean flag is written last. One object checks any number of
+// states and keeps its memory between them. When the contents of the sectors are known
+// (FsckOptions::contents), it does not look again for inodes in sectors of a table that hold what
+// they held, nor at groups that it found in order when all that they are compared with was the
+// same. What it finds does not depend on that.
 //
-// Source: McKusick and Kowalski, "Fsck - The UNIX File System Check Program", 1994 (4.4BSD SMM:3), for what
-// is checked in which phase. What a repair does is our choice where BSD would ask.
+// Source: McKusick and Kowalski, "Fsck - The UNIX File System Check Program", 1994 (4.4BSD SMM:3),
+// for what is checked in which phase. What a repair does is our choice where BSD would ask.
 
 #include <cstdint>
 #include <memory>
@@ -89,17 +90,18 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
-  /// A repair that looks only at what was busy, where the file system notes that (Features::fast_check) and no
-  /// more is wrong than a power cut leaves. Else it is `unrepaired`, and the full one has to follow.
+  /// A repair that looks only at what was busy, where the file system notes that
+  /// (Features::fast_check) and no more is wrong than a power cut leaves. Else it is `unrepaired`,
+  /// and the full one has to follow.
   bool fast = false;
-  /// The device of an external journal is gone for good: it is neither read nor written, and a repair makes the file
-  /// system one without a journal. Without effect on others.
+  /// The device of an external journal is gone for good: it is neither read nor written, and a
+  /// repair makes the file system one without a journal. Without effect on others.
   bool without_log = false;
   std::size_t findings_max = 1000;  ///< kept; the rest is counted
   std::uint32_t time = 0;           ///< for what a repair writes
-  /// For who shows one state of a store after the other: what each sector holds, as a number. Equal numbers
-  /// of one sector: equal bytes, as long as the Fsck lives; 0: zeroes. It follows what a repair writes.
-  /// Empty: nothing is known.
+  /// For who shows one state of a store after the other: what each sector holds, as a number. Equal
+  /// numbers of one sector: equal bytes, as long as the Fsck lives; 0: zeroes. It follows what a
+  /// repair writes. Empty: nothing is known.
   std::span<const std::uint64_t> contents = {};
 };
 
@@ -108,10 +110,11 @@ struct FsckReport {
   std::uint64_t more_findings = 0;  ///< beyond findings_max
   Weight worst = Weight::stale;     ///< of all findings
   bool was_clean = false;           ///< the flag of the superblock before
-  bool journalled = false;          ///< not clean, and changed under a journal, which holds the rest
-  bool unrepaired = false;          ///< a repair that left something
-  bool fast = false;         ///< FsckOptions::fast has sufficed; files and directories were not counted
-  std::size_t replayed = 0;  ///< transactions of the journal; a check has seen the disk as after that
+  bool journalled = false;  ///< not clean, and changed under a journal, which holds the rest
+  bool unrepaired = false;  ///< a repair that left something
+  bool fast = false;  ///< FsckOptions::fast has sufficed; files and directories were not counted
+  std::size_t replayed =
+      0;  ///< transactions of the journal; a check has seen the disk as after that
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< as they are or would be right
 
@@ -126,7 +129,8 @@ class Fsck {
   Fsck(const Fsck&) = delete;
   Fsck& operator=(const Fsck&) = delete;
 
-  /// Without `repair` nothing is written. An Error: no file system could be found, or the store failed.
+  /// Without `repair` nothing is written. An Error: no file system could be found, or the store
+  /// failed.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
                            std::span<const std::uint64_t> contents = {});

@@ -1,5 +1,6 @@
-// Phase 2 within a directory's chunk (fsck.h): what the bytes say, and whether it can be. The chunk is
-// changed in memory and written, as the one sector that it is, when all of it has been looked at.
+// Phase 2 within a directory's chunk (fsck.h): what the bytes say, and whether it can be. The chunk
+// is changed in memory and written, as the one sector that it is, when all of it has been looked
+// at.
 
 #include <fmt/core.h>
 
@@ -36,7 +37,8 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
 
 }  // namespace
 
-/// Looks at a chunk of `block`, which holds block number `number` of the directory; true: write the chunk.
+/// Looks at a chunk of `block`, which holds block number `number` of the directory; true: write the
+/// chunk.
 bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint32_t chunk,
                               FragmentAddress at) {
   bool changed = mend_chunk(directories[index], chunk);
@@ -45,10 +47,12 @@ bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint
     changed |= check_dots(directories[index]);
     const auto dot = tree::entry_at(block, 0);
     const auto dot_dot = dot ? tree::entry_at(block, dot->length) : std::nullopt;
-    if (!dot_dot || !dot_dot->is_dot_dot()) return changed;  // only when looking: what follows is in doubt
+    if (!dot_dot || !dot_dot->is_dot_dot())
+      return changed;  // only when looking: what follows is in doubt
     from = dot_dot->offset + dot_dot->length;
   }
-  const auto until = std::span<const std::byte>(block).first((std::size_t{chunk} + 1) * tree::kChunkBytes);
+  const auto until =
+      std::span<const std::byte>(block).first((std::size_t{chunk} + 1) * tree::kChunkBytes);
   tree::DirectoryCursor cursor(until, from);
   while (const auto entry = cursor.next()) {
     if (entry->inode == 0) continue;
@@ -62,7 +66,8 @@ bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint
 }
 
 bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk) {
-  const auto bytes = std::span(block).subspan(std::size_t{chunk} * tree::kChunkBytes, tree::kChunkBytes);
+  const auto bytes =
+      std::span(block).subspan(std::size_t{chunk} * tree::kChunkBytes, tree::kChunkBytes);
   tree::DirectoryCursor cursor(bytes);
   bool changed = false;
   while (const auto entry = cursor.next()) {
@@ -76,7 +81,8 @@ bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t ch
   }
   if (!cursor.damage()) return changed && repairing();
   find(FindingKind::bad_chunk, directory.inode, 0, 0,
-       fmt::format("directory {}: a chunk is invalid from byte {} on", directory.inode, *cursor.damage()));
+       fmt::format("directory {}: a chunk is invalid from byte {} on", directory.inode,
+                   *cursor.damage()));
   if (repairing()) cut_chunk(bytes, *cursor.damage());
   return repairing();
 }
@@ -107,26 +113,30 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
 }
 
 /// The entry lies in `block`, which is at `at`.
-EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry, FragmentAddress at) {
+EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
+                                   FragmentAddress at) {
   const InodeNumber in = directories[index].inode;
   if (entry.is_dot() || entry.is_dot_dot()) {
     find(FindingKind::bad_dot, in, 0, 0, fmt::format("directory {}: another '{}'", in, entry.name));
     return EntryFate::remove;
   }
-  if (entry.name.find('/') != std::string_view::npos || entry.name.find('\0') != std::string_view::npos) {
+  if (entry.name.find('/') != std::string_view::npos ||
+      entry.name.find('\0') != std::string_view::npos) {
     find(FindingKind::bad_entry, in, 0, 0,
          fmt::format("directory {}: a name with a slash or zero in it", in));
     return EntryFate::remove;
   }
   if (!geometry.is_inode(entry.inode)) {
     find(FindingKind::bad_entry, in, 0, 0,
-         fmt::format("directory {}: '{}' is inode {}, which cannot be", in, entry.name, entry.inode));
+         fmt::format("directory {}: '{}' is inode {}, which cannot be", in, entry.name,
+                     entry.inode));
     return EntryFate::remove;
   }
   const std::uint8_t actual = type[entry.inode];
   if (actual == 0) {
     find(FindingKind::dangling_entry, entry.inode, 0, 0,
-         fmt::format("directory {}: '{}' is inode {}, which is not allocated", in, entry.name, entry.inode));
+         fmt::format("directory {}: '{}' is inode {}, which is not allocated", in, entry.name,
+                     entry.inode));
     return EntryFate::remove;
   }
   if (entry.inode == kRootInode ||
@@ -138,13 +148,14 @@ EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry, 
   }
   ++names[entry.inode];
   if (actual != entry_type(kTypeDirectory) && tree::is_exchange_name(entry.name, entry.inode))
-    exchange_names.push_back({.directory = index, .inode = entry.inode, .block = at, .offset = entry.offset});
+    exchange_names.push_back(
+        {.directory = index, .inode = entry.inode, .block = at, .offset = entry.offset});
   if (in == kRootInode && entry.name == "lost+found" && actual == entry_type(kTypeDirectory))
     lost_found = entry.inode;
   if (entry.type == actual || entry.type == 0) return EntryFate::keep;
   find(FindingKind::bad_entry, entry.inode, 0, 0,
-       fmt::format("directory {}: '{}' has type {}, inode {} has {}", in, entry.name, entry.type, entry.inode,
-                   actual));
+       fmt::format("directory {}: '{}' has type {}, inode {} has {}", in, entry.name, entry.type,
+                   entry.inode, actual));
   if (repairing()) tree::set_entry(block, entry.offset, entry.inode, actual);
   return EntryFate::change;
 }

@@ -1,6 +1,7 @@
-// Phase 3 (fsck.h): every directory must lead to the root by its parents. One that nobody names, and one of a
-// ring of directories that name each other, goes into lost+found; an empty one is freed. When all have their
-// place, each ".." must say so. The ".." of a directory without a name counts for nobody's links until then.
+// Phase 3 (fsck.h): every directory must lead to the root by its parents. One that nobody names,
+// and one of a ring of directories that name each other, goes into lost+found; an empty one is
+// freed. When all have their place, each ".." must say so. The ".." of a directory without a name
+// counts for nobody's links until then.
 
 #include <fmt/core.h>
 
@@ -39,9 +40,10 @@ void Fsck::State::check_connectivity() {
 
 void Fsck::State::adopt(CheckedDirectory& top, bool loop) {
   const bool empty = !loop && top.entries == 0;
-  find(FindingKind::unreferenced_directory, top.inode, 0, 0,
-       fmt::format("directory {}: {}; it is {}", top.inode, loop ? "is below itself" : "has no name",
-                   empty ? "empty and freed" : "put into lost+found"));
+  find(
+      FindingKind::unreferenced_directory, top.inode, 0, 0,
+      fmt::format("directory {}: {}; it is {}", top.inode, loop ? "is below itself" : "has no name",
+                  empty ? "empty and freed" : "put into lost+found"));
   if (!repairing()) return;
   if (empty) {
     free_inode(top.inode);
@@ -62,8 +64,9 @@ void Fsck::State::check_dot_dots() {
   for (CheckedDirectory& d : directories) {
     if (type[d.inode] == 0 || d.parent == 0 || stopped()) continue;
     if (d.dot_dot != d.parent) {
-      find(FindingKind::dot_dot_elsewhere, d.inode, 0, 0,
-           fmt::format("directory {}: '..' is {}, its name is in {}", d.inode, d.dot_dot, d.parent));
+      find(
+          FindingKind::dot_dot_elsewhere, d.inode, 0, 0,
+          fmt::format("directory {}: '..' is {}, its name is in {}", d.inode, d.dot_dot, d.parent));
       set_dot_dot(d, d.parent);
     }
     ++names[d.parent];

@@ -1,6 +1,7 @@
-// Phase 1b (fsck.h): a block that two files claim stays with one of them. All files claim again, on an empty
-// map, in the order in which we would rather keep them: directories before files, since much hangs on each,
-// then what was changed last, since that is who was given the block last. Who comes too late gets a hole.
+// Phase 1b (fsck.h): a block that two files claim stays with one of them. All files claim again, on
+// an empty map, in the order in which we would rather keep them: directories before files, since
+// much hangs on each, then what was changed last, since that is who was given the block last. Who
+// comes too late gets a hole.
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
-// Phase 1 (fsck.h): every inode of every group, in the order of the tables, which are read in long runs. Only
-// those that are allocated are looked at closely: type, size, and each pointer in the order of the file. A
-// block is claimed when it is first met, and an indirect block is followed only then, so that no file,
-// however wound up, costs more reads than the device has blocks.
+// Phase 1 (fsck.h): every inode of every group, in the order of the tables, which are read in long
+// runs. Only those that are allocated are looked at closely: type, size, and each pointer in the
+// order of the file. A block is claimed when it is first met, and an indirect block is followed
+// only then, so that no file, however wound up, costs more reads than the device has blocks.
 
 #include <fmt/core.h>
 
@@ -41,7 +41,8 @@ bool is_free(const std::byte* inode) {
   std::uint32_t last;
   std::memcpy(&last, inode + kInodeDirectOffset + kInlineTargetBytes - 4, sizeof last);
   any |= last;
-  for (std::size_t at = kInodeDirectOffset; at < kInodeDirectOffset + kInlineTargetBytes - 4; at += 8) {
+  for (std::size_t at = kInodeDirectOffset; at < kInodeDirectOffset + kInlineTargetBytes - 4;
+       at += 8) {
     std::uint64_t word;
     std::memcpy(&word, inode + at, sizeof word);
     any |= word;
@@ -59,8 +60,9 @@ void Fsck::State::reset_map() {
   for (std::uint32_t i = 0; i < journal_area.fragments; ++i) map.claim(journal_area.at + i, 1);
 }
 
-/// Where somebody's pointer leads to a block of another file it may look like one full of pointers, all of
-/// them wrong. Whose it is is only known when all have been met; nothing is cleared in it before.
+/// Where somebody's pointer leads to a block of another file it may look like one full of pointers,
+/// all of them wrong. Whose it is is only known when all have been met; nothing is cleared in it
+/// before.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();
@@ -76,7 +78,8 @@ std::uint32_t Fsck::State::initialised_inodes(std::uint32_t group) {
   if (!geometry.features().lazy_inodes) return geometry.inodes_per_group();
   block.resize(geometry.block_bytes());
   if (!read(geometry.header(group), block)) return 0;
-  if (!CylinderGroup::problem_of(geometry, block, group).empty()) return geometry.inodes_per_group();
+  if (!CylinderGroup::problem_of(geometry, block, group).empty())
+    return geometry.inodes_per_group();
   return CylinderGroup(geometry, block, group).initialised_inodes();
 }
 
@@ -100,7 +103,8 @@ void Fsck::State::check_all_inodes() {
     InodeNumber number = group * geometry.inodes_per_group();
     const std::uint64_t group_bytes = std::uint64_t{initialised_inodes(group)} * kInodeBytes;
     for (std::uint64_t at = 0; at < group_bytes; at += kTableRunBytes) {
-      const auto run = std::span(table).first(std::min<std::uint64_t>(kTableRunBytes, group_bytes - at));
+      const auto run =
+          std::span(table).first(std::min<std::uint64_t>(kTableRunBytes, group_bytes - at));
       if (!read_sectors(start + at / kSectorBytes, run)) return;
       for (std::size_t i = 0; i < run.size(); i += kInodeBytes, ++number)
         if (geometry.is_inode(number) && !is_free(run.data() + i))
@@ -139,7 +143,8 @@ void Fsck::State::check_known_inodes() {
       for (std::uint32_t i = 0; i < kInSector; ++i) {
         const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
         if ((there >> i & 1U) != 0 && geometry.is_inode(number))
-          check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes, bytes_with_extension()));
+          check_inode(number, std::span(bytes).subspan(std::size_t{i} * kInodeBytes,
+                                                       bytes_with_extension()));
       }
     }
   }
@@ -191,13 +196,15 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
     }
     if (!data_run(p.at, p.fragments)) {
       find(FindingKind::bad_pointer, number, p.at, p.fragments,
-           fmt::format("inode {}: block {} is at fragment {}, where no data are", number, p.block, p.at));
+           fmt::format("inode {}: block {} is at fragment {}, where no data are", number, p.block,
+                       p.at));
       return Verdict::clear;
     }
     fragments += p.fragments;
     const bool first_claim = map.claim(p.at, p.fragments);
     duplicates |= !first_claim, doubted |= !first_claim;
-    if (p.level == 0 && inode.is_directory() && p.block == next) directory_blocks.push_back(p.at), ++next;
+    if (p.level == 0 && inode.is_directory() && p.block == next)
+      directory_blocks.push_back(p.at), ++next;
     return first_claim ? Verdict::follow : Verdict::stay;
   };
   if (!pointers_are_text(inode, geometry.inline_target_max())) walk(checked, judge);
@@ -226,15 +233,18 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
 bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   if (!checked.bad_bmap) return checked.bmap_changed;
   find(FindingKind::bad_bmap_cache, number, 0, 0,
-       fmt::format("inode {}: its bmap cache is of no indirect block that it has; it is emptied", number));
+       fmt::format("inode {}: its bmap cache is of no indirect block that it has; it is emptied",
+                   number));
   return true;
 }
 
-/// A directory ends where a block is missing; the files named behind it come into lost+found. Pointers in a
-/// block that another file had first have not been followed: where that is doubted the next round tells.
-void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
-                                 bool doubted, bool& changed) {
-  const bool missing = until < geometry.blocks_of_size(inode.size_bytes) && (!doubted || until == 0);
+/// A directory ends where a block is missing; the files named behind it come into lost+found.
+/// Pointers in a block that another file had first have not been followed: where that is doubted
+/// the next round tells.
+void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
+                                 std::uint64_t until, bool doubted, bool& changed) {
+  const bool missing =
+      until < geometry.blocks_of_size(inode.size_bytes) && (!doubted || until == 0);
   if (missing || inode.size_bytes == 0) {
     find(FindingKind::directory_hole, number, 0, 0,
          fmt::format("directory {}: block {} is missing; it ends there", number, until));

@@ -1,6 +1,6 @@
-// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A repair replays
-// it and empties it; a check that may change nothing looks at the disk through what a replay would write. All
-// phases follow either way.
+// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A
+// repair replays it and empties it; a check that may change nothing looks at the disk through what
+// a replay would write. All phases follow either way.
 
 #include <fmt/format.h>
 
@@ -17,9 +17,11 @@ namespace {
 std::string what_is_lost(const FsckReport& report, const Superblock& superblock) {
   const std::string given_up = "the log's device is given up: ";
   if (report.was_clean) return given_up + "the file system was unmounted, nothing was only there";
-  const std::uint64_t bytes = std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
-  return fmt::format("{}what was synced and is not in its place yet is lost, {} bytes of log at most",
-                     given_up, bytes);
+  const std::uint64_t bytes =
+      std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
+  return fmt::format(
+      "{}what was synced and is not in its place yet is lost, {} bytes of log at most", given_up,
+      bytes);
 }
 
 }  // namespace
@@ -31,14 +33,16 @@ void Fsck::State::look_into_journal() {
   if (external && options.without_log) return give_up_journal();
   if (external) {
     if (const auto read = source->read(JournalRing(superblock).superblock_lba(), sector); !read) {
-      failure = Error{"the log's device", "cannot be read: " + read.error().message(), kExternalLogRemedy};
+      failure = Error{"the log's device", "cannot be read: " + read.error().message(),
+                      kExternalLogRemedy};
       return;
     }
   } else if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) {
     return;
   }
   const auto decoded = decode_journal_superblock(sector, superblock);
-  if (!decoded && external) {  // it may be somebody else's: nothing is written there, nor without it
+  if (!decoded &&
+      external) {  // it may be somebody else's: nothing is written there, nor without it
     failure = decoded.error();
     return;
   }
@@ -57,10 +61,11 @@ void Fsck::State::look_into_journal() {
     replay_in_memory();
 }
 
-/// What the disk holds without it is all that there is. The replicas are first: as long as the superblock names the
-/// journal, somebody has to say again that it is gone.
+/// What the disk holds without it is all that there is. The replicas are first: as long as the
+/// superblock names the journal, somebody has to say again that it is gone.
 void Fsck::State::give_up_journal() {
-  find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, what_is_lost(report, superblock));
+  find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments,
+       what_is_lost(report, superblock));
   superblock.features.external_journal = false;
   superblock.journal = {};
   superblock.journal_id = 0;

@@ -1,5 +1,6 @@
-// Phase 4 (fsck.h): an inode has as many links as it has names. A file without any is put into lost+found;
-// one that is empty, or that says itself that it has none (it was open when its last name went), is freed.
+// Phase 4 (fsck.h): an inode has as many links as it has names. A file without any is put into
+// lost+found; one that is empty, or that says itself that it has none (it was open when its last
+// name went), is freed.
 
 #include <fmt/core.h>
 
@@ -10,7 +11,8 @@
 namespace headcrash::ufs {
 
 void Fsck::State::check_links() {
-  for (InodeNumber number = kRootInode; number < geometry.inodes() && !again && !stopped(); ++number) {
+  for (InodeNumber number = kRootInode; number < geometry.inodes() && !again && !stopped();
+       ++number) {
     if (number % 8 == 0 && number + 8 <= geometry.inodes()) {
       std::uint64_t eight;
       std::memcpy(&eight, type.data() + number, sizeof eight);
@@ -32,7 +34,8 @@ void Fsck::State::check_links() {
     const bool high = links[number] > found;
     find(high ? FindingKind::links_too_high : low_kind(number), number, 0,
          high ? links[number] - found : found - links[number],
-         fmt::format("inode {}: says {} links, has {}", number, links[number], found), found <= kLinksMax);
+         fmt::format("inode {}: says {} links, has {}", number, links[number], found),
+         found <= kLinksMax);
     if (!repairing() || found > kLinksMax) continue;
     Inode inode = load(number);
     inode.links = static_cast<std::uint16_t>(found);
@@ -51,11 +54,13 @@ void Fsck::State::check_file_without_name(InodeNumber number) {
   const Inode inode = load(number);
   std::int64_t names_lost = inode.links;
   const InodeExtension beside = load_extension(number);
-  for (const LinkTag& tag : beside.live_tags(superblock.generation)) names_lost -= tag.entries * tag.links;
+  for (const LinkTag& tag : beside.live_tags(superblock.generation))
+    names_lost -= tag.entries * tag.links;
   if (stopped()) return;
   const bool keep = names_lost > 0 && inode.size_bytes != 0;
   find(FindingKind::unreferenced_file, number, 0, inode.links,
-       fmt::format("inode {}: has no name; it is {}", number, keep ? "put into lost+found" : "freed"));
+       fmt::format("inode {}: has no name; it is {}", number,
+                   keep ? "put into lost+found" : "freed"));
   if (!repairing()) return;
   if (keep) {
     put_into_lost_found(number);

@@ -1,6 +1,6 @@
-// lost+found (fsck.h): where files and directories get a name, "#" and their number, that nobody names any
-// more. It grows by whole blocks while free ones and direct pointers last. If there is none it is made, and
-// the check begins again, since an inode and a name are new.
+// lost+found (fsck.h): where files and directories get a name, "#" and their number, that nobody
+// names any more. It grows by whole blocks while free ones and direct pointers last. If there is
+// none it is made, and the check begins again, since an inode and a name are new.
 
 #include <fmt/core.h>
 
@@ -25,7 +25,8 @@ bool Fsck::State::has_name(const CheckedDirectory& d, std::string_view name) {
   return false;
 }
 
-bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumber named, std::uint8_t kind) {
+bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumber named,
+                           std::uint8_t kind) {
   CheckedDirectory& d = *directory(number);
   do {
     for (std::uint32_t b = 0; b < d.blocks; ++b) {
@@ -53,7 +54,8 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   if (at == 0) return false;
   std::vector<std::byte> bytes(geometry.block_bytes());
   tree::format_chunks(bytes);
-  if (last_bytes != 0 && !read(inode.direct[index], std::span(bytes).first(last_bytes))) return false;
+  if (last_bytes != 0 && !read(inode.direct[index], std::span(bytes).first(last_bytes)))
+    return false;
   if (!write(at, bytes)) return false;
   const std::uint32_t old = last_bytes != 0 ? geometry.fragments_of(last_bytes) : 0;
   if (old != 0) map.release(inode.direct[index], old);
@@ -82,10 +84,12 @@ InodeNumber Fsck::State::find_free_inode() {
   return 0;
 }
 
-/// A block of inodes that none has been taken of: zeroes, then the header (lazy_inodes.h). False: there is none.
+/// A block of inodes that none has been taken of: zeroes, then the header (lazy_inodes.h). False:
+/// there is none.
 bool Fsck::State::initialise_inodes() {
   std::uint32_t group = 0;
-  while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group()) ++group;
+  while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group())
+    ++group;
   if (group == geometry.groups()) return false;
   const std::uint32_t next = initialised_inodes(group);
   const InodePlace place = geometry.place_of(group * geometry.inodes_per_group() + next);
@@ -94,11 +98,13 @@ bool Fsck::State::initialise_inodes() {
   std::ranges::fill(std::span(bytes).subspan(place.offset), std::byte{0});
   if (!write(place.block, bytes) || !read(geometry.header(group), bytes)) return false;
   CylinderGroup(geometry, bytes, group)
-      .set_initialised_inodes(next - next % geometry.inodes_per_block() + geometry.inodes_per_block());
+      .set_initialised_inodes(next - next % geometry.inodes_per_block() +
+                              geometry.inodes_per_block());
   return write(geometry.header(group), bytes);
 }
 
-/// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is there.
+/// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is
+/// there.
 bool Fsck::State::make_lost_found() {
   if (has_name(*directory(kRootInode), "lost+found")) return false;
   InodeNumber number = find_free_inode();
@@ -127,15 +133,17 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
   if (!repairing() || stopped()) return false;
   const auto no_room = [&](const char* why) {
     had_no_room = true;
-    find(FindingKind::no_room, number, 0, 0,
-         fmt::format("inode {}: cannot be put into lost+found: {}; remove something and check again", number,
-                     why),
-         false);
+    find(
+        FindingKind::no_room, number, 0, 0,
+        fmt::format("inode {}: cannot be put into lost+found: {}; remove something and check again",
+                    number, why),
+        false);
     return false;
   };
   if (lost_found == 0) {
     // The next round puts it there.
-    return make_lost_found() || stopped() ? false : no_room("there is none, and no room to make it");
+    return make_lost_found() || stopped() ? false
+                                          : no_room("there is none, and no room to make it");
   }
   if (lost_found == number) return no_room("it is lost+found");
   std::string name = fmt::format("#{:07}", number);
@@ -143,7 +151,8 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
     if (stopped() || i > kSameNamesMax) return no_room("it is there already");
     name = fmt::format("#{:07}.{}", number, i);
   }
-  if (!add_name(lost_found, name, number, type[number])) return stopped() ? false : no_room("it is full");
+  if (!add_name(lost_found, name, number, type[number]))
+    return stopped() ? false : no_room("it is full");
   ++names[number];
   ++directory(lost_found)->entries;
   return true;

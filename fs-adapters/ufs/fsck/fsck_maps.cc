@@ -1,6 +1,7 @@
-// Phase 5 (fsck.h): what phases 1 to 4 have found is laid over each group's maps, word by word; then counts
-// are made from the maps, and compared with what the group, the summary area and the superblock say. A group
-// whose header is known, and that is compared with what it was compared with when it was in order, is so.
+// Phase 5 (fsck.h): what phases 1 to 4 have found is laid over each group's maps, word by word;
+// then counts are made from the maps, and compared with what the group, the summary area and the
+// superblock say. A group whose header is known, and that is compared with what it was compared
+// with when it was in order, is so.
 
 #include <fmt/core.h>
 
@@ -70,8 +71,8 @@ void Fsck::State::check_maps() {
   check_totals();
 }
 
-/// Its header, the fragments that somebody has, the inodes that are allocated; nothing when the header's
-/// bytes are not known by a number.
+/// Its header, the fragments that somebody has, the inodes that are allocated; nothing when the
+/// header's bytes are not known by a number.
 std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number) const {
   if (options.contents.empty()) return {};
   std::uint64_t all = number;
@@ -81,7 +82,8 @@ std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number
     all ^= all >> 32U;
   };
   const std::uint64_t lba = geometry.lba_of(geometry.header(number));
-  for (std::uint32_t i = 0; i < geometry.block_bytes() / kSectorBytes; ++i) add(options.contents[lba + i]);
+  for (std::uint32_t i = 0; i < geometry.block_bytes() / kSectorBytes; ++i)
+    add(options.contents[lba + i]);
   for (std::uint32_t i = 0; i < map.row_words(); ++i) add(map.row(number)[i]);
   const std::uint8_t* const types = type.data() + std::size_t{number} * geometry.inodes_per_group();
   for (std::uint32_t i = 0; i < geometry.inodes_per_group(); i += 8) {
@@ -166,8 +168,10 @@ bool Fsck::State::check_fragment_map(CylinderGroup& group) {
     const auto tell = [&](std::uint64_t bits, FindingKind kind, const char* words, bool make_free) {
       each_run_of(bits, [&](std::uint32_t at, std::uint32_t count) {
         find(kind, 0, base + first + at, count,
-             fmt::format("fragments {} to {}: {}", base + first + at, base + first + at + count - 1, words));
-        for (std::uint32_t f = 0; f < count; ++f) group.set_fragment_free(first + at + f, make_free);
+             fmt::format("fragments {} to {}: {}", base + first + at, base + first + at + count - 1,
+                         words));
+        for (std::uint32_t f = 0; f < count; ++f)
+          group.set_fragment_free(first + at + f, make_free);
         changed = true;
       });
     };
@@ -184,8 +188,8 @@ void Fsck::State::check_totals() {
     all.free_inodes += s.free_inodes, all.free_fragments += s.free_fragments;
   }
   report.totals = all;
-  block.resize((superblock.summary_bytes + geometry.fragment_bytes() - 1) / geometry.fragment_bytes() *
-               geometry.fragment_bytes());
+  block.resize((superblock.summary_bytes + geometry.fragment_bytes() - 1) /
+               geometry.fragment_bytes() * geometry.fragment_bytes());
   if (stopped() || !read(superblock.summary_address, block)) return;
   bool same = true;
   for (std::size_t i = 0; i < summaries.size(); ++i) {
@@ -194,10 +198,12 @@ void Fsck::State::check_totals() {
     encode_summary(summaries[i], bytes);
   }
   if (!same) {
-    find(FindingKind::totals, 0, superblock.summary_address, 0, "the groups' summaries are out of date");
+    find(FindingKind::totals, 0, superblock.summary_address, 0,
+         "the groups' summaries are out of date");
     write(superblock.summary_address, block);
   }
-  if (superblock.total != all) find(FindingKind::totals, 0, 0, 0, "the superblock's totals are out of date");
+  if (superblock.total != all)
+    find(FindingKind::totals, 0, 0, 0, "the superblock's totals are out of date");
   superblock.total = all;
 }
 

@@ -1,7 +1,8 @@
-// Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name counts
-// for the inode it names, and tells a directory's parent. A directory can have only one name: of two, the one
-// that its own ".." confirms stays (a move from one directory to another that a power cut ended in the
-// middle). The third name of an exchange (exchange_name.h) goes when there is another one that stands.
+// Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name
+// counts for the inode it names, and tells a directory's parent. A directory can have only one
+// name: of two, the one that its own ".." confirms stays (a move from one directory to another that
+// a power cut ended in the middle). The third name of an exchange (exchange_name.h) goes when there
+// is another one that stands.
 
 #include <fmt/core.h>
 
@@ -67,10 +68,11 @@ void Fsck::State::end_exchanges() {
       const std::uint32_t itself = stands(directories[third.directory].inode) ? 1 : 0;
       if (standing[third.inode] <= itself) continue;
       standing[third.inode] -= itself;
-      find(FindingKind::interrupted_exchange, third.inode, 0, 1,
-           fmt::format(
-               "inode {}: has a name of an exchange that did not end, and another one; the former goes",
-               third.inode));
+      find(
+          FindingKind::interrupted_exchange, third.inode, 0, 1,
+          fmt::format(
+              "inode {}: has a name of an exchange that did not end, and another one; the former goes",
+              third.inode));
     }
     remove_name(third.block, third.offset);
     --names[third.inode];
@@ -115,16 +117,18 @@ void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
 }
 
 /// False: this name of a directory has to go.
-bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at) {
+bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry,
+                                         FragmentAddress at) {
   CheckedDirectory& named = *directory(entry.inode);
   CheckedDirectory& in = directories[index];
   const bool by_exchange = tree::is_exchange_name(entry.name, named.inode);
   if (named.parent != 0) {
     const bool confirmed = named.parent != in.inode && dot_dot_of(named) == in.inode;
-    const bool newer = named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
+    const bool newer =
+        named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
     find(FindingKind::directory_second_name, named.inode, 0, 1,
-         fmt::format("directory {}: has names in directories {} and {}; that in {} goes", named.inode,
-                     named.parent, in.inode, newer ? named.parent : in.inode));
+         fmt::format("directory {}: has names in directories {} and {}; that in {} goes",
+                     named.inode, named.parent, in.inode, newer ? named.parent : in.inode));
     if (!newer) return false;
     CheckedDirectory* const before = directory(named.parent);
     if (named.named_by_exchange) {
@@ -148,7 +152,8 @@ bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& e
 void Fsck::State::make_root() {
   const FragmentAddress at = map.allocate(1);
   if (at == 0) {
-    find(FindingKind::no_room, kRootInode, 0, 1, "there is no free fragment for a root directory", false);
+    find(FindingKind::no_room, kRootInode, 0, 1, "there is no free fragment for a root directory",
+         false);
     return;
   }
   std::vector<std::byte> bytes(geometry.fragment_bytes());

@@ -13,8 +13,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else has the
-/// block of small; there is no lost+found; a map forgets a block.
+/// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else
+/// has the block of small; there is no lost+found; a map forgets a block.
 void damage(TestTree& tree) {
   ImageWriter writer(*tree.store);
   const FragmentAddress root = writer.load(kRootInode).direct[0];
@@ -105,7 +105,8 @@ TEST(FsckRestart, ASuperblockThatWasLostDoesNotSayCleanBeforeAllIsDone) {
     finished = fsck.run(cut, {.repair = true}).has_value();
     const auto left = fsck.check(*damaged.store);
     ASSERT_TRUE(left) << left.error().message();
-    ASSERT_TRUE(!left->was_clean || left->nothing_found()) << "it says clean after a cut after " << cuts;
+    ASSERT_TRUE(!left->was_clean || left->nothing_found())
+        << "it says clean after a cut after " << cuts;
   }
   EXPECT_GT(cuts, 30U);
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What the checker's phases share (fsck.h): the store, what phase 1 has learnt about inodes and directories,
-// the map of claimed blocks. Memory stays from one state to the next; nothing is allocated for an inode.
+// What the checker's phases share (fsck.h): the store, what phase 1 has learnt about inodes and
+// directories, the map of claimed blocks. Memory stays from one state to the next; nothing is
+// allocated for an inode.
 
 #include <array>
 #include <cstddef>
@@ -29,14 +30,15 @@ struct CheckedDirectory {
   FragmentAddress named_block =
       0;  ///< where its name is: a block of the parent, and the entry's offset in it
   std::uint32_t named_offset = 0;
-  bool named_by_exchange = false;             ///< by a third name (exchange_name.h): any other one is better
+  bool named_by_exchange = false;  ///< by a third name (exchange_name.h): any other one is better
   std::uint32_t first_block = 0, blocks = 0;  ///< in State::directory_blocks
   std::uint64_t size_bytes = 0;
   std::uint32_t entries = 0;  ///< besides "." and ".."
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// A third name that phase 2 has met: of a file, or of a directory that has turned out to have another one.
+/// A third name that phase 2 has met: of a file, or of a directory that has turned out to have
+/// another one.
 struct ExchangeName {
   std::size_t directory = 0;  ///< in State::directories
   InodeNumber inode = 0;
@@ -100,9 +102,10 @@ struct Fsck::State {
   // What earlier checks have learnt, where options.contents says that nothing has changed.
   struct Known {
     Geometry geometry;
-    std::vector<std::uint64_t> tables;                  ///< what each sector of the inode tables held
-    std::vector<std::uint8_t> inodes;                   ///< which of those in it were not free: a bit each
-    std::unordered_map<std::uint64_t, Summary> groups;  ///< in order, by what they were compared with
+    std::vector<std::uint64_t> tables;  ///< what each sector of the inode tables held
+    std::vector<std::uint8_t> inodes;   ///< which of those in it were not free: a bit each
+    std::unordered_map<std::uint64_t, Summary>
+        groups;  ///< in order, by what they were compared with
   } known;
 
   // Buffers.
@@ -116,8 +119,8 @@ struct Fsck::State {
   bool repairing() const { return target != nullptr; }
   bool stopped() const { return failure.has_value(); }
   /// `repaired` holds when a repair is under way; else the caller says that nothing could be done.
-  void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count, std::string text,
-            bool can_repair = true);
+  void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
+            std::string text, bool can_repair = true);
   bool read(FragmentAddress at, std::span<std::byte> into);
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
@@ -173,13 +176,14 @@ struct Fsck::State {
   void clear_inode(InodeNumber number, const Inode& inode);
   /// Frees the blocks of an inode that has passed phase 1, and the inode.
   void free_inode(InodeNumber number);
-  /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared becomes 0
-  /// in the inode and its cache (which say so) and in indirect blocks (which are written) when repairing.
+  /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared
+  /// becomes 0 in the inode and its cache (which say so) and in indirect blocks (which are written)
+  /// when repairing.
   template <typename Visit>
   void walk(CheckedInode& checked, Visit visit);
   template <typename Visit>
-  bool walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level, std::uint64_t first,
-                Visit& visit);
+  bool walk_one(CheckedInode& checked, std::uint32_t& pointer, std::uint32_t level,
+                std::uint64_t first, Visit& visit);
   template <typename Visit>
   bool walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                   std::span<const std::byte> seen, Visit& visit);
@@ -212,7 +216,8 @@ struct Fsck::State {
   bool initialise_inodes();
   bool make_lost_found();
   bool put_into_lost_found(InodeNumber number);
-  bool add_name(InodeNumber directory, std::string_view name, InodeNumber number, std::uint8_t type);
+  bool add_name(InodeNumber directory, std::string_view name, InodeNumber number,
+                std::uint8_t type);
   bool grow(CheckedDirectory& directory);
   bool has_name(const CheckedDirectory& directory, std::string_view name);
 
@@ -243,8 +248,8 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   const Verdict verdict =
       visit(FilePointer{.level = level, .block = first, .at = pointer, .fragments = fragments});
   const std::uint64_t cached = checked.bmap.first();
-  const bool has_cache =
-      level > 0 && !checked.bmap.empty() && cached >= first && cached < first + geometry.blocks_below(level);
+  const bool has_cache = level > 0 && !checked.bmap.empty() && cached >= first &&
+                         cached < first + geometry.blocks_below(level);
   if (verdict == Verdict::clear) {
     pointer = 0;
     if (has_cache) checked.bmap = {}, checked.bmap_changed = true;
@@ -269,7 +274,8 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// What an indirect block's pointers lead to, `seen` with those that are cached. True: one of its own has changed.
+/// What an indirect block's pointers lead to, `seen` with those that are cached. True: one of its
+/// own has changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {
@@ -304,8 +310,8 @@ void Fsck::State::walk(CheckedInode& checked, Visit visit) {
   for (std::uint32_t i = 0; i < kDirectPointers; ++i)
     checked.changed |= walk_one(checked, inode.direct[i], 0, i, visit);
   for (std::uint32_t level = 1; level <= kIndirectPointers; ++level)
-    checked.changed |=
-        walk_one(checked, inode.indirect[level - 1], level, geometry.blocks_within(level - 1), visit);
+    checked.changed |= walk_one(checked, inode.indirect[level - 1], level,
+                                geometry.blocks_within(level - 1), visit);
   if (checked.bmap.empty() || checked.bmap_reached || stopped()) return;
   checked.bad_bmap = true;
   checked.bmap = {};

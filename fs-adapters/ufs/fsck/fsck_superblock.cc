@@ -1,6 +1,7 @@
-// Phase 0 and the end of a check (fsck.h). The first superblock may be lost; then every block of the device
-// is looked at for a replica that says itself that it lies there. What is mounted rewrites only the first
-// superblock, so a replica's counts are mkfs's; phase 5 computes them anyway.
+// Phase 0 and the end of a check (fsck.h). The first superblock may be lost; then every block of
+// the device is looked at for a replica that says itself that it lies there. What is mounted
+// rewrites only the first superblock, so a replica's counts are mkfs's; phase 5 computes them
+// anyway.
 
 #include <fmt/core.h>
 
@@ -56,24 +57,30 @@ void Fsck::State::mend_superblock() {
     failure = done.error();
 }
 
-/// Before the full repair's first write: what that has changed when it is cut, a fast check does not look at.
+/// Before the full repair's first write: what that has changed when it is cut, a fast check does
+/// not look at.
 void Fsck::State::demand_full_check() {
   if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
       superblock.full_check)
     return;
   superblock.full_check = true;
-  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done)
+    failure = done.error();
 }
 
 /// Writes the totals, and the flag that all is well if it is, after all else has been written.
 void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
-  // A torn last write may have left old totals for other systems behind a first sector that says "clean".
-  if (report.nothing_found() && superblock.clean && !superblock.modified && !superblock.totals_differ) return;
+  // A torn last write may have left old totals for other systems behind a first sector that says
+  // "clean".
+  if (report.nothing_found() && superblock.clean && !superblock.modified &&
+      !superblock.totals_differ)
+    return;
   superblock.clean = !report.unrepaired, superblock.modified = false;
   if (superblock.clean && superblock.features.fast_check) superblock.begin_generation();
   superblock.written_at = std::max(superblock.written_at, options.time);
-  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done) failure = done.error();
+  if (auto done = write_superblock(*target, superblock, kSuperblockByte); !done)
+    failure = done.error();
 }
 
 }  // namespace headcrash::ufs

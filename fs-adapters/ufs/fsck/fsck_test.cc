@@ -50,7 +50,8 @@ TEST(Fsck, WholeFileSystemsAreClean) {
   Fsck fsck;
   for (const std::uint32_t block : {4096U, 8192U})
     for (std::uint32_t fragment = block / 8; fragment <= block; fragment *= 2) {
-      const TestTree tree({.block_bytes = block, .fragment_bytes = fragment, .bytes_per_inode = 4096});
+      const TestTree tree(
+          {.block_bytes = block, .fragment_bytes = fragment, .bytes_per_inode = 4096});
       const auto report = fsck.check(*tree.store);
       ASSERT_TRUE(report) << report.error().message();
       EXPECT_TRUE(report->nothing_found()) << block << " " << fragment << "\n" << told(*report);
@@ -62,7 +63,8 @@ TEST(Fsck, WholeFileSystemsAreClean) {
 
 using Damage = std::function<void(ImageWriter&, TestTree&)>;
 
-/// Finds it without writing, repairs it, and finds nothing more. `kept` names what must still be there.
+/// Finds it without writing, repairs it, and finds nothing more. `kept` names what must still be
+/// there.
 void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected,
                      const std::vector<std::string>& gone = {}) {
   TestTree tree;
@@ -86,8 +88,8 @@ void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected
   EXPECT_TRUE(after->was_clean);
   const auto left = paths(*tree.store);
   for (const std::string& path : before_paths) {
-    const bool expected_gone =
-        std::any_of(gone.begin(), gone.end(), [&](const std::string& g) { return path.starts_with(g); });
+    const bool expected_gone = std::any_of(
+        gone.begin(), gone.end(), [&](const std::string& g) { return path.starts_with(g); });
     EXPECT_TRUE(expected_gone || std::binary_search(left.begin(), left.end(), path)) << path;
   }
 }
@@ -97,7 +99,8 @@ void edit(ImageWriter& w, InodeNumber number, const std::function<void(Inode&)>&
   change(inode);
   w.save(number, inode);
 }
-void edit_block(ImageWriter& w, FragmentAddress at, const std::function<void(std::span<std::byte>)>& change) {
+void edit_block(ImageWriter& w, FragmentAddress at,
+                const std::function<void(std::span<std::byte>)>& change) {
   auto bytes = w.read(at, 1024);
   change(bytes);
   w.write(at, bytes);
@@ -109,8 +112,10 @@ std::uint32_t offset_of(std::span<std::byte> block, std::string_view name) {
 TEST(Fsck, LinkCounts) {
   expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.links = 3; }); },
                   {links_too_high});
-  expect_repaired([](auto& w, auto& t) { edit(w, t.twice, [](Inode& i) { i.links = 1; }); }, {links_too_low});
-  expect_repaired([](auto& w, auto& t) { edit(w, t.docs, [](Inode& i) { i.links = 7; }); }, {links_too_high});
+  expect_repaired([](auto& w, auto& t) { edit(w, t.twice, [](Inode& i) { i.links = 1; }); },
+                  {links_too_low});
+  expect_repaired([](auto& w, auto& t) { edit(w, t.docs, [](Inode& i) { i.links = 7; }); },
+                  {links_too_high});
 }
 
 TEST(Fsck, LeaksAreResidueAndReuseIsNot) {
@@ -124,12 +129,14 @@ TEST(Fsck, LeaksAreResidueAndReuseIsNot) {
       });
     };
   };
-  expect_repaired(in_map([](auto& g, auto&, auto&) { g.use(*g.find_block(0), 3); }), {leaked_blocks});
+  expect_repaired(in_map([](auto& g, auto&, auto&) { g.use(*g.find_block(0), 3); }),
+                  {leaked_blocks});
   expect_repaired(in_map([](auto& g, auto& w, auto& t) { g.free(w.load(t.large).direct[0], 8); }),
                   {block_marked_free});
   expect_repaired(in_map([](auto& g, auto&, auto&) { g.use_inode(*g.find_inode(0), false); }),
                   {leaked_inode});
-  expect_repaired(in_map([](auto& g, auto&, auto& t) { g.free_inode(t.small, false); }), {inode_marked_free});
+  expect_repaired(in_map([](auto& g, auto&, auto& t) { g.free_inode(t.small, false); }),
+                  {inode_marked_free});
   expect_repaired(in_map([](auto& g, auto&, auto&) { g.set_totals({}); }), {group_totals});
 }
 
@@ -141,7 +148,8 @@ TEST(Fsck, FilesWithoutNames) {
     };
   };
   expect_repaired(unname("small", &TestTree::docs), {unreferenced_file}, {"docs/small"});
-  expect_repaired(unname("deep", &TestTree::docs), {unreferenced_directory, links_too_high}, {"docs/deep"});
+  expect_repaired(unname("deep", &TestTree::docs), {unreferenced_directory, links_too_high},
+                  {"docs/deep"});
   TestTree tree;
   ImageWriter writer(*tree.store);
   unname("deep", &TestTree::docs)(writer, tree);
@@ -163,15 +171,18 @@ TEST(Fsck, OpenedAndUnlinkedFilesAreFreed) {
 }
 
 TEST(Fsck, NamesOfWhatIsNotThere) {
-  expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "gone", 500, kTypeRegular); }, {dangling_entry});
-  expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "far", 0x7fffffff, kTypeRegular); }, {bad_entry});
+  expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "gone", 500, kTypeRegular); },
+                  {dangling_entry});
+  expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "far", 0x7fffffff, kTypeRegular); },
+                  {bad_entry});
   expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "root", kRootInode, kTypeDirectory); },
                   {directory_second_name});
   expect_repaired([](auto& w, auto& t) { w.enter(kRootInode, "deep too", t.deep, kTypeDirectory); },
                   {directory_second_name});
   expect_repaired(
       [](auto& w, auto& t) {
-        edit_block(w, w.load(t.docs).direct[0], [](auto b) { b[offset_of(b, "small") + 6] = std::byte{4}; });
+        edit_block(w, w.load(t.docs).direct[0],
+                   [](auto b) { b[offset_of(b, "small") + 6] = std::byte{4}; });
       },
       {bad_entry});
 }
@@ -197,19 +208,25 @@ TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);  // before its own name
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
-  writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep, kTypeDirectory);  // behind it
+  writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
+               kTypeDirectory);  // behind it
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
-  writer.link(kRootInode, tree::exchange_name(tree.large, 0), tree.twice);  // says that it is somebody else's
+  writer.link(kRootInode, tree::exchange_name(tree.large, 0),
+              tree.twice);  // says that it is somebody else's
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
-  writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small, kTypeRegular);  // has no other
+  writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,
+               kTypeRegular);  // has no other
   const auto checked = Fsck().check(*tree.store);
   EXPECT_TRUE(checked->has(interrupted_exchange)) << told(*checked);
   const auto report = Fsck().run(*tree.store, {.repair = true});
-  EXPECT_EQ(but_totals(*report), (std::set{interrupted_exchange, directory_second_name, links_too_high}))
+  EXPECT_EQ(but_totals(*report),
+            (std::set{interrupted_exchange, directory_second_name, links_too_high}))
       << told(*report);
   const auto left = paths(*tree.store);
-  const auto is_there = [&](const std::string& path) { return std::ranges::count(left, path) == 1; };
+  const auto is_there = [&](const std::string& path) {
+    return std::ranges::count(left, path) == 1;
+  };
   EXPECT_TRUE(is_there("docs/deep/the-lower-directory"));
   EXPECT_TRUE(is_there("docs/deep/again"));
   EXPECT_TRUE(is_there("twice"));
@@ -249,12 +266,14 @@ TEST(Fsck, DirectoriesBelowThemselves) {
   EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
   EXPECT_FALSE(report->unrepaired);
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
-  EXPECT_TRUE(ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}/low", tree.deep)));
+  EXPECT_TRUE(
+      ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}/low", tree.deep)));
 }
 
 TEST(Fsck, DotsAndChunks) {
   const auto in_deep = [](auto change) {
-    return [change](ImageWriter& w, TestTree& t) { edit_block(w, w.load(t.deep).direct[0], change); };
+    return
+        [change](ImageWriter& w, TestTree& t) { edit_block(w, w.load(t.deep).direct[0], change); };
   };
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 0, 77); }), {bad_dot});
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
@@ -271,16 +290,19 @@ TEST(Fsck, InodesThatCannotBe) {
                   {bad_mode, dangling_entry, leaked_inode, leaked_blocks}, {"docs/small"});
   expect_repaired([](auto& w, auto&) { edit(w, 400, [](Inode& i) { i.direct[2] = 5; }); },
                   {partly_allocated});
-  expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.size_bytes = ~0ULL; }); },
-                  {bad_size, dangling_entry, leaked_inode, leaked_blocks}, {"docs/small"});
+  expect_repaired(
+      [](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.size_bytes = ~0ULL; }); },
+      {bad_size, dangling_entry, leaked_inode, leaked_blocks}, {"docs/small"});
   expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.sectors = 99; }); },
                   {bad_sectors});
-  expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.direct[5] = i.direct[0]; }); },
-                  {blocks_behind_end});
+  expect_repaired(
+      [](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.direct[5] = i.direct[0]; }); },
+      {blocks_behind_end});
   expect_repaired([](auto& w, auto& t) { edit(w, t.large, [](Inode& i) { i.direct[5] = 1; }); },
                   {bad_pointer, bad_sectors, leaked_blocks});
-  expect_repaired([](auto& w, auto& t) { edit(w, t.large, [](Inode& i) { i.indirect[0] = 0xfffffff0U; }); },
-                  {bad_pointer, bad_sectors, leaked_blocks});
+  expect_repaired(
+      [](auto& w, auto& t) { edit(w, t.large, [](Inode& i) { i.indirect[0] = 0xfffffff0U; }); },
+      {bad_pointer, bad_sectors, leaked_blocks});
   expect_repaired([](auto& w, auto& t) { edit(w, t.deep, [](Inode& i) { i.direct[0] = 0; }); },
                   {directory_hole, bad_sectors, dangling_entry, leaked_blocks, leaked_inode,
                    unreferenced_file, links_too_high},
@@ -325,7 +347,8 @@ TEST(Fsck, WhatLooksLikePointersInABlockOfAnotherFileStays) {
   });
   ASSERT_TRUE(Fsck().run(*tree.store, {.repair = true}));
   EXPECT_EQ(writer.load(tree.small).indirect[0], 0U);
-  EXPECT_TRUE(writer.read(shared, before.size()) == before) << "text, none of whose words is an address";
+  EXPECT_TRUE(writer.read(shared, before.size()) == before)
+      << "text, none of whose words is an address";
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
@@ -337,7 +360,8 @@ TEST(Fsck, FilesThatShareTheirPointersAreReadOnce) {
   std::vector<std::byte> bytes(writer.geometry().block_bytes());
   for (std::size_t i = 0; i < bytes.size(); i += 4) store32(bytes, i, at);
   writer.write(at, bytes);
-  edit(writer, tree.twice, [&](Inode& i) { i.indirect = {at, at, at}, i.size_bytes = 1ULL << 44U; });
+  edit(writer, tree.twice,
+       [&](Inode& i) { i.indirect = {at, at, at}, i.size_bytes = 1ULL << 44U; });
   const auto report = Fsck().run(*tree.store, {.repair = true});
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->has(duplicate_block));
@@ -348,7 +372,9 @@ TEST(Fsck, ReplicasAndGroupsAreMadeAnew) {
   expect_repaired([](auto& w, auto&) { w.write(8, std::vector<std::byte>(8192, std::byte{0x55})); },
                   {bad_superblock});
   expect_repaired(
-      [](auto& w, auto&) { w.write(w.geometry().header(1), std::vector<std::byte>(8192, std::byte{0x55})); },
+      [](auto& w, auto&) {
+        w.write(w.geometry().header(1), std::vector<std::byte>(8192, std::byte{0x55}));
+      },
       {bad_group});
   TestTree tree;
   const auto none = Fsck().check(*std::move(*media::MemoryStore::create(8192)));
@@ -387,20 +413,22 @@ TEST(Fsck, RootAndLostFoundAreMadeAnew) {
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_FALSE(report->unrepaired) << told(*report);
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
-  EXPECT_TRUE(ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
+  EXPECT_TRUE(
+      ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
 /// Inodes that have not been used yet hold anything: a block of them has to be zeroed first.
 TEST(Fsck, LostFoundIsMadeWhenAllInodesThatWereZeroedAreUsed) {
   const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
-  ASSERT_TRUE(
-      mkfs(*store, {.block_bytes = 4096, .bytes_per_inode = 4096, .features = {.lazy_inodes = true}}));
+  ASSERT_TRUE(mkfs(
+      *store, {.block_bytes = 4096, .bytes_per_inode = 4096, .features = {.lazy_inodes = true}}));
   ImageWriter writer(*store);
   const InodeNumber unused = writer.geometry().inodes_per_block();
   const InodeNumber lost = *ImageReader::open(*store)->lookup("lost+found");
   InodeNumber last = lost;
   while (last + 1 < unused) last = writer.file(lost, fmt::format("{}", last + 1), "kept");
-  writer.write(writer.geometry().place_of(unused).block, std::vector<std::byte>(4096, std::byte{0x77}));
+  writer.write(writer.geometry().place_of(unused).block,
+               std::vector<std::byte>(4096, std::byte{0x77}));
   edit_block(writer, writer.load(kRootInode).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "lost+found")); });
   const auto report = Fsck().run(*store, {.repair = true});

@@ -86,8 +86,8 @@ VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
   return volume_.write_summary(group, late ? LastWrite::delayed : LastWrite::synchronous);
 }
 
-/// The header on the disk is quiet. Who has begun to enter the group meanwhile wants it on the map. Of what a mount
-/// without a check has found no counts are known.
+/// The header on the disk is quiet. Who has begun to enter the group meanwhile wants it on the map.
+/// Of what a mount without a check has found no counts are known.
 VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
   if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
   volume_.on_map[group] = false;
@@ -157,7 +157,8 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   return written;
 }
 
-VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group, const std::vector<Group::Wanted>& wanted) {
+VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
+                                              const std::vector<Group::Wanted>& wanted) {
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
@@ -205,7 +206,8 @@ VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
   return all;
 }
 
-VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory) {
+VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber inode,
+                                 bool is_directory) {
   std::map<std::uint32_t, std::vector<Extent>> by_group;
   for (const Extent& extent : extents)
     by_group[volume_.geometry.group_of_fragment(extent.at)].push_back(extent);
@@ -217,7 +219,8 @@ VfsResult<void> BusyGroups::mark(const std::vector<Extent>& extents, InodeNumber
   return {};
 }
 
-VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vector<Extent>& extents) {
+VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group,
+                                           const std::vector<Extent>& extents) {
   const Geometry& geometry = volume_.geometry;
   const auto is_marked = [&](const Extent& extent) {
     const auto& fragments = groups_.at(group).fragments;
@@ -239,7 +242,8 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group, const std::vecto
   auto& fragments = groups_.at(group).fragments;
   for (const Extent& extent : extents) {
     const std::uint32_t first = geometry.index_in_group(extent.at);
-    for (std::uint32_t f = first; f < first + extent.fragments; ++f) fragments.at(f / 8) |= bit_of(f);
+    for (std::uint32_t f = first; f < first + extent.fragments; ++f)
+      fragments.at(f / 8) |= bit_of(f);
   }
   return {};
 }
@@ -264,14 +268,16 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 
-/// Nothing of it is in use, none of its inodes differs from the disk or would be a check's to remove.
+/// Nothing of it is in use, none of its inodes differs from the disk or would be a check's to
+/// remove.
 bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
   const auto busy = groups_.find(group);
   if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
       busy->second.touched != touched || !busy->second.on_disk)
     return false;
   return std::ranges::none_of(busy->second.inodes, [&](InodeNumber inode) {
-    return volume_.inodes.changed(inode) || volume_.cache.unwritten(volume_.inodes.block_key(inode)) ||
+    return volume_.inodes.changed(inode) ||
+           volume_.cache.unwritten(volume_.inodes.block_key(inode)) ||
            volume_.inodes.without_links(inode);
   });
 }
@@ -325,7 +331,8 @@ VfsResult<bool> BusyGroups::begin_generation() {
   } else {
     volume_.super.begin_generation();
     const auto written = volume_.write_superblock(false);
-    // Which of the two generations the disk has is not known, and marks of the other one would count for nothing.
+    // Which of the two generations the disk has is not known, and marks of the other one would
+    // count for nothing.
     if (!written) volume_.stop(), refused = written.error();
   }
   changing_generation_ = false;

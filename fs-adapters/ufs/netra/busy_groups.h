@@ -1,23 +1,25 @@
 #pragma once
-// Which inodes and fragments are busy, kept ahead of the changes (Peacock, Kamaraju and Agrawal 1998, sections
-// 5.1 and 5.2; on the disk: busy_marks.h).
+// Which inodes and fragments are busy, kept ahead of the changes (Peacock, Kamaraju and Agrawal
+// 1998, sections 5.1 and 5.2; on the disk: busy_marks.h).
 //
 //   quiet --mark()--> busy: free fragments, and who asked --mark()--> more inodes, more fragments
 //     ^                 |
 //     +----clean()------+   or begin_generation(), for all groups at once
 //
-// mark() returns when the marks are on the disk; only then the caller changes maps, inodes or pointers. A group
-// that becomes busy marks all its free fragments at once, so that allocations in it ask once for each inode. Who
-// asks while the header is being written shares the next write with all who do.
-// That what is freed is marked first, wherever it lies, is our rule: the paper is silent.
+// mark() returns when the marks are on the disk; only then the caller changes maps, inodes or
+// pointers. A group that becomes busy marks all its free fragments at once, so that allocations in
+// it ask once for each inode. Who asks while the header is being written shares the next write with
+// all who do. That what is freed is marked first, wherever it lies, is our rule: the paper is
+// silent.
 //
-// An inode's mark reaches the disk before those of fragments that are its own: a torn write of the header could
-// else leave a busy fragment whose owner is not known, and a check would free it.
+// An inode's mark reaches the disk before those of fragments that are its own: a torn write of the
+// header could else leave a busy fragment whose owner is not known, and a check would free it.
 //
-// What an operation has marked stays so until it ends: it holds its groups, by the fiber that runs it.
+// What an operation has marked stays so until it ends: it holds its groups, by the fiber that runs
+// it.
 //
-// With the feature busy-map (busy_map.h) the group's record says that it is busy before its header does, and that it is
-// quiet after its header, with the counts that the header then has.
+// With the feature busy-map (busy_map.h) the group's record says that it is busy before its header
+// does, and that it is quiet after its header, with the counts that the header then has.
 
 #include <cstdint>
 #include <map>
@@ -54,12 +56,13 @@ class BusyGroups {
   VfsResult<void> mark(std::uint32_t group, InodeNumber inode, bool is_directory);
   /// The inode in the group of each extent, then the extents, which are its own.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// What follows cannot be told by marks and tags: until the next generation only a full check will do. On
-  /// the disk when it returns.
+  /// What follows cannot be told by marks and tags: until the next generation only a full check
+  /// will do. On the disk when it returns.
   VfsResult<void> demand_full_check();
 
   // From any fiber that is in no operation and holds no lock.
-  /// Writes all that is busy in the group and calls it quiet. False: it is in use, or was changed meanwhile.
+  /// Writes all that is busy in the group and calls it quiet. False: it is in use, or was changed
+  /// meanwhile.
   VfsResult<bool> clean(std::uint32_t group);
   /// All is on the disk: all groups are quiet. False: it is not, or operations are under way.
   VfsResult<bool> begin_generation();
@@ -107,8 +110,8 @@ class BusyGroups {
   Volume& volume_;
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy ones
-  /// Quiet ones whose header may still have the generation on the disk: writing it is under way, or has failed.
-  /// Their marks count there, so that the generation goes before the marks do.
+  /// Quiet ones whose header may still have the generation on the disk: writing it is under way, or
+  /// has failed. Their marks count there, so that the generation goes before the marks do.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;

@@ -4,7 +4,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::uint32_t kBusy = 0x80000000;  // of the first field, which counts a group's directories
+constexpr std::uint32_t kBusy =
+    0x80000000;  // of the first field, which counts a group's directories
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The map of busy groups: what a fast check reads with it, and that it ends as the full one does when most groups are
-// quiet, whatever a power cut has left of records, headers and the check's own writes.
+// The map of busy groups: what a fast check reads with it, and that it ends as the full one does
+// when most groups are quiet, whatever a power cut has left of records, headers and the check's own
+// writes.
 
 #include "fs-adapters/ufs/netra/busy_map.h"
 
@@ -26,10 +27,11 @@ using bench::CountedReads;
 using bench::Mounted;
 
 constexpr std::uint64_t kGroupBytes = 1 << 20;
-constexpr bench::MountedOptions kManyGroups{
-    .device_bytes = 16 * kGroupBytes,
-    .mkfs = {
-        .block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384, .group_bytes = kGroupBytes}};
+constexpr bench::MountedOptions kManyGroups{.device_bytes = 16 * kGroupBytes,
+                                            .mkfs = {.block_bytes = 4096,
+                                                     .fragment_bytes = 1024,
+                                                     .bytes_per_inode = 16384,
+                                                     .group_bytes = kGroupBytes}};
 
 Superblock superblock_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -47,7 +49,8 @@ std::vector<GroupRecord> map_of(const model::SectorStore& store) {
   std::vector<GroupRecord> records;
   for (std::uint32_t group = 0; group < superblock.groups; ++group)
     records.push_back(decode_group_record(
-        std::span(bytes).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes), superblock.features));
+        std::span(bytes).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes),
+        superblock.features));
   return records;
 }
 
@@ -68,7 +71,8 @@ void change_record(model::SectorStore& store, std::uint32_t group,
   ASSERT_TRUE(store.write(lba, bytes));
 }
 
-/// Files over many groups, which become quiet; then some of them go, are cut and written again, with rests between.
+/// Files over many groups, which become quiet; then some of them go, are cut and written again,
+/// with rests between.
 void fill_and_empty(Mounted& m) {
   Vfs& fs = *m.file_system;
   const auto rest = [&] { m.executor.sleep_until(m.executor.now() + 3 * model::kSecondNs); };
@@ -119,11 +123,12 @@ TEST_P(Maps, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
   EXPECT_EQ(trial.counts()[1].value, 0U) << trial.counts()[1].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Maps, testing::Values("netra-map", "netra-map-flush"), [](const auto& name) {
-  std::string text = name.param;
-  std::ranges::replace(text, '-', '_');
-  return text;
-});
+INSTANTIATE_TEST_SUITE_P(All, Maps, testing::Values("netra-map", "netra-map-flush"),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::ranges::replace(text, '-', '_');
+                           return text;
+                         });
 
 TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
   for (const bool with_map : {false, true}) {
@@ -131,7 +136,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
     m.mount();
     m.as_user([&] {
       Vfs& fs = *m.file_system;
-      for (int i = 0; i < 40; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(200'000, 'x'));
+      for (int i = 0; i < 40; ++i)
+        bench::put_file(fs, fmt::format("f{}", i), std::string(200'000, 'x'));
       EXPECT_TRUE(fs.sync());
       bench::put_file(fs, "last", "x");
       if (with_map) {
@@ -159,7 +165,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
   }
 }
 
-/// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check looks for them.
+/// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check looks
+/// for them.
 TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);

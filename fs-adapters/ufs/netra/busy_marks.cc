@@ -44,14 +44,16 @@ bool add_inode(std::span<std::byte> list, InodeNumber inode) {
 
 }  // namespace
 
-std::uint64_t BusyMarks::header_bytes(std::uint64_t maps_end, std::uint32_t inodes, std::uint32_t fragments) {
-  return first_mark(maps_end) + inode_mark_bytes(inodes) + fragment_mark_bytes(fragments) + kForeignMin * 4;
+std::uint64_t BusyMarks::header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
+                                      std::uint32_t fragments) {
+  return first_mark(maps_end) + inode_mark_bytes(inodes) + fragment_mark_bytes(fragments) +
+         kForeignMin * 4;
 }
 
 BusyMarks::BusyMarks(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group)
     : header_(header.first(geometry.block_bytes())), fragments_(geometry.group_fragments(group)) {
-  inodes_at_ =
-      first_mark(CylinderGroup::maps_end(geometry.inodes_per_group(), geometry.fragments_per_group()));
+  inodes_at_ = first_mark(
+      CylinderGroup::maps_end(geometry.inodes_per_group(), geometry.fragments_per_group()));
   fragments_at_ = inodes_at_ + inode_mark_bytes(geometry.inodes_per_group());
   foreign_at_ = fragments_at_ + fragment_mark_bytes(geometry.fragments_per_group());
   foreign_count_ = (header_.size() - foreign_at_) / 4;

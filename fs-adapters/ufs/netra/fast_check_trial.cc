@@ -31,8 +31,8 @@ class Overlay final : public model::SectorStore {
     TRY(image_->read(lba, into));
     const std::uint64_t end = lba + into.size() / kSectorBytes;
     for (auto at = changed_.lower_bound(lba); at != changed_.end() && at->first < end; ++at)
-      std::ranges::copy(at->second,
-                        into.begin() + static_cast<std::ptrdiff_t>((at->first - lba) * kSectorBytes));
+      std::ranges::copy(
+          at->second, into.begin() + static_cast<std::ptrdiff_t>((at->first - lba) * kSectorBytes));
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
@@ -118,7 +118,8 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
   if (const auto whole = full_.run(full, {.repair = true}); !whole)
     return "the full check ends: " + whole.error().message();
   std::vector<std::byte> bytes(kSuperblockBytes);
-  if (auto read = image.read(kSuperblockByte / kSectorBytes, bytes); !read) return read.error().message();
+  if (auto read = image.read(kSuperblockByte / kSectorBytes, bytes); !read)
+    return read.error().message();
   const auto superblock = decode_superblock(bytes, image.sectors() * kSectorBytes);
   if (!superblock) return superblock.error().message();
   const Geometry geometry(*superblock);
@@ -139,8 +140,8 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
     again.put(writes[cut].lba, std::span(writes[cut].bytes).first(torn * kSectorBytes));
     const auto second = fast_.run(again, {.repair = true, .fast = true});
     if (!second || !second->fast)
-      return fmt::format("a fast check that was cut after {} of {} writes cannot be begun again", cut,
-                         writes.size());
+      return fmt::format("a fast check that was cut after {} of {} writes cannot be begun again",
+                         cut, writes.size());
     if (const std::string differs = first_difference(geometry, again, full); !differs.empty())
       return fmt::format(
           "a fast check that was cut after {} of {} writes, begun again, differs from the full one in {}",
@@ -150,7 +151,8 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
 }
 
 adapters::Counters FastCheckTrial::counts() const {
-  return {{"images", images_}, {"left to the full check", declined_}, {"cut and begun again", cuts_}};
+  return {
+      {"images", images_}, {"left to the full check", declined_}, {"cut and begun again", cuts_}};
 }
 
 }  // namespace headcrash::ufs

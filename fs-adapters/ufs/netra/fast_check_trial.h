@@ -1,7 +1,7 @@
 #pragma once
-// The fast check (fsck_fast.cc) against the full one, on one image after the other: whatever a power cut has
-// left, both leave the same bytes, and so does a fast check that was cut itself and begun again. Only link tags
-// may differ, which nobody needs any more.
+// The fast check (fsck_fast.cc) against the full one, on one image after the other: whatever a
+// power cut has left, both leave the same bytes, and so does a fast check that was cut itself and
+// begun again. Only link tags may differ, which nobody needs any more.
 
 #include <memory>
 

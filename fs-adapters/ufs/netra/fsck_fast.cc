@@ -1,18 +1,24 @@
-// The fast check (fsck.h): what was busy, and nothing else (Peacock, Kamaraju and Agrawal 1998, section 5).
+// The fast check (fsck.h): what was busy, and nothing else (Peacock, Kamaraju and Agrawal 1998,
+// section 5).
 //
-//   1  every group's header: its counts; of those with the superblock's generation, busy inodes and fragments. With
-//      the feature busy-map (busy_map.h) only the headers of groups whose record says so, and the others' records
+//   1 every group's header: its counts; of those with the superblock's generation, busy inodes and
+//   fragments. With
+//      the feature busy-map (busy_map.h) only the headers of groups whose record says so, and the
+//      others' records
 //   2  busy inodes, as phase 1 does: sizes, pointers, sectors; who owns what of the busy fragments
-//   3  link tags: names are counted where tags say, counts of links corrected; of two names of a directory one
+//   3 link tags: names are counted where tags say, counts of links corrected; of two names of a
+//   directory one
 //      goes; who has no name and no links any more is freed
-//   4  maps of busy groups, of busy inodes and fragments only; counts of these groups; then all totals
+//   4 maps of busy groups, of busy inodes and fragments only; counts of these groups; then all
+//   totals
 //
-// It ends as the full check does, and needs no more than one pass. It is begun again after a cut: a count and
-// its tags are corrected in one sector, what is freed is free in the maps before its inode is cleared, and
-// marks count until the superblock has the next generation, which is written last. Groups stay on the map until all
-// else is done, and one that is not there has its new counts before an inode that lost its blocks there is cleared:
-// who begins again then does not look there any more. What cannot be left by a
-// cut is the full check's business: then this one has changed nothing that the other would not.
+// It ends as the full check does, and needs no more than one pass. It is begun again after a cut: a
+// count and its tags are corrected in one sector, what is freed is free in the maps before its
+// inode is cleared, and marks count until the superblock has the next generation, which is written
+// last. Groups stay on the map until all else is done, and one that is not there has its new counts
+// before an inode that lost its blocks there is cleared: who begins again then does not look there
+// any more. What cannot be left by a cut is the full check's business: then this one has changed
+// nothing that the other would not.
 
 #include <fmt/core.h>
 
@@ -73,8 +79,9 @@ class FastCheck {
   }
 
   GroupRecord record_of(std::uint32_t group) const {
-    return decode_group_record(std::span(records_).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes),
-                               s_.superblock.features);
+    return decode_group_record(
+        std::span(records_).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes),
+        s_.superblock.features);
   }
 
   /// Without a map all groups are as if they were on it.
@@ -89,7 +96,8 @@ class FastCheck {
     if (!read_map()) return false;
     std::vector<InodeNumber> numbers;
     for (std::uint32_t number = 0; number < geometry_.groups(); ++number) {
-      if (const GroupRecord record = records_.empty() ? GroupRecord{.busy = true} : record_of(number);
+      if (const GroupRecord record =
+              records_.empty() ? GroupRecord{.busy = true} : record_of(number);
           !record.busy) {
         if (!possible_counts(geometry_, number, record.counts)) return false;
         s_.summaries.push_back(record.counts);
@@ -99,8 +107,9 @@ class FastCheck {
       const std::size_t length = geometry_.block_bytes();
       std::vector<std::byte> blocks(s_.superblock.features.foreign_block ? 2 * length : length);
       if (!s_.read(geometry_.header(number), blocks)) return false;
-      BusyGroup group{.number = number,
-                      .header = {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(length)}};
+      BusyGroup group{
+          .number = number,
+          .header = {blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(length)}};
       if (!CylinderGroup::problem_of(geometry_, group.header, number).empty()) return false;
       s_.summaries.push_back(CylinderGroup(geometry_, group.header, number).totals());
       const BusyMarks marks(geometry_, group.header, number);
@@ -173,7 +182,8 @@ class FastCheck {
 
   /// Where a block of a directory is; 0: it has none there.
   FragmentAddress block_of(const Inode& directory, std::uint64_t block) {
-    if (!directory.is_directory() || block >= geometry_.blocks_of_size(directory.size_bytes)) return 0;
+    if (!directory.is_directory() || block >= geometry_.blocks_of_size(directory.size_bytes))
+      return 0;
     const BlockPath path = geometry_.path_of(block);
     FragmentAddress at =
         path.levels == 0 ? directory.direct[path.index[0]] : directory.indirect[path.levels - 1];
@@ -186,8 +196,8 @@ class FastCheck {
   }
 
   /// The entries for an inode in the chunks [first, end) of a directory.
-  void find_names(InodeNumber inode, InodeNumber in, std::uint64_t first, std::uint64_t end, std::size_t tag,
-                  std::vector<NamePlace>& names) {
+  void find_names(InodeNumber inode, InodeNumber in, std::uint64_t first, std::uint64_t end,
+                  std::size_t tag, std::vector<NamePlace>& names) {
     if (!geometry_.is_inode(in)) return;
     const Inode directory = s_.load(in);
     if (!directory.is_directory()) return;
@@ -201,11 +211,12 @@ class FastCheck {
       tree::DirectoryCursor cursor(chunk);
       while (const auto entry = cursor.next())
         if (entry->inode == inode && !entry->is_dot() && !entry->is_dot_dot())
-          names.push_back({.directory = in,
-                           .block = at,
-                           .at = number * tree::kChunkBytes + entry->offset,
-                           .offset = static_cast<std::uint32_t>(in_block * tree::kChunkBytes + entry->offset),
-                           .tag = tag});
+          names.push_back(
+              {.directory = in,
+               .block = at,
+               .at = number * tree::kChunkBytes + entry->offset,
+               .offset = static_cast<std::uint32_t>(in_block * tree::kChunkBytes + entry->offset),
+               .tag = tag});
     }
   }
 
@@ -229,7 +240,8 @@ class FastCheck {
     return !s_.stopped();
   }
 
-  /// Which one is the full check's choice (fsck_names.cc): of two, the one that ".." confirms, else the first.
+  /// Which one is the full check's choice (fsck_names.cc): of two, the one that ".." confirms, else
+  /// the first.
   void keep_one(BusyInode& busy, std::vector<NamePlace>& names) {
     std::ranges::sort(names, {}, [](const NamePlace& n) { return std::pair(n.directory, n.at); });
     busy.parent = 0;
@@ -242,8 +254,8 @@ class FastCheck {
       const NamePlace goes = newer ? kept : other;
       if (newer) kept = other;
       s_.find(FindingKind::directory_second_name, busy.number, 0, 1,
-              fmt::format("directory {}: has names in directories {} and {}; that in {} goes", busy.number,
-                          kept.directory, goes.directory, goes.directory));
+              fmt::format("directory {}: has names in directories {} and {}; that in {} goes",
+                          busy.number, kept.directory, goes.directory, goes.directory));
       s_.remove_name(goes.block, goes.offset);
     }
     names = {kept};
@@ -260,7 +272,8 @@ class FastCheck {
 
   /// In which directory a child has its name.
   InodeNumber parent_of(InodeNumber child) {
-    if (const BusyInode* const busy = find(child); busy != nullptr && busy->parent) return *busy->parent;
+    if (const BusyInode* const busy = find(child); busy != nullptr && busy->parent)
+      return *busy->parent;
     if (!geometry_.is_inode(child)) return 0;
     const Inode inode = s_.load(child);
     return inode.is_directory() && inode.links > 0 ? dot_dot_of(inode) : 0;
@@ -279,15 +292,17 @@ class FastCheck {
       }
     }
     if (links < 0 || links > std::int64_t{kLinksMax}) return false;
-    busy.goes = busy.inode.is_directory() ? (busy.parent ? *busy.parent == 0 : links == 0) : links == 0;
+    busy.goes =
+        busy.inode.is_directory() ? (busy.parent ? *busy.parent == 0 : links == 0) : links == 0;
     if (busy.goes) {
       s_.find(FindingKind::unreferenced_file, busy.number, 0, 0,
               fmt::format("inode {}: has no name; it is freed", busy.number));
       return true;
     }
     if (links == busy.inode.links) return true;
-    s_.find(links < busy.inode.links ? FindingKind::links_too_high : FindingKind::links_lowered, busy.number,
-            0, 1, fmt::format("inode {}: says {} links, has {}", busy.number, busy.inode.links, links));
+    s_.find(links < busy.inode.links ? FindingKind::links_too_high : FindingKind::links_lowered,
+            busy.number, 0, 1,
+            fmt::format("inode {}: says {} links, has {}", busy.number, busy.inode.links, links));
     busy.inode.links = static_cast<std::uint16_t>(links);
     s_.save(busy.number, busy.inode, Fsck::State::Beside::without_tags);
     return !s_.stopped();
@@ -326,7 +341,8 @@ class FastCheck {
     for (BusyGroup& group : groups_) {
       CylinderGroup map(geometry_, group.header, group.number);
       std::uint32_t directories = map.totals().directories;
-      if (group.live) directories = mend_maps(map, BusyMarks(geometry_, group.header, group.number));
+      if (group.live)
+        directories = mend_maps(map, BusyMarks(geometry_, group.header, group.number));
       map.recount();
       Summary totals = map.totals();
       totals.directories = directories;
@@ -343,7 +359,8 @@ class FastCheck {
   void write_counts_of_quiet_groups() {
     bool changed = false;
     for (const BusyGroup& group : groups_) {
-      if (records_.empty() || record_of(group.number).busy || group.header == group.before) continue;
+      if (records_.empty() || record_of(group.number).busy || group.header == group.before)
+        continue;
       encode_group_record(
           {.counts = s_.summaries[group.number]},
           std::span(records_).subspan(std::size_t{group.number} * kSummaryBytes, kSummaryBytes));
@@ -378,7 +395,8 @@ class FastCheck {
 };
 
 bool Fsck::State::fast_check() {
-  if (!superblock.features.fast_check || superblock.full_check || superblock_byte != kSuperblockByte)
+  if (!superblock.features.fast_check || superblock.full_check ||
+      superblock_byte != kSuperblockByte)
     return false;
   if (superblock.clean) return report.fast = true;
   summaries.clear();

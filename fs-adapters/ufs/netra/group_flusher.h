@@ -1,8 +1,9 @@
 #pragma once
-// Writes what is busy in one group after the other, so that a check finds few busy ones (Peacock, Kamaraju and
-// Agrawal 1998, section 5.2). Each interval it begins with the group in front of the hot spot, continues in a
-// circle, and stops when its share of the interval is over; one write at a time. It is a work item of the
-// syncer's, and keeps that from others for so long. While nothing is busy it is not there.
+// Writes what is busy in one group after the other, so that a check finds few busy ones (Peacock,
+// Kamaraju and Agrawal 1998, section 5.2). Each interval it begins with the group in front of the
+// hot spot, continues in a circle, and stops when its share of the interval is over; one write at a
+// time. It is a work item of the syncer's, and keeps that from others for so long. While nothing is
+// busy it is not there.
 
 #include <cstdint>
 

@@ -64,7 +64,8 @@ bool Netra::may_take(std::uint32_t group, InodeNumber inode) const {
 
 VfsResult<void> Netra::blocks_removed(Operation& operation, const BlockRemoval& removal,
                                       os::HeldBuffer holder) {
-  if (fast()) TRY(busy_.mark(removal.extents, removal.inode.number, removal.inode.disk.is_directory()));
+  if (fast())
+    TRY(busy_.mark(removal.extents, removal.inode.number, removal.inode.disk.is_directory()));
   return Conventional::blocks_removed(operation, removal, std::move(holder));
 }
 
@@ -78,14 +79,16 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
   return Conventional::inode_removed(operation, removal);
 }
 
-/// Of the same place the newer one counts. Whoever had the inode locked before has written his entries.
+/// Of the same place the newer one counts. Whoever had the inode locked before has written his
+/// entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};
   std::vector<LinkTag>& tags = tagged.tags;
   core(inode).links_tagged = inode.attributes.links;
-  const auto same = std::ranges::find_if(
-      tags, [&](const LinkTag& one) { return one.directory == tag.directory && one.chunk == tag.chunk; });
+  const auto same = std::ranges::find_if(tags, [&](const LinkTag& one) {
+    return one.directory == tag.directory && one.chunk == tag.chunk;
+  });
   if (same != tags.end()) {
     *same = tag;
     return {};
@@ -95,8 +98,8 @@ VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const L
   return {};
 }
 
-VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode, const EntryPlace& place,
-                                 std::uint16_t links) {
+VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
+                                 const EntryPlace& place, std::uint16_t links) {
   const std::uint32_t in_block = place.offset / tree::kChunkBytes;
   const auto chunk =
       place.buffer.bytes().subspan(std::size_t{in_block} * tree::kChunkBytes, tree::kChunkBytes);
@@ -108,8 +111,10 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode, c
               .links = links});
 }
 
-/// It has a name in `to`, and one in the directory that its ".." names still; a rename has locked all three.
-VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving, InodeNumber to) {
+/// It has a name in `to`, and one in the directory that its ".." names still; a rename has locked
+/// all three.
+VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
+                                            InodeNumber to) {
   const auto at = find_block(volume_, moving, 0);
   if (!at) return pass_on_errno(at);
   if (*at == 0 || moving.disk.size_bytes < tree::kChunkBytes) return refuse(EIO);
@@ -130,12 +135,14 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (!parent) return pass_on_errno(parent);
   auto done = mark(**parent);
   if (done)
-    done = tag(operation, **parent, {.directory = moving.number, .chunk = LinkTag::kDotDot, .entries = 1});
+    done = tag(operation, **parent,
+               {.directory = moving.number, .chunk = LinkTag::kDotDot, .entries = 1});
   return done ? write_inode(**parent) : done;
 }
 
 /// Its name there is about to go; so many are left.
-VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode& moved, InodeNumber from) {
+VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode& moved,
+                                           InodeNumber from) {
   const auto& tags = tagged_[moved.number].tags;
   const auto before = std::ranges::find_if(tags, [&](const LinkTag& one) {
     return one.directory == from && one.chunk == LinkTag::kWholeDirectory;
@@ -147,7 +154,8 @@ VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode
               .entries = static_cast<std::uint16_t>(std::max(entries, 0))});
 }
 
-VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped, const EntryPlace& place) {
+VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped,
+                            const EntryPlace& place) {
   auto done = mark(*dropped.inode);
   if (done && dropped.parent != nullptr) done = mark(*dropped.parent);
   if (!done) return done;
@@ -157,7 +165,8 @@ VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped, co
 }
 
 /// Lowers the counts of what is about to lose its entry at `place`, and tags and writes the inodes.
-VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped, const EntryPlace& place) {
+VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
+                             const EntryPlace& place) {
   tree::CoreInode& inode = *dropped.inode;
   tree::CoreInode* const parent = dropped.parent;
   const bool moves = dropped.moved && inode.attributes.is_directory();
@@ -166,7 +175,8 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped, c
     done = moves ? tag_moved_directory(operation, inode, place.directory)
                  : tag_entry(operation, inode, place, dropped.links);
   if (done && parent != nullptr)
-    done = tag(operation, *parent, {.directory = inode.number, .chunk = LinkTag::kDotDot, .entries = 0});
+    done = tag(operation, *parent,
+               {.directory = inode.number, .chunk = LinkTag::kDotDot, .entries = 0});
   if (done) done = write_inode(inode);
   if (done && parent != nullptr) done = write_inode(*parent);
   return done;
@@ -199,7 +209,8 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
     return as_result(volume_.cache.write(std::move(directory_block)));
   tree::CoreInode& target = addition.target;
   const bool is_directory = target.attributes.is_directory();
-  const EntryPlace place{addition.directory.number, addition.block, addition.offset, directory_block};
+  const EntryPlace place{addition.directory.number, addition.block, addition.offset,
+                         directory_block};
   auto done = mark(target);
   if (done && addition.raises_directory) done = mark(addition.directory);
   if (done && is_directory && addition.cause == tree::NameCause::rename)
@@ -243,13 +254,14 @@ VfsResult<void> Netra::bmap_merged(CoreInode&, os::HeldBuffer indirect, BmapMerg
 }
 
 VfsResult<void> Netra::bmap_ended(CoreInode& inode) {
-  return options_.netra.broken == NetraOptions::Rule::cache_unmerged ? VfsResult<void>() : write_inode(inode);
+  return options_.netra.broken == NetraOptions::Rule::cache_unmerged ? VfsResult<void>()
+                                                                     : write_inode(inode);
 }
 
 void Netra::inode_copied(CoreInode& inode, os::HeldBuffer& block) {
   if (!volume_.super.features.extensions()) return;
-  const auto slot =
-      block.bytes().subspan(volume_.inodes.offset_in_block(inode.number), 2 * std::size_t{kInodeBytes});
+  const auto slot = block.bytes().subspan(volume_.inodes.offset_in_block(inode.number),
+                                          2 * std::size_t{kInodeBytes});
   if (fast() && inode.disk.allocated()) store16(slot, kInodeLinksOffset, inode.links_tagged);
   InodeExtension extension;
   if (inode.disk.allocated()) {

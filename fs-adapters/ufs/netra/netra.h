@@ -1,9 +1,10 @@
 #pragma once
-// The Netra NFS server's UFS: Conventional, and with it what lets a check look only at what was busy (Peacock,
-// Kamaraju and Agrawal 1998, section 5).
+// The Netra NFS server's UFS: Conventional, and with it what lets a check look only at what was
+// busy (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
-// With the feature fast-check everything that a change concerns is marked busy first (busy_groups.h), and counts
-// of links carry tags (inode_extension.h). S: synchronous, D: delayed, M: marks that are not there yet, S
+// With the feature fast-check everything that a change concerns is marked busy first
+// (busy_groups.h), and counts of links carry tags (inode_extension.h). S: synchronous, D: delayed,
+// M: marks that are not there yet, S
 //
 //   create    M, inode with tag S, directory's block S
 //   mkdir     its block S, M, inode with tag S, parent's inode with tag S, parent's block S
@@ -16,18 +17,23 @@
 // With the feature bmap-cache (bmap_cache.h), which goes without the other one, too:
 //
 //   append    behind the direct blocks: the pointer is in the inode; when the cache is full its indirect block S
-//   truncate  before all else, where an indirect block stays: the cache's indirect block S, inode without cache S
+//   truncate before all else, where an indirect block stays: the cache's indirect block S, inode
+//   without cache S
 //
-// A count is lowered before the name goes, so that the tag is never false: it tells how many entries the count
-// takes for granted, and a check corrects the difference. Entries of a directory that is renamed are tagged by
-// the whole of both directories, since the old one's place is not known when the new one is made; of two names
-// the check takes one away. An exchange of names is more than tags can tell: it demands a full check.
+// A count is lowered before the name goes, so that the tag is never false: it tells how many
+// entries the count takes for granted, and a check corrects the difference. Entries of a directory
+// that is renamed are tagged by the whole of both directories, since the old one's place is not
+// known when the new one is made; of two names the check takes one away. An exchange of names is
+// more than tags can tell: it demands a full check.
 //
-// An operation raises a count before it comes here, and an fsync of what lies below copies inodes that others have
-// locked: until there is a tag the count that goes to the disk is the one before (the paper's DL_NOSLOT).
+// An operation raises a count before it comes here, and an fsync of what lies below copies inodes
+// that others have
+// locked: until there is a tag the count that goes to the disk is the one before (the paper's
+// DL_NOSLOT).
 //
-// The last write of a series is synchronous: what a server has answered must stay. When an entry whose count has been
-// lowered cannot be written the file system stops: with the last count the inode would be removed, and be named still.
+// The last write of a series is synchronous: what a server has answered must stay. When an entry
+// whose count has been lowered cannot be written the file system stops: with the last count the
+// inode would be removed, and be named still.
 
 #include <cstdint>
 #include <functional>
@@ -61,7 +67,9 @@ class Netra : public Conventional {
   void inode_copied(CoreInode& inode, os::HeldBuffer& block) override;
   void inode_loaded(CoreInode& inode) override { inode.links_tagged = inode.disk.links; }
   VfsResult<void> sync() override;
-  std::size_t bytes_in_core() const override { return busy_.bytes_in_core() + tagged_.size() * kNoteBytes; }
+  std::size_t bytes_in_core() const override {
+    return busy_.bytes_in_core() + tagged_.size() * kNoteBytes;
+  }
 
   BusyGroups& busy() { return busy_; }
 
@@ -80,7 +88,8 @@ class Netra : public Conventional {
   VfsResult<void> tag_entry(Operation& operation, tree::CoreInode& inode, const EntryPlace& place,
                             std::uint16_t links);
   VfsResult<void> tag_moving_directory(Operation& operation, CoreInode& moving, InodeNumber to);
-  VfsResult<void> tag_moved_directory(Operation& operation, tree::CoreInode& moved, InodeNumber from);
+  VfsResult<void> tag_moved_directory(Operation& operation, tree::CoreInode& moved,
+                                      InodeNumber from);
   VfsResult<void> exchanged(std::initializer_list<tree::CoreInode*> inodes,
                             const std::function<VfsResult<void>()>& step);
   VfsResult<void> lower(Operation& operation, const DroppedLink& dropped, const EntryPlace& place);

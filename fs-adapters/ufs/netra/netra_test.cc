@@ -1,4 +1,5 @@
-// Netra: the fast check after every write, what it reads, and what keeps the marks few and the features apart.
+// Netra: the fast check after every write, what it reads, and what keeps the marks few and the
+// features apart.
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -41,7 +42,8 @@ void change_all_kinds(Vfs& fs) {
   EXPECT_TRUE(fs.rmdir("q/other"));
 }
 
-/// Blocks of 4 KiB that go through a bmap cache: over its end, cut inside it, into a hole before it.
+/// Blocks of 4 KiB that go through a bmap cache: over its end, cut inside it, into a hole before
+/// it.
 void grow_behind_the_direct_blocks(Vfs& fs) {
   constexpr std::uint64_t kBlock = 4096;
   bench::put_file(fs, "log", std::string(13 * kBlock, 'L'));
@@ -136,7 +138,8 @@ TEST(Netra, AFastCheckReadsHeadersAndWhatIsBusy) {
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
-    for (int i = 0; i < 200; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
+    for (int i = 0; i < 200; ++i)
+      bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
     EXPECT_TRUE(fs.sync());
     bench::put_file(fs, "last", "x");
   });
@@ -158,7 +161,8 @@ TEST(Netra, TheFlusherMakesGroupsQuiet) {
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
-    for (int i = 0; i < 10; ++i) bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
+    for (int i = 0; i < 10; ++i)
+      bench::put_file(fs, fmt::format("f{}", i), std::string(30'000, 'x'));
     EXPECT_TRUE(busy_of(m).any_busy());
     m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
     EXPECT_FALSE(busy_of(m).any_busy());
@@ -175,7 +179,8 @@ TEST(Netra, TheFlusherMakesGroupsQuiet) {
   bench::expect_clean(*m.store);
 }
 
-/// A write that failed has perhaps left the generation as it was: marks that count must not go before it.
+/// A write that failed has perhaps left the generation as it was: marks that count must not go
+/// before it.
 TEST(Netra, WhereAGroupCouldNotBeMadeQuietItsMarksStayUntilItIs) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -211,8 +216,8 @@ struct MarkedAtOnce {
   std::uint64_t header_writes = 0, refused = 0;
 };
 
-/// Eight users want marks in one group at once. Each is told when its own is on the disk, or that it is not. Of the
-/// header's writes the one with the number `fails` does.
+/// Eight users want marks in one group at once. Each is told when its own is on the disk, or that
+/// it is not. Of the header's writes the one with the number `fails` does.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");
@@ -246,7 +251,8 @@ MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
 }
 
 TEST(Netra, MarksOfAGroupShareAWrite) {
-  EXPECT_EQ(mark_at_once(true).header_writes, 2U);  // the first one's, and that of all who came meanwhile
+  EXPECT_EQ(mark_at_once(true).header_writes,
+            2U);  // the first one's, and that of all who came meanwhile
   EXPECT_EQ(mark_at_once(false).header_writes, 8U);
 }
 
@@ -264,8 +270,8 @@ TEST(Netra, ARebuiltHeaderKeepsItsInodes) {
   std::vector<std::byte> bytes(kSuperblockBytes);
   ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
   const Geometry geometry(*decode_superblock(bytes, m.store->sectors() * kSectorBytes));
-  EXPECT_TRUE(
-      m.store->write(geometry.lba_of(geometry.header(0)), std::vector<std::byte>(geometry.block_bytes())));
+  EXPECT_TRUE(m.store->write(geometry.lba_of(geometry.header(0)),
+                             std::vector<std::byte>(geometry.block_bytes())));
   Fsck fsck;
   ASSERT_TRUE(fsck.run(*m.store, {.repair = true}));
   bench::expect_clean(*m.store);
@@ -333,8 +339,9 @@ TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
   EXPECT_TRUE(marks.foreign_inodes().empty());
 }
 
-/// Files of many groups grow in one. Their inodes do not fit its header; of those in the block behind it, too, a fast check
-/// knows, also when their own groups are quiet; and the group may become quiet and busy again.
+/// Files of many groups grow in one. Their inodes do not fit its header; of those in the block
+/// behind it, too, a fast check knows, also when their own groups are quiet; and the group may
+/// become quiet and busy again.
 TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
@@ -382,7 +389,8 @@ TEST(Netra, ABlockOfForeignInodesBeginsEmptyAndMayBeFull) {
   const auto mark = [&](InodeNumber from, std::uint32_t count) {
     m.as_user([&] {
       busy_of(m).operation_begins();
-      for (std::uint32_t i = 0; i < count; ++i) EXPECT_TRUE(busy_of(m).mark(0, from + 2 * i, false));
+      for (std::uint32_t i = 0; i < count; ++i)
+        EXPECT_TRUE(busy_of(m).mark(0, from + 2 * i, false));
       busy_of(m).operation_ends();
     });
   };
@@ -416,8 +424,9 @@ TEST(Netra, MarksKeepWhatAnInodeWas) {
   EXPECT_FALSE(marks.inode_busy(10) || marks.inode_busy(4));
 }
 
-/// Why nobody is served before the check, and busy groups are not checked behind a mounted file system's back: a count is
-/// lowered before its name goes, and only the tag beside it tells that the name is still there.
+/// Why nobody is served before the check, and busy groups are not checked behind a mounted file
+/// system's back: a count is lowered before its name goes, and only the tag beside it tells that
+/// the name is still there.
 TEST(Netra, AMountBeforeTheCheckCanRemoveAFileThatHasAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -476,7 +485,8 @@ TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
   });
 }
 
-/// Without the marks nothing would be checked fast, and without the extensions there is no cache: Conventional by another name.
+/// Without the marks nothing would be checked fast, and without the extensions there is no cache:
+/// Conventional by another name.
 TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
   const auto error_of = [](const char* scheme, const Features& features) -> std::string {
     bench::Setup setup = bench::setup_named(scheme);
@@ -493,8 +503,8 @@ TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
     EXPECT_TRUE(m.log.log.empty()) << scheme << ": " << message;
     return message;
   };
-  const auto expect_lacks = [&](const char* scheme, const Features& features, const std::string& lacks,
-                                const std::string& mkfs) {
+  const auto expect_lacks = [&](const char* scheme, const Features& features,
+                                const std::string& lacks, const std::string& mkfs) {
     const std::string message = error_of(scheme, features);
     EXPECT_NE(message.find("relies on: " + lacks), std::string::npos) << scheme << ": " << message;
     EXPECT_NE(message.find("`mkfs.headcrash-ufs " + mkfs + "`"), std::string::npos)
@@ -502,7 +512,8 @@ TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
   };
   expect_lacks("netra", {}, "fast-check, bmap-cache, lazy-inodes",
                "--fast-check 1 --bmap-cache 1 --lazy-inodes 1");
-  expect_lacks("netra-fast", {.bmap_cache = true, .lazy_inodes = true}, "fast-check", "--fast-check 1");
+  expect_lacks("netra-fast", {.bmap_cache = true, .lazy_inodes = true}, "fast-check",
+               "--fast-check 1");
   expect_lacks("netra", {.fast_check = true, .lazy_inodes = true}, "bmap-cache", "--bmap-cache 1");
   expect_lacks("netra-bmap", {}, "bmap-cache", "--bmap-cache 1");
   expect_lacks("netra-check", {}, "fast-check", "--fast-check 1");
@@ -529,8 +540,9 @@ TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
   bench::expect_clean(*m.store);
 }
 
-/// Files of all sizes come and go on a disk nine tenths of whose space is in use, by its own account. What is free stays in
-/// whole blocks, but for the share at which FFS turns to space: the reserve without 2 %.
+/// Files of all sizes come and go on a disk nine tenths of whose space is in use, by its own
+/// account. What is free stays in whole blocks, but for the share at which FFS turns to space: the
+/// reserve without 2 %.
 TEST(Netra, AFullDiskTakesWhatItSaysItHas) {
   for (const std::uint32_t seed : {1, 3}) {
     Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
@@ -543,7 +555,8 @@ TEST(Netra, AFullDiskTakesWhatItSaysItHas) {
     m.as_user([&] {
       EXPECT_EQ(tree::bench::Turnover(*m.file_system, {.seed = seed}).run(), "");
       const Superblock& super = m.file_system->volume().super;
-      EXPECT_LT(super.total.free_fragments * 100ULL, super.data_fragments * 9ULL) << "seed " << seed;
+      EXPECT_LT(super.total.free_fragments * 100ULL, super.data_fragments * 9ULL)
+          << "seed " << seed;
     });
     m.unmount();
     bench::expect_clean(*m.store);

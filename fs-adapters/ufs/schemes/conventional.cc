@@ -18,12 +18,14 @@ VfsResult<void> Conventional::write_inode(tree::CoreInode& inode) {
   return as_result(volume_.cache.write(std::move(*buffer)));
 }
 
-VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&, const BlockAllocation& allocation,
+VfsResult<os::HeldBuffer> Conventional::block_allocated(Operation&,
+                                                        const BlockAllocation& allocation,
                                                         os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !allocation.moved()) {
     if (!options_.allocation_initialization) return block;
-    if (auto written = zeroes_.write(ZeroPage::new_part(allocation)); !written) return pass_on_errno(written);
+    if (auto written = zeroes_.write(ZeroPage::new_part(allocation)); !written)
+      return pass_on_errno(written);
     return block;
   }
   return volume_.write_and_hold(std::move(block));
@@ -35,8 +37,10 @@ VfsResult<void> Conventional::directory_grown(Operation&, CoreInode& directory, 
   return write_inode(directory);
 }
 
-VfsResult<void> Conventional::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
-  auto written = holder ? as_result(volume_.cache.write(std::move(holder))) : write_inode(removal.inode);
+VfsResult<void> Conventional::blocks_removed(Operation&, const BlockRemoval& removal,
+                                             os::HeldBuffer holder) {
+  auto written =
+      holder ? as_result(volume_.cache.write(std::move(holder))) : write_inode(removal.inode);
   if (!written) return written;
   return volume_.free_extents(removal.extents);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Conventional: the caller waits for every write that something later depends on, and only then continues
-// (Ganger and Patt 1994, sections 1 and 6.1; the Berkeley fast file system).
+// Conventional: the caller waits for every write that something later depends on, and only then
+// continues (Ganger and Patt 1994, sections 1 and 6.1; the Berkeley fast file system).
 //
 //   create    inode S, directory's block L                S: synchronous   L: the last write of a series,
 //   mkdir     its block S, inode S, parent's inode S,        LastWrite of the options: delayed in the paper's

@@ -1,11 +1,12 @@
 #pragma once
-// What the two schemes have in common whose order the driver keeps (scheduler_flag.h, scheduler_chains.h).
+// What the two schemes have in common whose order the driver keeps (scheduler_flag.h,
+// scheduler_chains.h).
 //
-// The driver fails what it has been told to write after a failed write (disk_queue.h). It forgets both when
-// they are complete: what is issued later could not be held back by a write that has failed. So the volume
-// stops with the first one that others rely on: metadata, and data of fragments that have moved, which the
-// new pointer comes after. Other data only stay dirty. Completions are reported before anybody can issue
-// more.
+// The driver fails what it has been told to write after a failed write (disk_queue.h). It forgets
+// both when they are complete: what is issued later could not be held back by a write that has
+// failed. So the volume stops with the first one that others rely on: metadata, and data of
+// fragments that have moved, which the new pointer comes after. Other data only stay dirty.
+// Completions are reported before anybody can issue more.
 
 #include <set>
 

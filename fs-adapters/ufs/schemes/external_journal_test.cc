@@ -1,5 +1,5 @@
-// The journal on a device of its own: made and found again, refused where it is not this file system's, replayed over
-// both devices, and flushed on both.
+// The journal on a device of its own: made and found again, refused where it is not this file
+// system's, replayed over both devices, and flushed on both.
 
 #include <algorithm>
 
@@ -15,14 +15,15 @@ namespace {
 using bench::Setup;
 using os::DeviceStores;
 
-constexpr std::uint64_t kHomeSectors = (8 << 20) / kSectorBytes, kLogSectors = (1 << 20) / kSectorBytes;
+constexpr std::uint64_t kHomeSectors = (8 << 20) / kSectorBytes,
+                        kLogSectors = (1 << 20) / kSectorBytes;
 
 /// Two disks, or parts of one's image.
 struct Disks {
   std::unique_ptr<media::MemoryStore> home = *media::MemoryStore::create(kHomeSectors);
   std::unique_ptr<media::MemoryStore> log = *media::MemoryStore::create(kLogSectors);
-  DeviceStores both{
-      {{.store = home.get(), .sectors = kHomeSectors}, {.store = log.get(), .sectors = kLogSectors}}};
+  DeviceStores both{{{.store = home.get(), .sectors = kHomeSectors},
+                     {.store = log.get(), .sectors = kLogSectors}}};
 
   Disks copied() const {
     Disks made;
@@ -54,8 +55,10 @@ class Machine {
   explicit Machine(Disks& disks, Setup its_setup, Second second = Second::there)
       : setup(std::move(its_setup)),
         log(disks.both),
-        machine(log, {.system = {.queue = setup.queue, .cache = {.bytes = 1 << 20}, .syncer = {.parts = 3}},
-                      .second_sectors = second == Second::there ? kLogSectors : 0}) {
+        machine(
+            log,
+            {.system = {.queue = setup.queue, .cache = {.bytes = 1 << 20}, .syncer = {.parts = 3}},
+             .second_sectors = second == Second::there ? kLogSectors : 0}) {
     machine.system.syncer.start();
   }
   ~Machine() {
@@ -107,14 +110,16 @@ void put_synced(Vfs& fs, const std::string& name, const std::string& text) {
   EXPECT_TRUE(fs.close(*file));
 }
 
-/// Names, some of them gone, one file with indirect blocks; what is called "last" is synced. Then the power goes.
+/// Names, some of them gone, one file with indirect blocks; what is called "last" is synced. Then
+/// the power goes.
 void leave_behind(Disks& disks, const char* name = "journal-external") {
   Machine m(disks, setup(name));
   ASSERT_EQ(m.mount(), "");
   m.as_user([&] {
     Vfs& fs = *m.file_system;
     EXPECT_TRUE(fs.mkdir("d", 0755));
-    for (int i = 0; i < 20; ++i) bench::put_file(fs, "d/f" + std::to_string(i), std::string(i * 700, 'f'));
+    for (int i = 0; i < 20; ++i)
+      bench::put_file(fs, "d/f" + std::to_string(i), std::string(i * 700, 'f'));
     for (int i = 0; i < 20; i += 3) EXPECT_TRUE(fs.unlink("d/f" + std::to_string(i)));
     put_synced(fs, "last", std::string(100'000, 'l'));
     bench::put_file(fs, "never", "committed");
@@ -163,7 +168,8 @@ TEST(ExternalJournal, MkfsRefusesWhatCannotBe) {
   EXPECT_NE(error_of(*disks.home, external()).find("second device"), std::string::npos);
   MkfsOptions options = external();
   options.external_journal_bytes = 2 << 20;
-  EXPECT_NE(error_of(disks.both, options).find("second device of 2097152 bytes"), std::string::npos);
+  EXPECT_NE(error_of(disks.both, options).find("second device of 2097152 bytes"),
+            std::string::npos);
   options.external_journal_bytes = 4096;
   EXPECT_NE(error_of(disks.both, options).find("external-journal"), std::string::npos);
   options = external();
@@ -175,8 +181,8 @@ TEST(ExternalJournal, MkfsRefusesWhatCannotBe) {
 }
 
 TEST(ExternalJournal, IsMountedUnmountedAndMountedAgain) {
-  for (const char* name : {"journal-external", "journal-external-data", "journal-external-unbatched",
-                           "journal-external-data-unbatched"}) {
+  for (const char* name : {"journal-external", "journal-external-data",
+                           "journal-external-unbatched", "journal-external-data-unbatched"}) {
     SCOPED_TRACE(name);
     Disks disks = made();
     for (int round = 0; round < 3; ++round) {
@@ -184,7 +190,8 @@ TEST(ExternalJournal, IsMountedUnmountedAndMountedAgain) {
       ASSERT_EQ(m.mount(), "");
       m.as_user([&] {
         for (int i = 0; i < 30; ++i)
-          put_synced(*m.file_system, "f" + std::to_string(round * 100 + i), std::string(i * 900, 'x'));
+          put_synced(*m.file_system, "f" + std::to_string(round * 100 + i),
+                     std::string(i * 900, 'x'));
         for (int i = 0; i < 30; i += 4)
           EXPECT_TRUE(m.file_system->unlink("f" + std::to_string(round * 100 + i)));
       });
@@ -220,8 +227,9 @@ TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
       EXPECT_EQ(a, b) << "nothing is written";
     }
   };
-  EXPECT_NE(mount_alone(disks, "journal-external", Machine::Second::missing).find("which is not there"),
-            std::string::npos);
+  EXPECT_NE(
+      mount_alone(disks, "journal-external", Machine::Second::missing).find("which is not there"),
+      std::string::npos);
   Fsck fsck;
   const auto alone = fsck.check(*disks.home);
   ASSERT_FALSE(alone);
@@ -282,7 +290,8 @@ TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyWhenThatIsSaid) {
   Fsck fsck;
   const auto refused = fsck.run(*disks.home, {.repair = true});
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message().find("--without-log"), std::string::npos) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("--without-log"), std::string::npos)
+      << refused.error().message();
 
   const Disks before = disks.copied();
   const auto seen = fsck.check(*disks.home, FsckOptions{.without_log = true});
@@ -298,8 +307,9 @@ TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyWhenThatIsSaid) {
   const auto again = fsck.check(*disks.home);
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_TRUE(again->nothing_found()) << bench::findings_of(*again);
-  EXPECT_NE(mount_alone(disks, "journal-external", Machine::Second::missing).find("no log on a device"),
-            std::string::npos);
+  EXPECT_NE(
+      mount_alone(disks, "journal-external", Machine::Second::missing).find("no log on a device"),
+      std::string::npos);
   EXPECT_EQ(mount_alone(disks, "conventional", Machine::Second::missing), "");
   EXPECT_EQ(contents_of(*disks.log), contents_of(*before.log)) << "nobody looked at the log";
 }
@@ -336,7 +346,8 @@ TEST(ExternalJournal, WhoGivesUpADeviceMayBeCutAndBeginAgain) {
     if (!ended) {
       ASSERT_TRUE(fsck.run(*now.home, {.repair = true, .without_log = true}));
     }
-    ASSERT_TRUE(now.home->write_zeroes(kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes));
+    ASSERT_TRUE(
+        now.home->write_zeroes(kSuperblockByte / kSectorBytes, kSuperblockBytes / kSectorBytes));
     const auto mended = fsck.run(*now.home, {.repair = true});
     ASSERT_TRUE(mended) << mended.error().message();
     const auto last = fsck.check(*now.home);
@@ -400,7 +411,8 @@ TEST(ExternalJournal, ACutAfterAnyWriteLeavesNothingToRepair) {
           }
         }
         synced = m.log.log.size();
-        m.machine.system.executor.sleep_until(m.machine.system.executor.now() + 40 * model::kSecondNs);
+        m.machine.system.executor.sleep_until(m.machine.system.executor.now() +
+                                              40 * model::kSecondNs);
       });
       writes = m.log.log;
     }
@@ -439,7 +451,8 @@ TEST(ExternalJournal, FlushesBothDevices) {
       m.machine.disk.write_cache(true);
       ASSERT_EQ(m.mount(), "");
       m.as_user([&] {
-        for (int i = 0; i < 100; ++i) put_synced(*m.file_system, "f" + std::to_string(i % 10), text);
+        for (int i = 0; i < 100; ++i)
+          put_synced(*m.file_system, "f" + std::to_string(i % 10), text);
       });
       EXPECT_GT(m.counters().tail_writes, 0U) << "it went round";
     }
@@ -458,8 +471,8 @@ TEST(ExternalJournal, FlushesBothDevices) {
   }
 }
 
-/// What the driver is asked for while a file is synced: w the log, c its commit record, d the other device; F and f a
-/// flush of either.
+/// What the driver is asked for while a file is synced: w the log, c its commit record, d the other
+/// device; F and f a flush of either.
 class BothDevices final : public os::DiskTracer {
  public:
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {

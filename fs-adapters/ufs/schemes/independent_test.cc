@@ -1,6 +1,6 @@
-// Judges that are none of ours: NetBSD's makefs (a Debian package) writes what we read and check, dissect.ffs
-// (a Python package that Debian does not have) reads what we write. Who is not installed is said to be
-// skipped.
+// Judges that are none of ours: NetBSD's makefs (a Debian package) writes what we read and check,
+// dissect.ffs (a Python package that Debian does not have) reads what we write. Who is not
+// installed is said to be skipped.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,8 @@ std::string told(const model::SectorStore& store) {
                                 f.inode.is_directory() ? 'd'
                                 : f.inode.is_symlink() ? 'l'
                                                        : 'f',
-                                f.path, f.inode.links, f.inode.size_bytes, fnv(content(*reader, f))));
+                                f.path, f.inode.links, f.inode.size_bytes,
+                                fnv(content(*reader, f))));
   });
   EXPECT_TRUE(walked) << walked.error().message();
   std::sort(lines.begin(), lines.end());
@@ -62,7 +63,8 @@ std::pair<int, std::string> run(const std::string& command) {
   if (pipe == nullptr) return {127, ""};
   std::string output;
   char buffer[4096];
-  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, n);
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    output.append(buffer, n);
   const int status = ::pclose(pipe);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output};
 }
@@ -95,7 +97,8 @@ TEST(Independent, WhatMakefsWritesIsReadAndClean) {
         EXPECT_EQ(content(*reader, f), std::filesystem::read_symlink(folder / ("tree/" + f.path)));
         ++seen;
       } else if (f.inode.is_regular()) {
-        EXPECT_TRUE(content(*reader, f) == files[f.path == "many/again" ? "large" : f.path]) << f.path;
+        EXPECT_TRUE(content(*reader, f) == files[f.path == "many/again" ? "large" : f.path])
+            << f.path;
         ++seen;
       }
     }));
@@ -112,12 +115,14 @@ TEST(Independent, DissectReadsWhatWeWrite) {
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
     // The one with the smaller blocks has a journal, which a reader need not know.
-    const TestTree tree({.block_bytes = block,
-                         .fragment_bytes = block / 8,
-                         .bytes_per_inode = 4096,
-                         .group_bytes = 1 << 20,
-                         .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
-    // It follows an indirect block that is a hole to the boot block; files like that it cannot judge.
+    const TestTree tree(
+        {.block_bytes = block,
+         .fragment_bytes = block / 8,
+         .bytes_per_inode = 4096,
+         .group_bytes = 1 << 20,
+         .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
+    // It follows an indirect block that is a hole to the boot block; files like that it cannot
+    // judge.
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());

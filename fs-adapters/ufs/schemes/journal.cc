@@ -1,4 +1,5 @@
-// What operations tell the journal (journal.h); commits: journal_commit.cc, the ring: journal_checkpoint.cc.
+// What operations tell the journal (journal.h); commits: journal_commit.cc, the ring:
+// journal_checkpoint.cc.
 
 #include "fs-adapters/ufs/schemes/journal.h"
 
@@ -14,7 +15,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBlocksOfItself = 2;  // an operation's: its inode, and another's
-constexpr int kCommitRoundsMax = 100;         // of a sync: what others do meanwhile need not be waited for
+constexpr int kCommitRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
 
 }  // namespace
 
@@ -32,14 +33,15 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 
 // --- operations
 
-/// The sum of what each may have changed at most soon says too much: then what has changed is counted.
+/// The sum of what each may have changed at most soon says too much: then what has changed is
+/// counted.
 bool Journal::has_room() {
   const auto fits = [&] {
     return blocks_ + (active_ + 1) * kBlocksOfAnOperation + volume_.super.groups <= limit_blocks_;
   };
   if (volume_.stopped() || fits()) return true;
-  const auto changed =
-      static_cast<std::uint32_t>(volume_.cache.dirty_metadata_since(copied_at_) + volume_.inodes.changed());
+  const auto changed = static_cast<std::uint32_t>(volume_.cache.dirty_metadata_since(copied_at_) +
+                                                  volume_.inodes.changed());
   blocks_ = std::min(blocks_, changed);
   return fits();
 }
@@ -62,7 +64,8 @@ VfsResult<void> Journal::end(Operation& operation) {
             "journal: an operation ends in the transaction in which it began");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
-  if (volume_.stopped()) return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
+  if (volume_.stopped())
+    return operation.blocks > 0 || operation.commits ? refuse(EIO) : VfsResult<void>();
   commit_later();
   if (!operation.commits) return {};
   if (options_.journal.sharing == JournalOptions::Sharing::none) return commit_alone();
@@ -105,7 +108,8 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
   return static_cast<std::uint32_t>(std::min<std::size_t>(extents.size(), volume_.super.groups));
 }
 
-VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation, const BlockAllocation& allocation,
+VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
+                                                   const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
   may_change(operation, 3);  // its group's header, what points to it, and itself
   if (allocation.kind == BlockKind::data) {
@@ -124,7 +128,8 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation, const B
   return volume_.write_delayed_and_hold(std::move(block));
 }
 
-VfsResult<void> Journal::directory_grown(Operation& operation, CoreInode& directory, std::uint64_t) {
+VfsResult<void> Journal::directory_grown(Operation& operation, CoreInode& directory,
+                                         std::uint64_t) {
   may_change(operation, 1);
   volume_.inodes.mark_changed(directory);
   return {};
@@ -144,7 +149,8 @@ VfsResult<void> Journal::blocks_removed(Operation& operation, const BlockRemoval
 
 VfsResult<void> Journal::link_added(Operation& operation, const LinkAddition& addition,
                                     os::HeldBuffer directory_block) {
-  may_change(operation, 6);  // the block, an inode's group, the inodes of directory, target and what it was
+  may_change(operation,
+             6);  // the block, an inode's group, the inodes of directory, target and what it was
   volume_.cache.write_delayed(std::move(directory_block));
   volume_.inodes.mark_changed(addition.target);
   commit_with(operation);
@@ -165,7 +171,8 @@ bool Journal::puts_off_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (put_off_.erase(inode.number) != 0) return false;
   put_off_.insert(inode.number);
-  volume_.syncer.add_work([this, &inode] { const InodeHandle taken_over(volume_.inodes, inode, nullptr); });
+  volume_.syncer.add_work(
+      [this, &inode] { const InodeHandle taken_over(volume_.inodes, inode, nullptr); });
   return true;
 }
 
@@ -181,7 +188,8 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
 
 // --- promises
 
-/// The commit itself waits for the operation's end: nobody can be inside a transaction that is committed.
+/// The commit itself waits for the operation's end: nobody can be inside a transaction that is
+/// committed.
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     TRY(as_result(volume_.cache.flush_object(inode.number)));
@@ -219,7 +227,8 @@ std::size_t Journal::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [home, image] : images_) copies += image.bytes.size();
   return copies +
-         (images_.size() + log_.size() + sent_.size() + new_data_.size() + put_off_.size()) * kNoteBytes;
+         (images_.size() + log_.size() + sent_.size() + new_data_.size() + put_off_.size()) *
+             kNoteBytes;
 }
 
 // --- what may be written
@@ -229,8 +238,10 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
 }
 
 /// The superblock and the groups' summaries are written by who mounts, and rebuilt by a replay.
-bool Journal::journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const {
-  if (content == os::Content::data) return options_.journal.contents == JournalOptions::Contents::data;
+bool Journal::journalled(os::Content content, const os::BufferKey& key,
+                         FragmentAddress home) const {
+  if (content == os::Content::data)
+    return options_.journal.contents == JournalOptions::Contents::data;
   const Superblock& super = volume_.super;
   return key != kSuperblockKey &&
          (home < super.summary_address ||
@@ -238,7 +249,8 @@ bool Journal::journalled(os::Content content, const os::BufferKey& key, Fragment
 }
 
 /// The last image of that place, if this is it.
-const Journal::Image* Journal::committed(FragmentAddress home, std::span<const std::byte> bytes) const {
+const Journal::Image* Journal::committed(FragmentAddress home,
+                                         std::span<const std::byte> bytes) const {
   const auto image = images_.find(home);
   if (image == images_.end() || image->second.bytes.size() != bytes.size() ||
       std::memcmp(image->second.bytes.data(), bytes.data(), bytes.size()) != 0)

@@ -1,54 +1,63 @@
 #pragma once
-// A write-ahead journal: what operations change in the metadata goes to the journal first, all of many
-// operations at once and whole or not at all; only then may it go to its place.
+// A write-ahead journal: what operations change in the metadata goes to the journal first, all of
+// many operations at once and whole or not at all; only then may it go to its place.
 //
 //   operations    begin ... end   begin ... end                          each inside one transaction
 //   transaction   [ running ------------------ ] closed: nobody is inside, blocks are copied; the next one
 //                                               [ running ...
 //   journal                                     [ ordered data, descriptor, images ][ commit ]
-//                                               after the commit record blocks may go to their places
+//                                               after the commit record blocks may go to their
+//                                               places
 //   tail          moves behind it once they are all there, or once a later transaction has them
 //
-// Running. No block of metadata is written while it holds what has not been committed: before_write() lets
-// only those go that hold exactly what the last committed image of their place holds. Nobody else waits: the
-// syncer's sweep brings them to their places as it does for every scheme.
+// Running. No block of metadata is written while it holds what has not been committed:
+// before_write() lets only those go that hold exactly what the last committed image of their place
+// holds. Nobody else waits: the syncer's sweep brings them to their places as it does for every
+// scheme.
 //
-// Committing. The doors close: operations under way end, new ones wait. In-core inodes are copied to their
-// blocks, and the changed blocks to the transaction's images; the doors open again, so that later changes
-// find the images frozen. Blocks and inodes that the transaction frees become free in its images at once, and
-// in memory when the commit record is on the disk: so nothing is used again before nobody can come back to it
-// (R2), and a replay leaves no leak. Data of newly allocated blocks go to their places meanwhile, and the
-// commit record waits for them ("ordered"), so that nothing points to what is not initialised (R3). With
-// JournalOptions::Contents::data data go the way of metadata, as far as a transaction has room; what has none
-// is ordered. R1 holds because an operation lies in one transaction.
+// Committing. The doors close: operations under way end, new ones wait. In-core inodes are copied
+// to their blocks, and the changed blocks to the transaction's images; the doors open again, so
+// that later changes find the images frozen. Blocks and inodes that the transaction frees become
+// free in its images at once, and in memory when the commit record is on the disk: so nothing is
+// used again before nobody can come back to it (R2), and a replay leaves no leak. Data of newly
+// allocated blocks go to their places meanwhile, and the commit record waits for them ("ordered"),
+// so that nothing points to what is not initialised (R3). With JournalOptions::Contents::data data
+// go the way of metadata, as far as a transaction has room; what has none is ordered. R1 holds
+// because an operation lies in one transaction.
 //
-// A place that is freed and whose image is in the journal is revoked: a replay would otherwise write over
-// what it holds by then. Inodes that are open without a name are listed in each transaction; a replay
-// releases them. While there are any the last transaction stays in the journal. With
-// JournalOptions::Removal::by_syncer files that have lost their last name join that list for up to a second.
+// A place that is freed and whose image is in the journal is revoked: a replay would otherwise
+// write over what it holds by then. Inodes that are open without a name are listed in each
+// transaction; a replay releases them. While there are any the last transaction stays in the
+// journal. With JournalOptions::Removal::by_syncer files that have lost their last name join that
+// list for up to a second.
 //
-// Room. Each operation reserves what it may change at most: kBlocksOfAnOperation. However much it frees, it changes an
-// inode, three indirect blocks and the groups' headers, which are reserved once for all operations of a transaction; a
-// write that would need more new indirect blocks than an eighth of the ring holds is refused, EFBIG. When half of the ring
-// is spoken for the transaction is committed first. Before it is written the tail is moved: by writing images to their
-// places, from the block in the cache if that still holds the image, else from the image.
+// Room. Each operation reserves what it may change at most: kBlocksOfAnOperation. However much it
+// frees, it changes an inode, three indirect blocks and the groups' headers, which are reserved
+// once for all operations of a transaction; a write that would need more new indirect blocks than
+// an eighth of the ring holds is refused, EFBIG. When half of the ring is spoken for the
+// transaction is committed first. Before it is written the tail is moved: by writing images to
+// their places, from the block in the cache if that still holds the image, else from the image.
 //
-// The ring may be on a device of its own (Superblock::features). Nothing above changes: the driver's order goes over
-// both devices. Only flushes do: before a commit record of both, since data is on one and the log on the other; after it
-// of the log's; before the tail moves of the homes'.
+// The ring may be on a device of its own (Superblock::features). Nothing above changes: the
+// driver's order goes over both devices. Only flushes do: before a commit record of both, since
+// data is on one and the log on the other; after it of the log's; before the tail moves of the
+// homes'.
 //
-// Who waits for a commit shares it with everybody who waits when it begins, unless JournalOptions::Sharing::none.
+// Who waits for a commit shares it with everybody who waits when it begins, unless
+// JournalOptions::Sharing::none.
 //
-// A disk without a write cache, or a driver that flushes for it (DiskQueueOptions::flush_for_order): complete
-// means durable. Else JournalOptions::flushes: what the commit record says must be durable before it, and it
-// before anybody believes in it; images must be in their places before the tail leaves them.
+// A disk without a write cache, or a driver that flushes for it
+// (DiskQueueOptions::flush_for_order): complete means durable. Else JournalOptions::flushes: what
+// the commit record says must be durable before it, and it before anybody believes in it; images
+// must be in their places before the tail leaves them.
 //
-// A write of the journal, of an image to its place, or of data that a commit record waits for, that fails
-// stops the volume (volume.h): nothing is committed any more, and everything that would change something
-// fails (EIO) until a mount has replayed what was committed. Other data only stay dirty.
+// A write of the journal, of an image to its place, or of data that a commit record waits for, that
+// fails stops the volume (volume.h): nothing is committed any more, and everything that would
+// change something fails (EIO) until a mount has replayed what was committed. Other data only stay
+// dirty.
 //
-// Source: Tweedie 1998 (journal_format.h) for the order of things; Hagmann, "Reimplementing the Cedar File
-// System Using Logging and Group Commit", 1987, for commits that wait for each other.
+// Source: Tweedie 1998 (journal_format.h) for the order of things; Hagmann, "Reimplementing the
+// Cedar File System Using Logging and Group Commit", 1987, for commits that wait for each other.
 
 #include <deque>
 #include <map>
@@ -68,7 +77,8 @@ struct JournalCounters {
   std::uint64_t log_fragments = 0;   ///< written, descriptors and commit records included
   std::uint64_t ordered_writes = 0;  ///< of data, for a commit
   std::uint64_t tail_writes = 0;
-  std::uint64_t stale_images_written = 0;  ///< to their places, since their blocks had changed again
+  std::uint64_t stale_images_written =
+      0;  ///< to their places, since their blocks had changed again
 };
 
 class Journal : public Scheme {
@@ -109,7 +119,8 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
-  /// A write of data that a commit waits for. The block may be freed, and forgotten by the cache, meanwhile.
+  /// A write of data that a commit waits for. The block may be freed, and forgotten by the cache,
+  /// meanwhile.
   struct OrderedWrite {
     os::BufferKey key;
     os::RequestId request = 0;
@@ -121,7 +132,7 @@ class Journal : public Scheme {
     std::vector<WriteKind> kinds;     ///< what these are
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
-    std::vector<OrderedWrite> data;        ///< that must be in its place before the commit record goes
+    std::vector<OrderedWrite> data;  ///< that must be in its place before the commit record goes
     std::vector<Extent> written_in_place;  ///< data without room among the images
     std::size_t fragments = 0;             ///< of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
@@ -160,7 +171,10 @@ class Journal : public Scheme {
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
   // journal_commit.cc
-  enum class Without : std::uint8_t { nothing, change };  ///< a commit of no change: not written, or written
+  enum class Without : std::uint8_t {
+    nothing,
+    change
+  };  ///< a commit of no change: not written, or written
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
   bool copy_inodes();
@@ -229,8 +243,8 @@ class Journal : public Scheme {
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< by home, the newest
   std::unordered_map<FragmentAddress, std::uint64_t>
-      logged_;                             ///< fragments with an image in the ring, and some that had one
-  std::size_t logged_kept_ = kLoggedKept;  ///< when it was looked through last
+      logged_;  ///< fragments with an image in the ring, and some that had one
+  std::size_t logged_kept_ = kLoggedKept;           ///< when it was looked through last
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes under way
   JournalCounters counters_;
 };

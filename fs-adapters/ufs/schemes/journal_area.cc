@@ -31,7 +31,8 @@ std::uint32_t default_fragments(const Superblock& superblock) {
 
 Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
   const std::uint64_t sectors = superblock.fragment_bytes / kSectorBytes;
-  return store.write_zeroes(JournalRing(superblock).superblock_lba(), superblock.journal.fragments * sectors);
+  return store.write_zeroes(JournalRing(superblock).superblock_lba(),
+                            superblock.journal.fragments * sectors);
 }
 
 /// Of what a device holds that is to become a log: 0 unless it is one.
@@ -79,12 +80,13 @@ Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32
 
 }  // namespace
 
-Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte) {
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
+                              std::uint64_t byte) {
   return write_superblock(store, superblock, byte, byte);
 }
 
-Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock, std::uint64_t byte,
-                              std::uint64_t like_byte) {
+Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
+                              std::uint64_t byte, std::uint64_t like_byte) {
   std::array<std::byte, 3 * kSectorBytes> bytes = {};
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
@@ -128,9 +130,11 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
                                              std::uint32_t fragments) {
   const std::uint32_t width = geometry.fragments_per_block();
-  const std::uint32_t start = geometry.data_start(group.group()) - geometry.group_base(group.group());
+  const std::uint32_t start =
+      geometry.data_start(group.group()) - geometry.group_base(group.group());
   std::uint32_t row = 0;
-  for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments(); f += width) {
+  for (std::uint32_t f = (start + width - 1) / width * width; f + width <= group.fragments();
+       f += width) {
     row = group.block_free(f) ? row + width : 0;
     if (row == fragments) return f + width - fragments;
   }
@@ -138,10 +142,10 @@ std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const G
 }
 
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments) {
-  return fail(
-      "journal-size",
-      fmt::format("no group has {} bytes in a row", std::uint64_t{fragments} * superblock.fragment_bytes),
-      "give less, or a larger device");
+  return fail("journal-size",
+              fmt::format("no group has {} bytes in a row",
+                          std::uint64_t{fragments} * superblock.fragment_bytes),
+              "give less, or a larger device");
 }
 
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
@@ -164,7 +168,8 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
   return no_row_for_journal(superblock, fragments);
 }
 
-Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
+Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
+                                   std::uint64_t bytes) {
   const std::uint32_t least = journal_fragments_min(superblock);
   const std::uint64_t wanted = (bytes == 0 ? kBytesMax : bytes) / superblock.fragment_bytes;
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
@@ -172,15 +177,17 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
                 fmt::format("give {} or more, and less than an address reaches",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;
-  superblock.journal = {.at = 0,
-                        .fragments = whole_blocks(superblock, std::max<std::uint64_t>(wanted, least))};
+  superblock.journal = {
+      .at = 0, .fragments = whole_blocks(superblock, std::max<std::uint64_t>(wanted, least))};
   superblock.journal_id = new_identifier(superblock, old_identifier(store, superblock));
   if (auto done = zero(store, superblock); !done)
-    return fail("the log's device", done.error().message(),
-                fmt::format("give a second device of {} bytes or more",
-                            std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes));
+    return fail(
+        "the log's device", done.error().message(),
+        fmt::format("give a second device of {} bytes or more",
+                    std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes));
   return write_journal_superblock(
-      store, superblock, {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
+      store, superblock,
+      {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
@@ -194,7 +201,8 @@ Result<void> remake_journal(model::SectorStore& store, const Superblock& superbl
     TRY(store.write(ring.lba(superblock.journal.at + f), part));
   }
   return write_journal_superblock(
-      store, superblock, {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
+      store, superblock,
+      {.fragments = superblock.journal.fragments, .file_system = superblock.journal_id});
 }
 
 }  // namespace headcrash::ufs

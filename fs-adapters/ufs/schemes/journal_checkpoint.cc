@@ -28,7 +28,8 @@ void Journal::forget_overlapping(const Extent& extent, std::uint64_t before) {
   auto image = images_.lower_bound(extent.at > longest ? extent.at - longest : 0);
   while (image != images_.end() && image->first < extent.at + extent.fragments) {
     const auto next = std::next(image);
-    const auto length = static_cast<std::uint32_t>(image->second.bytes.size() / ring_.fragment_bytes());
+    const auto length =
+        static_cast<std::uint32_t>(image->second.bytes.size() / ring_.fragment_bytes());
     if (image->first + length > extent.at && image->second.sequence < before) drop(image);
     image = next;
   }
@@ -52,7 +53,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Only the last transaction is there, since inodes are open without a name: a short one takes its place.
+/// Only the last transaction is there, since inodes are open without a name: a short one takes its
+/// place.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;
@@ -81,7 +83,8 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
   os::HeldBuffer buffer = volume_.cache.cached(images_.at(home).key);
   const auto image = images_.find(home);
   if (image == images_.end()) return;  // it has got there meanwhile
-  if (buffer && home_of(buffer.lba()) == home && std::ranges::equal(buffer.bytes(), image->second.bytes)) {
+  if (buffer && home_of(buffer.lba()) == home &&
+      std::ranges::equal(buffer.bytes(), image->second.bytes)) {
     os::RequestId id = buffer.being_written();
     if (buffer.dirty()) id = volume_.cache.write_async(std::move(buffer));
     if (id != 0) {
@@ -89,10 +92,12 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
       return;
     }
   }
-  stale.push_back(
-      {.home = home, .sequence = image->second.sequence, .bytes = image->second.bytes, .write = nullptr});
-  stale.back().write =
-      std::make_unique<LogWrite>(volume_, volume_.lba(home), stale.back().bytes, image->second.kind);
+  stale.push_back({.home = home,
+                   .sequence = image->second.sequence,
+                   .bytes = image->second.bytes,
+                   .write = nullptr});
+  stale.back().write = std::make_unique<LogWrite>(volume_, volume_.lba(home), stale.back().bytes,
+                                                  image->second.kind);
   ++counters_.stale_images_written;
 }
 
@@ -113,9 +118,9 @@ bool Journal::checkpoint(std::uint64_t last) {
   return fine && !volume_.stopped();
 }
 
-/// Over transactions whose images are all in their places. What is on its way is waited for, so that it need
-/// not be known which writes of a block went where.
-/// Of transactions that have left the ring. Looked through only when many may have: it is as large as the ring.
+/// Over transactions whose images are all in their places. What is on its way is waited for, so
+/// that it need not be known which writes of a block went where. Of transactions that have left the
+/// ring. Looked through only when many may have: it is as large as the ring.
 void Journal::forget_logged() {
   if (logged_.size() < 2 * logged_kept_) return;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });

@@ -74,7 +74,8 @@ void Journal::copy_blocks(Transaction& transaction) {
     os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
     if (!buffer || !buffer.dirty()) continue;
     const FragmentAddress home = home_of(buffer.lba());
-    if (!journalled(buffer.content(), buffer.key(), home) || committed(home, buffer.bytes()) != nullptr)
+    if (!journalled(buffer.content(), buffer.key(), home) ||
+        committed(home, buffer.bytes()) != nullptr)
       continue;
     const bool data = buffer.content() == os::Content::data;
     const std::size_t fragments = buffer.bytes().size() / ring_.fragment_bytes();
@@ -91,7 +92,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   transaction.image_at[home] = transaction.record.images.size();
   transaction.record.images.push_back({.home = home, .bytes = {bytes.begin(), bytes.end()}});
   transaction.keys.push_back(buffer.key());
-  transaction.kinds.push_back(kind_of(volume_.super, volume_.geometry, buffer.key(), buffer.content(), home));
+  transaction.kinds.push_back(
+      kind_of(volume_.super, volume_.geometry, buffer.key(), buffer.content(), home));
   transaction.fragments += bytes.size() / ring_.fragment_bytes();
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
@@ -140,7 +142,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
     known = transaction.image_at.find(home);
   }
   const std::span<std::byte> bytes = transaction.record.images[known->second].bytes;
-  return CylinderGroup::problem_of(volume_.geometry, bytes, group).empty() ? bytes : std::span<std::byte>();
+  return CylinderGroup::problem_of(volume_.geometry, bytes, group).empty() ? bytes
+                                                                           : std::span<std::byte>();
 }
 
 /// On the disk with the transaction; in memory only when it has been committed (release()).
@@ -165,7 +168,8 @@ void Journal::free_in_images(Transaction& transaction) {
 
 void Journal::release(const Frees& frees) {
   (void)volume_.free_extents(frees.extents);  // what is damaged stays taken
-  for (const FreedInode& inode : frees.inodes) (void)volume_.free_inode(inode.number, inode.directory);
+  for (const FreedInode& inode : frees.inodes)
+    (void)volume_.free_inode(inode.number, inode.directory);
 }
 
 void Journal::revoke(Transaction& transaction) {
@@ -189,8 +193,8 @@ void Journal::revoke(Transaction& transaction, const Extent& extent) {
 
 void Journal::list_orphans(Transaction& transaction) {
   std::vector<InodeNumber> orphans = volume_.inodes.without_links();
-  const std::size_t most =
-      std::size_t{ring_.fragments()} / kShareOfOrphans * ring_.fragment_bytes() / sizeof(InodeNumber);
+  const std::size_t most = std::size_t{ring_.fragments()} / kShareOfOrphans *
+                           ring_.fragment_bytes() / sizeof(InodeNumber);
   transaction.record.too_many_orphans = orphans.size() > most;
   if (transaction.record.too_many_orphans) orphans.clear();
   transaction.record.orphans = std::move(orphans);
@@ -209,7 +213,8 @@ bool Journal::flush(Where where) {
 void Journal::send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto left = static_cast<std::uint32_t>(bytes.size() / ring_.fragment_bytes());
-    const Extent run = ring_.run(position, std::min(left, LogWrite::kBytesMax / ring_.fragment_bytes()));
+    const Extent run =
+        ring_.run(position, std::min(left, LogWrite::kBytesMax / ring_.fragment_bytes()));
     const auto part = bytes.first(std::size_t{run.fragments} * ring_.fragment_bytes());
     writes.push_back(std::make_unique<LogWrite>(volume_, ring_.lba(run.at), part));
     position = ring_.after(position, run.fragments);
@@ -250,10 +255,12 @@ bool Journal::arrived(const std::vector<OrderedWrite>& data) {
   return fine && !volume_.stopped();
 }
 
-bool Journal::put_into_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data) {
+bool Journal::put_into_ring(const JournalTransaction& record,
+                            const std::vector<OrderedWrite>& data) {
   const std::vector<std::byte> bytes = encode_transaction(record, ring_.fragment_bytes());
   const std::size_t body = bytes.size() - ring_.fragment_bytes();
-  const auto commit_at = ring_.after(head_, static_cast<std::uint32_t>(body / ring_.fragment_bytes()));
+  const auto commit_at =
+      ring_.after(head_, static_cast<std::uint32_t>(body / ring_.fragment_bytes()));
   const auto all = std::span<const std::byte>(bytes);
   Writes writes;
   send(writes, head_, all.first(body));
@@ -321,14 +328,17 @@ void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
     JournalImage& image = record.images[i];
     if (const auto older = images_.find(image.home); older != images_.end()) drop(older);
     const auto count = static_cast<FragmentAddress>(image.bytes.size() / ring_.fragment_bytes());
-    for (FragmentAddress at = image.home; at < image.home + count; ++at) logged_[at] = record.sequence;
+    for (FragmentAddress at = image.home; at < image.home + count; ++at)
+      logged_[at] = record.sequence;
     images_[image.home] = {.key = transaction.keys[i],
                            .sequence = record.sequence,
                            .bytes = std::move(image.bytes),
                            .kind = transaction.kinds[i]};
   }
-  for (const Extent& extent : transaction.frees.extents) forget_overlapping(extent, record.sequence);
-  for (const Extent& extent : transaction.written_in_place) forget_overlapping(extent, record.sequence);
+  for (const Extent& extent : transaction.frees.extents)
+    forget_overlapping(extent, record.sequence);
+  for (const Extent& extent : transaction.written_in_place)
+    forget_overlapping(extent, record.sequence);
 }
 
 }  // namespace headcrash::ufs

@@ -1,7 +1,7 @@
-// Journals that a stranger wrote: each input is a list of edits to what a mounted file system left behind,
-// all of them in the journal, 6 bytes each. Checker and replay end, stay on the device, and what a repair
-// says that it has repaired is clean; an image that a mount would take is clean then, too. Where an edit
-// would only be found by a checksum, the checksum can be made right again.
+// Journals that a stranger wrote: each input is a list of edits to what a mounted file system left
+// behind, all of them in the journal, 6 bytes each. Checker and replay end, stay on the device, and
+// what a repair says that it has repaired is clean; an image that a mount would take is clean then,
+// too. Where an edit would only be found by a checksum, the checksum can be made right again.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,8 @@ struct JournalTarget {
     EXPECT_EQ(contents.transactions.size(), 3U);
     areas.push_back(std::uint64_t{super.journal.at} * super.fragment_bytes);
     for (const std::uint32_t start : contents.starts) {
-      const std::uint64_t byte = (std::uint64_t{super.journal.at} + 1 + start) * super.fragment_bytes;
+      const std::uint64_t byte =
+          (std::uint64_t{super.journal.at} + 1 + start) * super.fragment_bytes;
       areas.insert(areas.end(), 3, byte);            // the descriptor
       areas.push_back(byte + super.fragment_bytes);  // images
       areas.push_back(byte + 9 * std::uint64_t{super.fragment_bytes});
@@ -80,7 +81,8 @@ struct JournalTarget {
     };
     own(bytes.subspan(areas[0], kSectorBytes));
     for (const std::uint32_t start : contents.starts) {
-      const auto ring = bytes.subspan((std::size_t{super.journal.at} + 1 + start) * super.fragment_bytes);
+      const auto ring =
+          bytes.subspan((std::size_t{super.journal.at} + 1 + start) * super.fragment_bytes);
       const std::size_t fragments = load32(ring, 24);
       if (fragments < 2 || fragments * super.fragment_bytes > ring.size()) continue;
       const std::size_t body = (fragments - 1) * super.fragment_bytes;
@@ -102,7 +104,8 @@ struct JournalTarget {
     EXPECT_LT(store.requests() + mounted.requests(), 200'000U) << "far too many requests";
     if (!repaired) return 1 + fuzz::novelty(repaired.error().problem);
     std::uint64_t kind = replayed ? 1 : 2 + fuzz::novelty(replayed.error().problem);
-    for (const Finding& finding : repaired->findings) kind ^= 16ULL << static_cast<unsigned>(finding.kind);
+    for (const Finding& finding : repaired->findings)
+      kind ^= 16ULL << static_cast<unsigned>(finding.kind);
     if (repaired->unrepaired) return kind;
     const auto after = fsck.check(store);
     EXPECT_TRUE(after && after->nothing_found())

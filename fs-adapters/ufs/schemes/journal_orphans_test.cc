@@ -1,5 +1,5 @@
-// Files that are open without a name, in the journal of a mounted file system: every transaction lists them,
-// and whoever replays releases them.
+// Files that are open without a name, in the journal of a mounted file system: every transaction
+// lists them, and whoever replays releases them.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -11,7 +11,8 @@ using bench::Mounted;
 using bench::MountedOptions;
 
 TEST(JournalOrphans, AreReleasedByAReplayAndKeepTheRingShort) {
-  Mounted m(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}), {.device_bytes = 4 << 20});
+  Mounted m(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}),
+            {.device_bytes = 4 << 20});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -41,8 +42,8 @@ constexpr int kInodesInABlock = 4096 / static_cast<int>(kInodeBytes);
 constexpr int kBlocksOfInodes = 78;
 constexpr std::uint64_t kRingBytes = 800 << 10;
 
-/// With so much room for inodes that a transaction of theirs alone, and of as many data as one takes, fills
-/// more than half of the ring.
+/// With so much room for inodes that a transaction of theirs alone, and of as many data as one
+/// takes, fills more than half of the ring.
 MountedOptions many_inodes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -59,13 +60,15 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Data, which find room in the transaction as long as it is short, and then one inode in each block.
+/// Data, which find room in the transaction as long as it is short, and then one inode in each
+/// block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
   ASSERT_TRUE(file);
-  EXPECT_TRUE(
-      fs.pwrite(*file, 0, bench::bytes_of(std::string(kRingBytes / 8 - 4096, static_cast<char>(mode)))));
-  for (int i = 0; i < kBlocksOfInodes; ++i) EXPECT_TRUE(fs.chmod(numbered(i * kInodesInABlock), mode));
+  EXPECT_TRUE(fs.pwrite(
+      *file, 0, bench::bytes_of(std::string(kRingBytes / 8 - 4096, static_cast<char>(mode)))));
+  for (int i = 0; i < kBlocksOfInodes; ++i)
+    EXPECT_TRUE(fs.chmod(numbered(i * kInodesInABlock), mode));
   EXPECT_TRUE(fs.fsync(*file));
   EXPECT_TRUE(fs.close(*file));
 }
@@ -99,8 +102,8 @@ void expect_released(const Mounted& cut, const Room& before) {
   }
 }
 
-/// One transaction that would hold more than half of the ring as long as a file without a name is open: a
-/// list of such files takes its place. That file is cut shorter meanwhile, step by step.
+/// One transaction that would hold more than half of the ring as long as a file without a name is
+/// open: a list of such files takes its place. That file is cut shorter meanwhile, step by step.
 TEST(JournalOrphans, AreListedAnewWhenTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();
@@ -110,7 +113,8 @@ TEST(JournalOrphans, AreListedAnewWhenTheirTransactionIsTooLongToStay) {
   m.as_user([&] {
     for (int i = 0; i < 16; ++i) EXPECT_TRUE(fs.mkdir("d" + std::to_string(i), 0755));
     bench::put_file(fs, "data", std::string(kRingBytes / 8, 'd'));
-    for (int i = 0; i < kBlocksOfInodes * kInodesInABlock; ++i) bench::put_file(fs, numbered(i), "");
+    for (int i = 0; i < kBlocksOfInodes * kInodesInABlock; ++i)
+      bench::put_file(fs, numbered(i), "");
     EXPECT_TRUE(fs.sync());
     before.emplace(*fs.space());
     bench::put_file(fs, "gone", std::string(200'000, 'g'));

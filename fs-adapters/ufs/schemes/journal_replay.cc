@@ -21,7 +21,8 @@ void Redo::add(const std::vector<JournalTransaction>& transactions) {
   const std::size_t unit = geometry_.fragment_bytes();
   for (const JournalTransaction& transaction : transactions) {
     for (const Extent& run : transaction.revoked)
-      fragments_.erase(fragments_.lower_bound(run.at), fragments_.lower_bound(run.at + run.fragments));
+      fragments_.erase(fragments_.lower_bound(run.at),
+                       fragments_.lower_bound(run.at + run.fragments));
     for (const JournalImage& image : transaction.images)
       for (std::size_t at = 0; at < image.bytes.size(); at += unit)
         fragments_[image.home + static_cast<FragmentAddress>(at / unit)] =
@@ -33,7 +34,8 @@ void Redo::put(FragmentAddress at, std::span<const std::byte> bytes) {
   const std::size_t unit = geometry_.fragment_bytes();
   const auto& kept = kept_.emplace_back(bytes.begin(), bytes.end());
   for (std::size_t from = 0; from < kept.size(); from += unit)
-    fragments_[at + static_cast<FragmentAddress>(from / unit)] = std::span(kept).subspan(from, unit);
+    fragments_[at + static_cast<FragmentAddress>(from / unit)] =
+        std::span(kept).subspan(from, unit);
 }
 
 void Redo::patch(std::uint64_t lba, std::span<std::byte> bytes) const {
@@ -42,7 +44,8 @@ void Redo::patch(std::uint64_t lba, std::span<std::byte> bytes) const {
   for (auto at = fragments_.lower_bound(first); at != fragments_.end(); ++at) {
     const std::uint64_t from = geometry_.byte_of(at->first);
     if (from >= end) return;
-    const std::uint64_t start = std::max(begin, from), stop = std::min(end, from + at->second.size());
+    const std::uint64_t start = std::max(begin, from),
+                        stop = std::min(end, from + at->second.size());
     std::memcpy(bytes.data() + (start - begin), at->second.data() + (start - from), stop - start);
   }
 }
@@ -68,7 +71,8 @@ std::vector<JournalImage> Redo::images() const {
 // --- orphans
 
 Result<void> Redo::write_to(model::SectorStore& store) const {
-  for (const JournalImage& image : images()) TRY(store.write(geometry_.lba_of(image.home), image.bytes));
+  for (const JournalImage& image : images())
+    TRY(store.write(geometry_.lba_of(image.home), image.bytes));
   return {};
 }
 
@@ -107,9 +111,11 @@ Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
     if (at % geometry_.fragments_per_block() != 0) return {};
     TRY(read(at, pointers));
   }
-  if (auto done = release_run(at, geometry_.fragments_per_block(), was_used); !done || !was_used) return done;
+  if (auto done = release_run(at, geometry_.fragments_per_block(), was_used); !done || !was_used)
+    return done;
   for (std::size_t i = 0; i + 4 <= pointers.size(); i += 4)
-    if (const FragmentAddress child = load32(pointers, i); child != 0) TRY(release_tree(child, levels - 1));
+    if (const FragmentAddress child = load32(pointers, i); child != 0)
+      TRY(release_tree(child, levels - 1));
   return {};
 }
 
@@ -142,8 +148,8 @@ Result<void> Redo::release(InodeNumber number) {
   });
 }
 
-Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents, const Superblock& superblock,
-                                            const Redo& disk) {
+Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
+                                            const Superblock& superblock, const Redo& disk) {
   if (contents.transactions.empty()) return std::vector<InodeNumber>();
   const JournalTransaction& last = contents.transactions.back();
   if (!last.too_many_orphans) return last.orphans;
@@ -171,7 +177,8 @@ Result<void> Redo::count(Superblock& superblock) {
       const Summary totals = map.totals();
       all.directories += totals.directories, all.free_blocks += totals.free_blocks;
       all.free_inodes += totals.free_inodes, all.free_fragments += totals.free_fragments;
-      encode_summary(totals, std::span(area).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes));
+      encode_summary(totals,
+                     std::span(area).subspan(std::size_t{group} * kSummaryBytes, kSummaryBytes));
       return false;
     });
     if (!counted) return counted;
@@ -216,7 +223,8 @@ class Replay {
   }
 
  private:
-  /// Commits a transaction behind the last one. What came before is in its place: it becomes the tail.
+  /// Commits a transaction behind the last one. What came before is in its place: it becomes the
+  /// tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
     transaction.sequence = contents.transactions.back().sequence + 1;
@@ -224,11 +232,13 @@ class Replay {
     const auto count = static_cast<std::uint32_t>(bytes.size() / ring_.fragment_bytes());
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
-    if (count + used > ring_.fragments()) return {};  // only a damaged journal is so full: fsck looks on
+    if (count + used > ring_.fragments())
+      return {};  // only a damaged journal is so full: fsck looks on
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));
-    const auto body = std::span<const std::byte>(bytes).first(bytes.size() - ring_.fragment_bytes());
+    const auto body =
+        std::span<const std::byte>(bytes).first(bytes.size() - ring_.fragment_bytes());
     TRY(write_to_ring(store_, ring_, contents.head, body));
     const std::uint32_t record = ring_.after(contents.head, count - 1);
     TRY(write_to_ring(store_, ring_, record, std::span(bytes).subspan(body.size())));
@@ -251,8 +261,8 @@ class Replay {
         orphans.pop_back();
       }
       const bool more = too_many && !orphans.empty();
-      if (auto done =
-              commit(contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
+      if (auto done = commit(
+              contents, {.images = step.images(), .orphans = listed(), .too_many_orphans = more});
           !done)
         return done;
       TRY(step.write_to(store_));
@@ -268,7 +278,8 @@ class Replay {
 
 }  // namespace
 
-Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock, ReplayFor whom) {
+Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock,
+                                    ReplayFor whom) {
   return Replay(store, superblock).run(whom);
 }
 

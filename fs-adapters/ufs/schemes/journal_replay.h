@@ -1,5 +1,6 @@
 #pragma once
-// After a cut: what the journal says is brought to its place, and what nobody will come back for is released.
+// After a cut: what the journal says is brought to its place, and what nobody will come back for is
+// released.
 //
 //   1  find the end: transactions from the tail on whose commit records are there
 //   2  collect what they revoke
@@ -8,10 +9,11 @@
 //   5  the counts of free blocks and inodes, which no transaction carries, from the groups' headers
 //   6  an empty journal
 //
-// Everything may be cut and begun again: steps 1 to 3 and 5 write the same each time, step 4 commits what it
-// does to the journal before it does it, and the journal is emptied last.
+// Everything may be cut and begun again: steps 1 to 3 and 5 write the same each time, step 4
+// commits what it does to the journal before it does it, and the journal is emptied last.
 //
-// A check that may change nothing sees the disk through a Redo, which holds what a replay would write.
+// A check that may change nothing sees the disk through a Redo, which holds what a replay would
+// write.
 
 #include <deque>
 #include <map>
@@ -42,8 +44,9 @@ class Redo {
   Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
 
-  /// Step 4: an inode that is allocated and has no links; others are left alone. What a damaged inode leads
-  /// to outside of the data is left alone, too. An Error: the store, or a group's header is invalid.
+  /// Step 4: an inode that is allocated and has no links; others are left alone. What a damaged
+  /// inode leads to outside of the data is left alone, too. An Error: the store, or a group's
+  /// header is invalid.
   Result<void> release(InodeNumber number);
   /// Step 5: what is to be in the summary area is put, the superblock's totals are set.
   Result<void> count(Superblock& superblock);
@@ -62,8 +65,8 @@ class Redo {
 };
 
 /// Those of step 4.
-Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents, const Superblock& superblock,
-                                            const Redo& disk);
+Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
+                                            const Superblock& superblock, const Redo& disk);
 
 /// What became of a journal.
 struct ReplayReport {
@@ -72,12 +75,15 @@ struct ReplayReport {
   std::string damage;  ///< what was not replayed, and why
 };
 
-/// For whom. `mount`: a committed transaction that is invalid is an Error before anything is written, and
-/// the superblock says "clean" when all is in its place, before the journal is emptied. `repair`: continues
-/// with the transactions before it, and leaves it to who repairs to say "clean".
+/// For whom. `mount`: a committed transaction that is invalid is an Error before anything is
+/// written, and the superblock says "clean" when all is in its place, before the journal is
+/// emptied. `repair`: continues with the transactions before it, and leaves it to who repairs to
+/// say "clean".
 enum class ReplayFor : std::uint8_t { mount, repair };
 
-/// Steps 1 to 6; `superblock` gets the counts. An Error: the store failed, or the journal is damaged.
-Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock, ReplayFor whom);
+/// Steps 1 to 6; `superblock` gets the counts. An Error: the store failed, or the journal is
+/// damaged.
+Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock,
+                                    ReplayFor whom);
 
 }  // namespace headcrash::ufs

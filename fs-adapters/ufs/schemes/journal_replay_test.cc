@@ -1,4 +1,5 @@
-// Replays: of what a mounted file system left behind, cut anywhere, damaged, and beside what a mount does.
+// Replays: of what a mounted file system left behind, cut anywhere, damaged, and beside what a
+// mount does.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -26,14 +27,16 @@ std::vector<std::byte> bytes_of_store(const model::SectorStore& store) {
   return all;
 }
 
-/// Names and files, some of them gone and still open, one with indirect blocks; then the power goes.
+/// Names and files, some of them gone and still open, one with indirect blocks; then the power
+/// goes.
 std::vector<std::byte> left_behind() {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
     EXPECT_TRUE(fs.mkdir("d", 0755));
-    for (int i = 0; i < 20; ++i) bench::put_file(fs, "d/f" + std::to_string(i), std::string(i * 700, 'f'));
+    for (int i = 0; i < 20; ++i)
+      bench::put_file(fs, "d/f" + std::to_string(i), std::string(i * 700, 'f'));
     for (const char* name : {"open1", "open2"}) {
       const auto file = fs.open(name, {.create = true});
       ASSERT_TRUE(file);
@@ -56,13 +59,15 @@ std::unique_ptr<media::MemoryStore> store_of(const std::vector<std::byte>& bytes
 }
 
 /// Everything but the journal's own area.
-void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, const Superblock& super,
-                 const std::string& what) {
+void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
+                 const Superblock& super, const std::string& what) {
   const std::size_t from = super.journal.at, end = from + super.journal.fragments;
   ASSERT_EQ(a.size(), b.size()) << what;
   for (std::size_t i = 0, at = 0; at < a.size(); ++i, at += super.fragment_bytes)
     if (i < from || i >= end) {
-      ASSERT_EQ(std::memcmp(&a[at], &b[at], std::min<std::size_t>(super.fragment_bytes, a.size() - at)), 0)
+      ASSERT_EQ(
+          std::memcmp(&a[at], &b[at], std::min<std::size_t>(super.fragment_bytes, a.size() - at)),
+          0)
           << what << ": fragment " << i;
     }
 }
@@ -107,7 +112,8 @@ TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
         << "cut after " << cuts
         << " sectors: " << (seen ? bench::findings_of(*seen) : seen.error().message());
     ASSERT_TRUE(fsck.run(*store, {.repair = true})) << "cut after " << cuts << " sectors";
-    expect_same(bytes_of_store(*store), expected, super, "cut after " + std::to_string(cuts) + " sectors");
+    expect_same(bytes_of_store(*store), expected, super,
+                "cut after " + std::to_string(cuts) + " sectors");
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(cuts, 60U);
@@ -163,7 +169,8 @@ TEST(JournalReplay, AnotherSchemesMountReplaysToo) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount by a scheme without a journal ends in a cut: what an older journal holds is not brought back.
+/// A mount by a scheme without a journal ends in a cut: what an older journal holds is not brought
+/// back.
 TEST(JournalReplay, AnUnusedJournalDoesNotSpeakForAnotherScheme) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
@@ -192,13 +199,14 @@ struct ByHand {
   }
   static JournalImage image(FragmentAddress at, std::uint32_t fragments, char letter) {
     return {.home = at,
-            .bytes = std::vector<std::byte>(std::size_t{fragments} * 1024, static_cast<std::byte>(letter))};
+            .bytes = std::vector<std::byte>(std::size_t{fragments} * 1024,
+                                            static_cast<std::byte>(letter))};
   }
   std::string replayed(std::uint32_t fragments) {
-    EXPECT_TRUE(
-        write_journal_superblock(*store, super, {.in_use = true, .fragments = super.journal.fragments}));
-    EXPECT_TRUE(
-        store->write(home * 2, std::vector<std::byte>(std::size_t{fragments} * 1024, std::byte{'.'})));
+    EXPECT_TRUE(write_journal_superblock(*store, super,
+                                         {.in_use = true, .fragments = super.journal.fragments}));
+    EXPECT_TRUE(store->write(
+        home * 2, std::vector<std::byte>(std::size_t{fragments} * 1024, std::byte{'.'})));
     EXPECT_TRUE(replay_journal(*store, super, ReplayFor::repair));
     std::string letters;
     for (std::uint32_t i = 0; i < fragments; ++i) {
@@ -218,8 +226,8 @@ struct ByHand {
 TEST(JournalReplay, RevokedFragmentsKeepWhatTheyHold) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
-  disk.log(
-      {.images = {ByHand::image(disk.home + 4, 1, 'b')}, .revoked = {{.at = disk.home + 1, .fragments = 2}}});
+  disk.log({.images = {ByHand::image(disk.home + 4, 1, 'b')},
+            .revoked = {{.at = disk.home + 1, .fragments = 2}}});
   EXPECT_EQ(disk.replayed(6), "a..ab.");
 }
 
@@ -238,7 +246,8 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Committed contents that are damaged: a mount fails with an error, a repair continues without them.
+/// Committed contents that are damaged: a mount fails with an error, a repair continues without
+/// them.
 TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();
@@ -252,7 +261,8 @@ TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   m.as_user([&] {
     const auto mounted = FileSystem::mount(m.system, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
-    EXPECT_NE(mounted.error().message().find("transaction"), std::string::npos) << mounted.error().message();
+    EXPECT_NE(mounted.error().message().find("transaction"), std::string::npos)
+        << mounted.error().message();
     EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
   });
   const auto store = store_of(left);
@@ -272,7 +282,8 @@ TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
   m.as_user([&] {
     const auto mounted = FileSystem::mount(m.system, {.scheme = SchemeKind::journal});
     ASSERT_FALSE(mounted);
-    EXPECT_NE(mounted.error().message().find("checksum"), std::string::npos) << mounted.error().message();
+    EXPECT_NE(mounted.error().message().find("checksum"), std::string::npos)
+        << mounted.error().message();
   });
   const auto repaired = Fsck().run(*m.store, {.repair = true});
   ASSERT_TRUE(repaired) << repaired.error().message();
@@ -308,7 +319,8 @@ TEST(JournalReplay, TooManyOrphansForAListAreLookedFor) {
                           .sequence = contents->transactions.back().sequence + 1,
                           .too_many_orphans = true};
   ASSERT_EQ(contents->transactions.back().orphans.size(), 2U);
-  ASSERT_TRUE(write_to_ring(*store, JournalRing(super), contents->head, encode_transaction(last, 1024)));
+  ASSERT_TRUE(
+      write_to_ring(*store, JournalRing(super), contents->head, encode_transaction(last, 1024)));
   const auto repaired = Fsck().run(*store, {.repair = true});
   ASSERT_TRUE(repaired);
   EXPECT_TRUE(repaired->nothing_found()) << bench::findings_of(*repaired);

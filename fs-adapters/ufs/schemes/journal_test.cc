@@ -1,4 +1,5 @@
-// The journal of a mounted file system: when it commits, what may be written before, its ring and its room.
+// The journal of a mounted file system: when it commits, what may be written before, its ring and
+// its room.
 
 #include "fs-adapters/ufs/schemes/journal.h"
 
@@ -59,7 +60,8 @@ TEST(JournalCommits, NothingIsInItsPlaceBefore) {
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
-    for (int i = 0; i < 8; ++i) bench::put_file(fs, "f" + std::to_string(i), std::string(9000, 'x'));
+    for (int i = 0; i < 8; ++i)
+      bench::put_file(fs, "f" + std::to_string(i), std::string(9000, 'x'));
     wait(m, 100);  // sweeps, and a cache that is too small
     EXPECT_EQ(counters(m).commits, 0U);
     const auto raw = ImageReader::open(*m.store);
@@ -70,7 +72,8 @@ TEST(JournalCommits, NothingIsInItsPlaceBefore) {
     EXPECT_EQ(counters(m).commits, 1U);
     EXPECT_FALSE(ImageReader::open(*m.store)->lookup("f0")) << "in the journal only";
     wait(m, 100);
-    EXPECT_TRUE(ImageReader::open(*m.store)->lookup("f0")) << "the sweep has brought it to its place";
+    EXPECT_TRUE(ImageReader::open(*m.store)->lookup("f0"))
+        << "the sweep has brought it to its place";
   });
   m.unmount();
   bench::expect_clean(*m.store);
@@ -106,7 +109,8 @@ void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
         break;
       case 5:
       case 6:
-        (void)fs.rename(path(), path(), random() % 3 == 0 ? RenameMode::exchange : RenameMode::replace);
+        (void)fs.rename(path(), path(),
+                        random() % 3 == 0 ? RenameMode::exchange : RenameMode::replace);
         break;
       default:
         (void)fs.link(path(), path());
@@ -138,7 +142,8 @@ TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
         m.executor.sleep_until(m.executor.now() + model::kMillisecondNs);
         const auto seen = fsck.check(*m.store);
         EXPECT_TRUE(seen && seen->nothing_found())
-            << "state " << states << ": " << (seen ? bench::findings_of(*seen) : seen.error().message());
+            << "state " << states << ": "
+            << (seen ? bench::findings_of(*seen) : seen.error().message());
       }
     });
     EXPECT_GT(states, 50);
@@ -149,7 +154,8 @@ TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
 
 TEST(JournalCommits, DataOfNewBlocksComeFirst) {
   for (const auto contents : {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
-    Mounted m(journalled({.contents = contents}), {.syncer = {.policy = os::SyncerOptions::Policy::none}});
+    Mounted m(journalled({.contents = contents}),
+              {.syncer = {.policy = os::SyncerOptions::Policy::none}});
     m.mount();
     m.as_user([&] {
       bench::put_file(*m.file_system, "file", std::string(50'000, 'd'));
@@ -168,7 +174,8 @@ TEST(JournalCommits, DataOfNewBlocksComeFirst) {
   }
 }
 
-/// A block that was a directory's becomes a file's: without the revoke the replay puts the directory back.
+/// A block that was a directory's becomes a file's: without the revoke the replay puts the
+/// directory back.
 TEST(JournalRevokes, KeepReplaysFromOldMetadata) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}),
             {.device_bytes = 2 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -190,7 +197,8 @@ TEST(JournalRevokes, KeepReplaysFromOldMetadata) {
       kept = std::string(30'000, static_cast<char>('a' + i % 26));
       bench::put_file(fs, "big" + std::to_string(i), kept);
     }
-    for (int i = 0; i < 12; ++i) bench::put_file(fs, "small" + std::to_string(i), std::string(1000, 's'));
+    for (int i = 0; i < 12; ++i)
+      bench::put_file(fs, "small" + std::to_string(i), std::string(1000, 's'));
     commit("three");
     EXPECT_EQ(counters(m).tail_writes, 0U) << "the directories' images are still in the ring";
     auto image = copy_of(*m.store);
@@ -229,7 +237,8 @@ TEST(JournalFrees, AreUsedAgainOnlyAfterTheirCommit) {
     EXPECT_TRUE(fs.fsync(*file));
     auto image = copy_of(*m.store);
     (void)replayed(image);
-    for (const FragmentAddress at : blocks(*image, "new")) EXPECT_FALSE(at != 0 && before.contains(at)) << at;
+    for (const FragmentAddress at : blocks(*image, "new"))
+      EXPECT_FALSE(at != 0 && before.contains(at)) << at;
   });
   m.unmount();
   bench::expect_clean(*m.store);
@@ -305,8 +314,10 @@ TEST(JournalRing, IsNotHeldUpByABlockThatKeepsChanging) {
 }
 
 TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
-  const MkfsOptions mkfs{
-      .block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 65536, .group_bytes = 4 << 20};
+  const MkfsOptions mkfs{.block_bytes = 4096,
+                         .fragment_bytes = 1024,
+                         .bytes_per_inode = 65536,
+                         .group_bytes = 4 << 20};
   Mounted m(journalled(), {.device_bytes = 48 << 20, .mkfs = mkfs, .cache_bytes = 2 << 20});
   m.mount();
   m.as_user([&] {
@@ -314,7 +325,8 @@ TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
     const auto file = fs.open("long", {.create = true});
     ASSERT_TRUE(file);
     const std::string part(1 << 20, 'l');
-    for (std::uint64_t i = 0; i < 30; ++i) EXPECT_TRUE(fs.pwrite(*file, i << 20, bench::bytes_of(part)));
+    for (std::uint64_t i = 0; i < 30; ++i)
+      EXPECT_TRUE(fs.pwrite(*file, i << 20, bench::bytes_of(part)));
     EXPECT_TRUE(fs.sync());
     const std::uint64_t before = counters(m).commits;
     EXPECT_TRUE(fs.truncate(*file, 5'000'000));
@@ -354,7 +366,8 @@ TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
   bench::expect_clean(*m.store);
 }
 
-/// What the driver is asked for: w a write into the ring, c its commit record, f a flush, d data, or a blank.
+/// What the driver is asked for: w a write into the ring, c its commit record, f a flush, d data,
+/// or a blank.
 char letter_of(const Superblock& super, const os::BlockRequest& request) {
   if (request.op == model::Op::flush) return 'f';
   if (request.op != model::Op::write) return ' ';
@@ -415,8 +428,8 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// The next transaction frees blocks whose data the commit is still waiting for, and writes new ones under the
-/// same keys: the cache knows the newest write of a block only.
+/// The next transaction frees blocks whose data the commit is still waiting for, and writes new
+/// ones under the same keys: the cache knows the newest write of a block only.
 TEST(JournalCommits, WaitForDataOfBlocksThatAreFreedMeanwhile) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     auto setup = journalled({.interval_ns = 1000 * model::kSecondNs});

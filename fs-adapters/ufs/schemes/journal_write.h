@@ -18,12 +18,13 @@ class Journal::LogWrite final : private os::DiskDone {
            WriteKind kind = WriteKind::log)
       : volume_(volume) {
     volume.cpu.charge(os::Cost::request_issued);
-    const os::BlockRequest request{.op = model::Op::write,
-                                   .lba = lba,
-                                   .sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes),
-                                   .into = {},
-                                   .data = bytes,
-                                   .kind = static_cast<std::uint8_t>(kind)};
+    const os::BlockRequest request{
+        .op = model::Op::write,
+        .lba = lba,
+        .sectors = static_cast<std::uint32_t>(bytes.size() / kSectorBytes),
+        .into = {},
+        .data = bytes,
+        .kind = static_cast<std::uint8_t>(kind)};
     id_ = volume.disk.issue(request, {}, *this);
   }
   LogWrite(const LogWrite&) = delete;

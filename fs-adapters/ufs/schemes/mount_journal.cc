@@ -1,4 +1,5 @@
-// Through the driver, so that the disk takes its time for a replay as for all else (mount_journal.h).
+// Through the driver, so that the disk takes its time for a replay as for all else
+// (mount_journal.h).
 
 #include "fs-adapters/ufs/schemes/mount_journal.h"
 
@@ -20,11 +21,13 @@ Result<void> find_log_device(const os::System& system, const MountOptions& optio
                 "give that device, too (log=)");
   const bool wanted = options.options.journal.place == JournalOptions::Place::external;
   if (options.scheme == SchemeKind::journal && wanted && !external)
-    return fail("ufs", "it has no log on a device of its own", "make it with mkfs's external-journal");
+    return fail("ufs", "it has no log on a device of its own",
+                "make it with mkfs's external-journal");
   return {};
 }
 
-Result<JournalSuperblock> read_superblock(const os::FiberStore& store, const Superblock& superblock) {
+Result<JournalSuperblock> read_superblock(const os::FiberStore& store,
+                                          const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   TRY(store.read(JournalRing(superblock).superblock_lba(), sector));
   return decode_journal_superblock(sector, superblock);
@@ -46,7 +49,8 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
     TRY(add_journal(store, superblock, 0));
   }
   if (journals && superblock.journal.fragments < journal_fragments_min(superblock))
-    return fail("journal", "is too short for its groups", "make the file system again with a longer journal");
+    return fail("journal", "is too short for its groups",
+                "make the file system again with a longer journal");
   if (!superblock.clean) {
     TRY(replay_journal(store, superblock, ReplayFor::mount));
   }

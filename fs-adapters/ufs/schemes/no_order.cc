@@ -16,7 +16,8 @@ VfsResult<void> NoOrder::directory_grown(Operation&, CoreInode& directory, std::
   return volume_.inodes.write_delayed(directory);
 }
 
-VfsResult<void> NoOrder::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
+VfsResult<void> NoOrder::blocks_removed(Operation&, const BlockRemoval& removal,
+                                        os::HeldBuffer holder) {
   if (holder)
     volume_.cache.write_delayed(std::move(holder));
   else

@@ -38,7 +38,8 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, boo
   auto buffer = volume_.inodes.copy_to_block(inode);
   if (!buffer) return pass_on_errno(buffer);
   const os::BufferKey key = buffer->key();
-  const os::RequestId id = sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
+  const os::RequestId id =
+      sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
             "chains: what an inode comes after goes with its write");
   return id;
@@ -92,8 +93,8 @@ SchedulerChains::After SchedulerChains::freed_before(const Extent& extent) const
 
 void SchedulerChains::forget_complete() {
   const auto entries = [&] {
-    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + made_.size() + moved_out_.size() +
-           blocks_.size();
+    return freed_fragments_.size() + freed_inodes_.size() + names_.size() + made_.size() +
+           moved_out_.size() + blocks_.size();
   };
   if (entries() < forget_at_) return;
   const auto complete = [&](const auto& entry) { return !volume_.disk.pending(entry.second); };
@@ -110,7 +111,8 @@ void SchedulerChains::forget_complete() {
   forget_at_ = std::max<std::size_t>(4096, entries() * 2);
 }
 
-VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&, const BlockAllocation& allocation,
+VfsResult<os::HeldBuffer> SchedulerChains::block_allocated(Operation&,
+                                                           const BlockAllocation& allocation,
                                                            os::HeldBuffer block) {
   const Extent fresh = ZeroPage::new_part(allocation);
   After pointer = freed_before(fresh);
@@ -142,7 +144,8 @@ VfsResult<void> SchedulerChains::directory_grown(Operation&, CoreInode& director
   }
   const auto id = send_inode(directory);
   if (!id) return pass_on_errno(id);
-  const auto last = static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
+  const auto last =
+      static_cast<std::int64_t>(volume_.geometry.blocks_of_size(directory.disk.size_bytes)) - 1;
   blocks_[Volume::block_of(directory.number, last)].add(volume_.disk, *id);
   return {};
 }
@@ -159,8 +162,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// What must be on the disk before a block in which the entry names something else, or nothing, any more: the
-/// other name of what has moved; of a directory that goes, the other names of what was in it.
+/// What must be on the disk before a block in which the entry names something else, or nothing, any
+/// more: the other name of what has moved; of a directory that goes, the other names of what was in
+/// it.
 void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {

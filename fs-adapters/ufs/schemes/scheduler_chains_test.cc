@@ -18,9 +18,11 @@ class Chains final : public os::DiskTracer {
     std::vector<os::RequestId> after;
     bool barrier = false;
   };
-  void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override {
+  void issued(os::RequestId id, const os::BlockRequest& request,
+              const os::Ordering& ordering) override {
     if (request.op != model::Op::write) return;
-    requests_.push_back({id, request.lba, {ordering.after.begin(), ordering.after.end()}, ordering.barrier});
+    requests_.push_back(
+        {id, request.lba, {ordering.after.begin(), ordering.after.end()}, ordering.barrier});
   }
   void completed(const os::DiskTrace& request) override {
     if (request.status == model::Status::ok) arrived.push_back(request.lba);
@@ -51,7 +53,8 @@ bool follows(const Chains::Request& later, const Chains::Request& earlier) {
 }
 
 struct ChainsWorld {
-  explicit ChainsWorld(std::string_view scheme = "chains-cb") : ChainsWorld(bench::setup_named(scheme)) {}
+  explicit ChainsWorld(std::string_view scheme = "chains-cb")
+      : ChainsWorld(bench::setup_named(scheme)) {}
   explicit ChainsWorld(const bench::Setup& setup)
       : m(setup, {.mkfs = {.block_bytes = 4096,
                            .fragment_bytes = 1024,
@@ -66,7 +69,9 @@ struct ChainsWorld {
   ~ChainsWorld() { m.queue.trace(nullptr); }
   FileSystem& fs() { return *m.file_system; }
   Volume& volume() { return fs().volume(); }
-  InodeNumber number_of(const std::string& path) { return static_cast<InodeNumber>(fs().stat(path)->inode); }
+  InodeNumber number_of(const std::string& path) {
+    return static_cast<InodeNumber>(fs().stat(path)->inode);
+  }
   std::uint64_t inode_lba(InodeNumber number) {
     return volume().lba(static_cast<FragmentAddress>(volume().inodes.block_key(number).block));
   }
@@ -86,8 +91,8 @@ TEST(SchedulerChains, R3AnEntryComesAfterItsInode) {
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", "text");
     w.write(kRootInode);
-    EXPECT_TRUE(
-        follows(w.chains.last(w.block_lba(kRootInode)), w.chains.last(w.inode_lba(w.number_of("a")))));
+    EXPECT_TRUE(follows(w.chains.last(w.block_lba(kRootInode)),
+                        w.chains.last(w.inode_lba(w.number_of("a")))));
   });
 }
 
@@ -162,9 +167,10 @@ TEST(SchedulerChains, R1ADirectoryGoesAfterTheNamesThatHaveMovedOutOfIt) {
   });
 }
 
-/// Until the old name is gone a repair may take either. It lies in another block than the new one, and
-/// nothing is written with the file that would come after both: the ".." stays, as does the parent's count,
-/// and the directory's own lies in another block than the file's inode. The driver takes what it likes.
+/// Until the old name is gone a repair may take either. It lies in another block than the new one,
+/// and nothing is written with the file that would come after both: the ".." stays, as does the
+/// parent's count, and the directory's own lies in another block than the file's inode. The driver
+/// takes what it likes.
 TEST(SchedulerChains, AnFsyncBelowADirectoryThatHasMovedWaitsForTheOldNameToGo) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
@@ -172,7 +178,9 @@ TEST(SchedulerChains, AnFsyncBelowADirectoryThatHasMovedWaitsForTheOldNameToGo) 
     setup.queue.seed = seed;
     ChainsWorld w(setup);
     w.m.as_user([&] {
-      const auto long_name = [](char of) { return "p/" + std::string(250, of); };  // it fills a chunk
+      const auto long_name = [](char of) {
+        return "p/" + std::string(250, of);
+      };  // it fills a chunk
       EXPECT_TRUE(w.fs().mkdir("p", 0755) && w.fs().mkdir("p/d", 0755));
       bench::put_file(w.fs(), "f", "text");
       EXPECT_TRUE(w.fs().rename("f", "p/d/f", RenameMode::replace));
@@ -231,8 +239,8 @@ TEST(SchedulerChains, R2OrABarrierHoldsEverybodyBack) {
   });
 }
 
-/// The driver has forgotten a request that is complete, failed or not: what is issued later could not be held
-/// back by it. So nothing is issued any more.
+/// The driver has forgotten a request that is complete, failed or not: what is issued later could
+/// not be held back by it. So nothing is issued any more.
 TEST(SchedulerChains, AfterAFailedWriteNothingThatNeedsItIsWritten) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;
@@ -258,7 +266,8 @@ TEST(SchedulerChains, AfterAFailedWriteNothingThatNeedsItIsWritten) {
   }
 }
 
-/// Data of a fragment that moves: the pointer relies on them, and is written after they have failed.
+/// Data of a fragment that moves: the pointer relies on them, and is written after they have
+/// failed.
 TEST(SchedulerChains, AFailedWriteOfMovedDataStopsThePointer) {
   ChainsWorld w("chains");
   w.m.as_user([&] {

@@ -21,7 +21,8 @@ VfsResult<void> SchedulerFlag::send_inode(tree::CoreInode& inode) {
   return {};
 }
 
-VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&, const BlockAllocation& allocation,
+VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&,
+                                                         const BlockAllocation& allocation,
                                                          os::HeldBuffer block) {
   if (allocation.kind == BlockKind::data && !allocation.moved()) {
     if (options_.allocation_initialization) zeroes_.issue(ZeroPage::new_part(allocation), kFlagged);
@@ -35,7 +36,8 @@ VfsResult<os::HeldBuffer> SchedulerFlag::block_allocated(Operation&, const Block
 VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory, std::uint64_t) {
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
     if (volume_.send_if_dirty(holder, kFlagged) != 0) continue;
-    volume_.disk.wait_for(volume_.cache.being_written(holder));  // the syncer has sent it without a flag
+    volume_.disk.wait_for(
+        volume_.cache.being_written(holder));  // the syncer has sent it without a flag
   }
   return send_inode(directory);
 }

@@ -1,11 +1,11 @@
 #pragma once
-// Scheduler Flag: what Conventional waits for is sent without waiting, with a flag that forbids the driver to
-// let later writes overtake it (Ganger and Patt 1994, section 3.1).
+// Scheduler Flag: what Conventional waits for is sent without waiting, with a flag that forbids the
+// driver to let later writes overtake it (Ganger and Patt 1994, section 3.1).
 //
-// Every write that something later depends on has the flag, which is what `Part` asks for and enough for
-// `Full` and `Back`; which of them it means, and whether reads may pass, is the queue's (disk_queue.h),
-// whether blocks are locked meanwhile the cache's (-CB). What is freed can be used again at once: whatever
-// its new owner writes, it writes later.
+// Every write that something later depends on has the flag, which is what `Part` asks for and
+// enough for `Full` and `Back`; which of them it means, and whether reads may pass, is the queue's
+// (disk_queue.h), whether blocks are locked meanwhile the cache's (-CB). What is freed can be used
+// again at once: whatever its new owner writes, it writes later.
 //
 //   create    inode F, directory's block L          F: asynchronous with the flag; L: the last write of a
 //   mkdir     its block F, inode F, parent's F, L      series, LastWrite of the options; D: delayed
@@ -40,7 +40,8 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  os::RequestId last_path_ = 0;  ///< the last write of a directory's names that moved it: fsync waits for it
+  os::RequestId last_path_ =
+      0;  ///< the last write of a directory's names that moved it: fsync waits for it
   ZeroPage zeroes_;
 };
 

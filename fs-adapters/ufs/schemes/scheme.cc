@@ -21,7 +21,8 @@ VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
 }
 
 VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
-  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode)) TRY(volume.write_if_dirty(key));
+  for (const os::BufferKey& key : unwritten_indirect_blocks(volume, inode))
+    TRY(volume.write_if_dirty(key));
   return write_inode(volume, inode);
 }
 
@@ -54,7 +55,8 @@ VfsResult<void> Scheme::write_with_names(Operation& operation, CoreInode& inode)
   return {};
 }
 
-VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted) {
+VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode,
+                                      std::uint64_t noted) {
   const std::vector<InodeNumber> way = volume_.names.way_of(inode);
   for (const InodeNumber one : way)
     for (const PendingName& name : volume_.names.of(one)) {
@@ -84,9 +86,10 @@ VfsResult<void> Scheme::bmap_ended(CoreInode&) {
 }
 
 bool Scheme::before_write(os::Outgoing& write) {
-  const auto home = static_cast<FragmentAddress>(write.lba / volume_.geometry.sectors_per_fragment());
-  write.kind =
-      static_cast<std::uint8_t>(kind_of(volume_.super, volume_.geometry, write.key, write.content, home));
+  const auto home =
+      static_cast<FragmentAddress>(write.lba / volume_.geometry.sectors_per_fragment());
+  write.kind = static_cast<std::uint8_t>(
+      kind_of(volume_.super, volume_.geometry, write.key, write.content, home));
   return !volume_.stopped();
 }
 
@@ -95,8 +98,8 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
 }
 
 /// What another sync has issued is not dirty any more, but may be what this one promises.
-/// Without an error after the last round: others change something all the time, or a hook keeps it back.
-/// unmount(), when nobody else is there, looks itself.
+/// Without an error after the last round: others change something all the time, or a hook keeps it
+/// back. unmount(), when nobody else is there, looks itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     TRY(volume_.inodes.write_all_delayed());

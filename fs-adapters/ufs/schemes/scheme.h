@@ -1,17 +1,19 @@
 #pragma once
 // Between the operations of the file system and what keeps its metadata in order on the disk.
 //
-// Three rules must hold on the disk at every instant (Ganger and Patt 1994, section 1): R1 an old pointer is
-// never reset before the new one is set; R2 nothing is used again before all pointers to it are reset; R3
-// nothing points to what is not initialised. The operations change metadata in memory and tell the scheme
-// which of the paper's four structural changes they have made; the scheme sees to it that what goes to the
-// disk keeps the rules, by waiting (conventional.h), by what it tells the driver (scheduler_flag.h,
-// scheduler_chains.h), by undoing in what is sent (soft_updates.h), by writing it elsewhere first
-// (journal.h), by telling beforehand what a check has to look at (netra.h), or not at all (no_order.h). No operation knows which scheme runs, and no scheme knows which
-// system call is under way.
+// Three rules must hold on the disk at every instant (Ganger and Patt 1994, section 1): R1 an old
+// pointer is never reset before the new one is set; R2 nothing is used again before all pointers to
+// it are reset; R3 nothing points to what is not initialised. The operations change metadata in
+// memory and tell the scheme which of the paper's four structural changes they have made; the
+// scheme sees to it that what goes to the disk keeps the rules, by waiting (conventional.h), by
+// what it tells the driver (scheduler_flag.h, scheduler_chains.h), by undoing in what is sent
+// (soft_updates.h), by writing it elsewhere first (journal.h), by telling beforehand what a check
+// has to look at (netra.h), or not at all (no_order.h). No operation knows which scheme runs, and
+// no scheme knows which system call is under way.
 //
-// A change's own buffer is held by the operation and handed to the scheme, which writes it as it likes. All
-// changes of one operation lie between begin() and end(), where a journal has its transaction.
+// A change's own buffer is held by the operation and handed to the scheme, which writes it as it
+// likes. All changes of one operation lie between begin() and end(), where a journal has its
+// transaction.
 //
 //   begin                                                              every operation that changes something
 //   |
@@ -59,9 +61,10 @@
 //   journal          on the disk with the transaction, in memory   at once: all of it is one transaction;
 //                    when that has committed                       inodes' numbers as blocks
 //
-// An in-core inode is copied to its block (Inodes::copy_to_block -> inode_copied()) and the block is written;
-// these are two steps, and a dependency moves from the first to the second when the copy is made. Blocks are
-// seen by before_write() and after_write() (buffer_cache.h), in handlers that must not wait.
+// An in-core inode is copied to its block (Inodes::copy_to_block -> inode_copied()) and the block
+// is written; these are two steps, and a dependency moves from the first to the second when the
+// copy is made. Blocks are seen by before_write() and after_write() (buffer_cache.h), in handlers
+// that must not wait.
 
 #include <cstddef>
 #include <cstdint>
@@ -92,8 +95,8 @@ struct Operation : tree::Operation {
 /// `metadata`: a directory's, or the target of a symbolic link.
 enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
-/// (1) `inode`'s block `block` will be at `at`. What the new pointer replaces: nothing (`old_at` 0), the same
-/// place with fewer fragments (a fragment grew), or another place (it had to move).
+/// (1) `inode`'s block `block` will be at `at`. What the new pointer replaces: nothing (`old_at`
+/// 0), the same place with fewer fragments (a fragment grew), or another place (it had to move).
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
@@ -110,12 +113,13 @@ struct BlockAllocation {
   bool moved() const { return old_at != 0 && old_at != at; }
 };
 
-/// (2) The pointers to `extents` are reset in the inode (no `holder`) or in the indirect block `holder`.
+/// (2) The pointers to `extents` are reset in the inode (no `holder`) or in the indirect block
+/// `holder`.
 struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
-  /// Blocks of the inode from this one on are no longer its (pending allocations are void); a fragment that
-  /// moved is still there, elsewhere.
+  /// Blocks of the inode from this one on are no longer its (pending allocations are void); a
+  /// fragment that moved is still there, elsewhere.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   FragmentAddress holder = 0;  ///< the indirect block; 0: the inode
@@ -133,11 +137,12 @@ struct InodeRemoval {
   std::vector<Extent> extents = {};
 };
 
-/// Why a bmap cache is merged into its indirect block (bmap_cache.h): another one begins, or pointers are about to go.
+/// Why a bmap cache is merged into its indirect block (bmap_cache.h): another one begins, or
+/// pointers are about to go.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// When the last write of a series goes, on which nothing depends any more (section 6.1: "asynchronous or
-/// delayed"; 4.4BSD waits for it).
+/// When the last write of a series goes, on which nothing depends any more (section 6.1:
+/// "asynchronous or delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: what keeps freed blocks from being used again too early (scheduler_chains.h).
@@ -146,19 +151,23 @@ enum class Deallocation : std::uint8_t { tracked, barrier };
 /// The journal's choices (journal.h).
 struct JournalOptions {
   /// Who waits for a commit. `grouped`: fsync and sync only; everybody else's changes follow within
-  /// `interval_ns`. `synchronous`: also every operation that changes names, links or takes blocks away.
+  /// `interval_ns`. `synchronous`: also every operation that changes names, links or takes blocks
+  /// away.
   enum class Commit : std::uint8_t { grouped, synchronous };
-  /// What is in it. `metadata`: data of new blocks are in their places before the commit ("ordered").
+  /// What is in it. `metadata`: data of new blocks are in their places before the commit
+  /// ("ordered").
   enum class Contents : std::uint8_t { metadata, data };
   /// `unordered` is for tests: nothing waits before the commit record goes, and it must be caught.
   enum class CommitRecord : std::uint8_t { last, unordered };
-  /// Who takes the blocks of a file that has lost its last name and user away, which reads its indirect
-  /// blocks: the user whose call it was, or the syncer at its next tick, in an operation of its own, as soft
-  /// updates do and XFS since Linux 5.14 ("deferred inode inactivation"). Until then it is in the journal's
-  /// list of inodes without names.
+  /// Who takes the blocks of a file that has lost its last name and user away, which reads its
+  /// indirect
+  /// blocks: the user whose call it was, or the syncer at its next tick, in an operation of its
+  /// own, as soft updates do and XFS since Linux 5.14 ("deferred inode inactivation"). Until then
+  /// it is in the journal's list of inodes without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
-  /// Who shares a commit. `all`: everybody who waits when one begins (group commit). `none`: each gets one of his own,
-  /// one after the other, as logs without batching do (Peacock 1998, sections 4 and 6.4).
+  /// Who shares a commit. `all`: everybody who waits when one begins (group commit). `none`: each
+  /// gets one of his own, one after the other, as logs without batching do (Peacock 1998, sections
+  /// 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
   /// Where the file system that it mounts must have its journal.
   enum class Place : std::uint8_t { anywhere, external };
@@ -177,8 +186,8 @@ struct JournalOptions {
   CommitRecord record = CommitRecord::last;
   Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
-  /// A disk with a volatile cache under a driver that does not flush by itself: a flush before and after each
-  /// commit record, and before the tail moves.
+  /// A disk with a volatile cache under a driver that does not flush by itself: a flush before and
+  /// after each commit record, and before the tail moves.
   bool flushes = false;
 };
 
@@ -192,14 +201,16 @@ struct NetraOptions {
     generation_unwritten,  ///< marks belong to the next generation before the superblock does
     tag_late,              ///< the entry is on the disk before the tag
     map_late,              ///< nobody waits for the write of a group's record (busy_map.h)
-    cache_unmerged,  ///< a truncation waits neither for the merged bmap cache nor for an inode without it
+    /// a truncation waits neither for the merged bmap cache nor for an inode without it
+    cache_unmerged,
   };
   Rule broken = Rule::all_kept;
   /// Of the group flusher (group_flusher.h); 0: there is none. The share is of the interval.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// Of a group: a mark waits for the header's write that is under way, and the next one has all that wait. The paper
-  /// says only that marking is synchronous; off, each inode's mark is a write of its own.
+  /// Of a group: a mark waits for the header's write that is under way, and the next one has all
+  /// that wait. The paper says only that marking is synchronous; off, each inode's mark is a write
+  /// of its own.
   bool marks_together = true;
   /// Of inodes of other groups in a header, before those behind it are used; for tests.
   std::size_t foreign_in_header_max = ~std::size_t{0};
@@ -213,16 +224,17 @@ struct SchemeOptions {
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
   NetraOptions netra = {};
-  /// Soft updates: how many dependencies and links to be dropped may wait; whoever would add to them first does a
-  /// sync. More than the paper's workloads reach.
+  /// Soft updates: how many dependencies and links to be dropped may wait; whoever would add to
+  /// them first does a sync. More than the paper's workloads reach.
   std::size_t dependencies_max = 50'000;
 };
 
-/// What a note of a scheme's counts for in memory: a dependency, a block that is waited for, a table's entry. An
-/// estimate; FreeBSD's soft updates have structures of some 60 to 200 bytes.
+/// What a note of a scheme's counts for in memory: a dependency, a block that is waited for, a
+/// table's entry. An estimate; FreeBSD's soft updates have structures of some 60 to 200 bytes.
 inline constexpr std::size_t kNoteBytes = 128;
 
-inline constexpr int kSyncRoundsMax = 100;  ///< of a sync: what others do meanwhile need not be waited for
+inline constexpr int kSyncRoundsMax =
+    100;  ///< of a sync: what others do meanwhile need not be waited for
 
 class Scheme : public os::WriteHooks {
  public:
@@ -237,13 +249,14 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Takes the block with its first contents and gives it back, held. The pointer is not yet set. The first
-  /// contents of a block that is not data are the scheme's to write; what is put into a file's block next
-  /// makes it dirty anyway.
-  virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation, const BlockAllocation& allocation,
+  /// Takes the block with its first contents and gives it back, held. The pointer is not yet set.
+  /// The first contents of a block that is not data are the scheme's to write; what is put into a
+  /// file's block next makes it dirty anyway.
+  virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
+                                                    const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
-  /// A directory's inode has a new pointer and size: entries in the new block come after it (R1), and it
-  /// comes after the indirect blocks that lead to the new block (a directory has no holes).
+  /// A directory's inode has a new pointer and size: entries in the new block come after it (R1),
+  /// and it comes after the indirect blocks that lead to the new block (a directory has no holes).
   virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
                                           std::uint64_t old_size_bytes) = 0;
   /// `holder` is the indirect block's buffer, empty when the inode is it. Writes it.
@@ -253,27 +266,28 @@ class Scheme : public os::WriteHooks {
                                      os::HeldBuffer directory_block) = 0;
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
-  /// An inode without links is put by its last user. True: the scheme takes the reference over, and puts it
-  /// later.
+  /// An inode without links is put by its last user. True: the scheme takes the reference over, and
+  /// puts it later.
   virtual bool puts_off_removal(CoreInode&) { return false; }
   /// (4b) The inode has no mode and no pointers any more, in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// What was in the inode's bmap cache is in `indirect`, too, which it writes: before the inode has another cache
-  /// on the disk, or none. Only for files that have such caches.
+  /// What was in the inode's bmap cache is in `indirect`, too, which it writes: before the inode
+  /// has another cache on the disk, or none. Only for files that have such caches.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
   /// After that: the inode has none any more. Before pointers are reset that it had.
   virtual VfsResult<void> bmap_ended(CoreInode& inode);
 
-  /// A rename is about to remove another name of the inode: the new one must be first (R1). Both are locked,
-  /// no block is held.
+  /// A rename is about to remove another name of the inode: the new one must be first (R1). Both
+  /// are locked, no block is held.
   virtual VfsResult<void> settle_name(Operation&, CoreInode& inode) {
     (void)inode;
     return {};
   }
 
-  /// The allocator is about to take something in the group for the inode: maps and memory are as they were.
-  /// `is_directory`: what it was until now. No header is held; may wait, for the disk too.
+  /// The allocator is about to take something in the group for the inode: maps and memory are as
+  /// they were. `is_directory`: what it was until now. No header is held; may wait, for the disk
+  /// too.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};
@@ -293,10 +307,11 @@ class Scheme : public os::WriteHooks {
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
 
   using SyncExtent = tree::SyncExtent;
-  /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it back.
+  /// What fsync promises. The inode is locked by the caller. `data`: what is needed to read it
+  /// back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
-  /// Nothing is dirty or deferred when it returns, but for what another fiber's work item has begun to
-  /// do. No inode is locked by the caller.
+  /// Nothing is dirty or deferred when it returns, but for what another fiber's work item has begun
+  /// to do. No inode is locked by the caller.
   virtual VfsResult<void> sync();
   /// What its own structures count for (tree::InodeStore::bytes_in_core).
   virtual std::size_t bytes_in_core() const { return 0; }
@@ -313,10 +328,11 @@ class Scheme : public os::WriteHooks {
  protected:
   /// An fsync's writes: the file, then the blocks with the names that lead to it (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// After them. True: all those names are on the disk, and notes up to `noted`, which was the newest one
-  /// before the first write, have come to their end.
+  /// After them. True: all those names are on the disk, and notes up to `noted`, which was the
+  /// newest one before the first write, have come to their end.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// The name's block has been written: was the name in what was sent, and does the directory lead there?
+  /// The name's block has been written: was the name in what was sent, and does the directory lead
+  /// there?
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

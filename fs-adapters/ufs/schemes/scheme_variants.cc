@@ -23,7 +23,8 @@ SchemeVariant scheme(std::string name, std::string title, SchemeKind kind, Init 
   return made;
 }
 
-SchemeVariant flag(std::string name, std::string title, FlagMeaning meaning, Bypass bypass, Copy copy) {
+SchemeVariant flag(std::string name, std::string title, FlagMeaning meaning, Bypass bypass,
+                   Copy copy) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::scheduler_flag);
   made.queue.flag = meaning;
   made.queue.reads_bypass = bypass == Bypass::on;
@@ -59,23 +60,26 @@ SchemeVariant external(SchemeVariant made, std::string name, std::string title) 
   return made;
 }
 
-/// The logging peers of Peacock 1998: VxFS with VxLD logs names and data on a drive of its own, Solaris' own logging
-/// (SDS) names alone, without batching.
+/// The logging peers of Peacock 1998: VxFS with VxLD logs names and data on a drive of its own,
+/// Solaris' own logging (SDS) names alone, without batching.
 void add_external_journals(std::vector<SchemeVariant>& table) {
   using Options = JournalOptions;
   constexpr Options kData{.contents = Options::Contents::data};
   constexpr Options kUnbatched{.sharing = Options::Sharing::none};
-  constexpr Options kDataUnbatched{.sharing = Options::Sharing::none, .contents = Options::Contents::data};
-  table.push_back(journal("journal-unbatched", "Journal, ordered, a commit for each who waits", kUnbatched));
+  constexpr Options kDataUnbatched{.sharing = Options::Sharing::none,
+                                   .contents = Options::Contents::data};
   table.push_back(
-      journal("journal-data-unbatched", "Journal with data, a commit for each who waits", kDataUnbatched));
+      journal("journal-unbatched", "Journal, ordered, a commit for each who waits", kUnbatched));
+  table.push_back(journal("journal-data-unbatched",
+                          "Journal with data, a commit for each who waits", kDataUnbatched));
   const auto add = [&](std::string name, std::string title, const Options& options) {
     table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
   };
   add("journal-external", "Journal on a device of its own, ordered, commits in groups", {});
-  add("journal-external-data", "Journal with data on a device of its own, commits in groups", kData);
-  add("journal-external-unbatched", "Journal on a device of its own, ordered, a commit for each who waits",
-      kUnbatched);
+  add("journal-external-data", "Journal with data on a device of its own, commits in groups",
+      kData);
+  add("journal-external-unbatched",
+      "Journal on a device of its own, ordered, a commit for each who waits", kUnbatched);
   add("journal-external-data-unbatched",
       "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
   using Rule = Options::Rule;
@@ -87,10 +91,12 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
           "Journal on a device of its own, to which blocks go after they have gone to their places",
           Rule::homes_early);
   control("journal-external-data-unawaited",
-          "Journal on a device of its own whose commit record does not wait for data", Rule::data_unawaited);
-  control("journal-external-answered-early",
-          "Journal on a device of its own that answers when it has asked for the commit record's write",
-          Rule::answered_early);
+          "Journal on a device of its own whose commit record does not wait for data",
+          Rule::data_unawaited);
+  control(
+      "journal-external-answered-early",
+      "Journal on a device of its own that answers when it has asked for the commit record's write",
+      Rule::answered_early);
 }
 
 /// Beside the delay: a tick, and the further ones that a write takes which waits for others.
@@ -118,32 +124,37 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
 }
 
 void add_netra(std::vector<SchemeVariant>& table) {
-  constexpr Features kAll{.fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
+  constexpr Features kAll{
+      .fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
   using Rule = NetraOptions::Rule;
-  table.push_back(
-      netra("netra",
-            "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes", kAll));
+  table.push_back(netra(
+      "netra",
+      "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes",
+      kAll));
   table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
                         {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
   Features with_map = kAll;
   with_map.busy_map = true;
   table.push_back(netra("netra-map", "Netra with a map of busy groups", with_map));
-  table.push_back(netra("netra-map-flush",
-                        "Netra with a map of busy groups, whose flusher runs 40 % of each second", with_map,
-                        {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
-  table.push_back(netra("netra-foreign-block",
-                        "Netra whose headers list one inode of other groups, to use the block behind", kAll,
-                        {.foreign_in_header_max = 1}));
-  table.back().mount.needs.foreign_block = true;
+  table.push_back(netra(
+      "netra-map-flush", "Netra with a map of busy groups, whose flusher runs 40 % of each second",
+      with_map, {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
   table.push_back(
-      netra("netra-fast", "Netra without the bmap cache", {.fast_check = true, .lazy_inodes = true}));
+      netra("netra-foreign-block",
+            "Netra whose headers list one inode of other groups, to use the block behind", kAll,
+            {.foreign_in_header_max = 1}));
+  table.back().mount.needs.foreign_block = true;
+  table.push_back(netra("netra-fast", "Netra without the bmap cache",
+                        {.fast_check = true, .lazy_inodes = true}));
   table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
                         {.bmap_cache = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  table.push_back(netra("netra-check", "Conventional, ready for a fast check, and nothing else of Netra",
+  table.push_back(netra("netra-check",
+                        "Conventional, ready for a fast check, and nothing else of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  const auto control = [&](std::string name, std::string title, Rule broken, std::string shown_by = {}) {
+  const auto control = [&](std::string name, std::string title, Rule broken,
+                           std::string shown_by = {}) {
     table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
     table.back().shown_by = std::move(shown_by);
   };
@@ -155,7 +166,8 @@ void add_netra(std::vector<SchemeVariant>& table) {
   control("netra-unmerged", "Netra whose truncation does not wait for the bmap cache to be merged",
           Rule::cache_unmerged, "indirect/2@deep~3");
   control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
-  control("netra-map-late", "Netra that does not wait until a busy group is on the map", Rule::map_late);
+  control("netra-map-late", "Netra that does not wait until a busy group is on the map",
+          Rule::map_late);
   table.back().features = with_map;
   table.back().mount.needs.busy_map = true;
 }
@@ -164,20 +176,25 @@ std::vector<SchemeVariant> whole_table() {
   std::vector<SchemeVariant> table;
   table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
   table.back().control = true;
-  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it", FlagMeaning::ignore,
-                       Bypass::on, Copy::on));
-  table.push_back(scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
+  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it",
+                       FlagMeaning::ignore, Bypass::on, Copy::on));
+  table.push_back(
+      scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
   table.push_back(scheme("conventional-init", "Conventional with allocation initialization",
                          SchemeKind::conventional, Init::on));
-  table.push_back(scheme("conventional-bsd", "Conventional, the last write synchronous as in 4.4BSD",
+  table.push_back(scheme("conventional-bsd",
+                         "Conventional, the last write synchronous as in 4.4BSD",
                          SchemeKind::conventional));
   table.back().mount.options.last_write = LastWrite::synchronous;
   table.push_back(flag("full", "Scheduler Flag, Full", FlagMeaning::full, Bypass::off, Copy::off));
   table.push_back(flag("back", "Scheduler Flag, Back", FlagMeaning::back, Bypass::off, Copy::off));
   table.push_back(flag("part", "Scheduler Flag, Part", FlagMeaning::part, Bypass::off, Copy::off));
-  table.push_back(flag("part-nr", "Scheduler Flag, Part-NR", FlagMeaning::part, Bypass::on, Copy::off));
-  table.push_back(flag("part-nr-cb", "Scheduler Flag, Part-NR-CB", FlagMeaning::part, Bypass::on, Copy::on));
-  table.push_back(flag("part-nr-cb-init", "Scheduler Flag, Part-NR-CB with allocation initialization",
+  table.push_back(
+      flag("part-nr", "Scheduler Flag, Part-NR", FlagMeaning::part, Bypass::on, Copy::off));
+  table.push_back(
+      flag("part-nr-cb", "Scheduler Flag, Part-NR-CB", FlagMeaning::part, Bypass::on, Copy::on));
+  table.push_back(flag("part-nr-cb-init",
+                       "Scheduler Flag, Part-NR-CB with allocation initialization",
                        FlagMeaning::part, Bypass::on, Copy::on));
   table.back().mount.options.allocation_initialization = true;
   table.push_back(chains("chains", "Scheduler Chains", Deallocation::tracked, Copy::off));
@@ -190,33 +207,37 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
   table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
                          SchemeKind::soft_updates, Init::on));
-  table.push_back(scheme("soft-updates-init-cb", "Soft Updates, -CB, with allocation initialization",
+  table.push_back(scheme("soft-updates-init-cb",
+                         "Soft Updates, -CB, with allocation initialization",
                          SchemeKind::soft_updates, Init::on));
   table.back().block_copy = true;
   using Journal = JournalOptions;
   table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
   table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
                           {.commit = Journal::Commit::synchronous}));
+  table.push_back(journal("journal-data", "Journal with data, commits in groups",
+                          {.contents = Journal::Contents::data}));
   table.push_back(
-      journal("journal-data", "Journal with data, commits in groups", {.contents = Journal::Contents::data}));
-  table.push_back(journal("journal-late-removal",
-                          "Journal, ordered, commits in groups; the syncer takes removed files' blocks away",
-                          {.removal = Journal::Removal::by_syncer}));
-  table.push_back(
-      journal("journal-unordered", "Journal whose commit record waits for nothing",
-              {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
+      journal("journal-late-removal",
+              "Journal, ordered, commits in groups; the syncer takes removed files' blocks away",
+              {.removal = Journal::Removal::by_syncer}));
+  table.push_back(journal(
+      "journal-unordered", "Journal whose commit record waits for nothing",
+      {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
   const auto of = [&](std::string_view its_name) {
     return *std::ranges::find(table, its_name, &SchemeVariant::name);
   };
-  table.push_back(with_delay(of("conventional"), "conventional-5s",
-                             "Conventional, what is 5 seconds old is written (interval periodic update)"));
+  table.push_back(
+      with_delay(of("conventional"), "conventional-5s",
+                 "Conventional, what is 5 seconds old is written (interval periodic update)"));
   table.push_back(
       with_delay(of("soft-updates-init"), "soft-updates-5s",
                  "Soft Updates with allocation initialization, what is 5 seconds old is written"));
+  table.push_back(with_delay(of("journal"), "journal-5s",
+                             "Journal, ordered, what is 5 seconds old is written"));
   table.push_back(
-      with_delay(of("journal"), "journal-5s", "Journal, ordered, what is 5 seconds old is written"));
-  table.push_back(with_delay(of("conventional"), "late-update",
-                             "promises 5 seconds, and writes everything each 30 (periodic update)"));
+      with_delay(of("conventional"), "late-update",
+                 "promises 5 seconds, and writes everything each 30 (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;

@@ -18,11 +18,12 @@ TEST(SchemeVariants, HaveNamesOfTheirOwn) {
     ASSERT_TRUE(found) << found.error().message();
     EXPECT_EQ(found->title, variant.title);
   }
-  EXPECT_EQ(controls, (std::set<std::string>{
-                          "ignore", "journal-external-answered-early", "journal-external-data-unawaited",
-                          "journal-external-homes-early", "journal-unordered", "late-update",
-                          "netra-freed-unmarked", "netra-generation-unwritten", "netra-map-late",
-                          "netra-marks-late", "netra-tag-late", "netra-unmerged", "no-order"}));
+  EXPECT_EQ(controls,
+            (std::set<std::string>{
+                "ignore", "journal-external-answered-early", "journal-external-data-unawaited",
+                "journal-external-homes-early", "journal-unordered", "late-update",
+                "netra-freed-unmarked", "netra-generation-unwritten", "netra-map-late",
+                "netra-marks-late", "netra-tag-late", "netra-unmerged", "no-order"}));
 }
 
 TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {
@@ -34,8 +35,9 @@ TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {
 TEST(SchemeVariants, MayLeaveWhatFsckMendsWithoutAsking) {
   const auto scheme = find_scheme_variant("soft-updates");
   ASSERT_TRUE(scheme);
-  for (const FindingKind kind : {FindingKind::totals, FindingKind::leaked_blocks, FindingKind::links_too_high,
-                                 FindingKind::block_marked_free, FindingKind::bad_sectors})
+  for (const FindingKind kind :
+       {FindingKind::totals, FindingKind::leaked_blocks, FindingKind::links_too_high,
+        FindingKind::block_marked_free, FindingKind::bad_sectors})
     EXPECT_TRUE(permitted(*scheme, kind)) << name_of(kind);
   for (const FindingKind kind :
        {FindingKind::dangling_entry, FindingKind::duplicate_block, FindingKind::links_too_low,

@@ -14,7 +14,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-constexpr int kSettleRoundsMax = 100;   // of an fsync: each brings one level of dependencies to the disk
+constexpr int kSettleRoundsMax =
+    100;  // of an fsync: each brings one level of dependencies to the disk
 constexpr int kSettleRoundsAtOnce = 8;  // then somebody else is in the middle of what it waits for
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
@@ -72,21 +73,24 @@ void SoftUpdates::allocate_indirect(const BlockAllocation& allocation) {
   notes.indirect->allocations.push_back({.slot = allocation.slot, .at = allocation.at});
 }
 
-VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAllocation& allocation,
+VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
+                                                       const BlockAllocation& allocation,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // Nothing waits for it. An older growth of the same fragments that does: its block will be written too.
+    // Nothing waits for it. An older growth of the same fragments that does: its block will be
+    // written too.
     return block;
   }
   note_made();
   // Writes to the old place must not be taken for this one's.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
-  blocks_[block.key()].allocation = AllocSafe{
-      .inode = allocation.inode.number,
-      .holder =
-          allocation.holder == nullptr ? 0 : static_cast<FragmentAddress>(allocation.holder->key().block),
-      .slot = allocation.slot};
+  blocks_[block.key()].allocation =
+      AllocSafe{.inode = allocation.inode.number,
+                .holder = allocation.holder == nullptr
+                              ? 0
+                              : static_cast<FragmentAddress>(allocation.holder->key().block),
+                .slot = allocation.slot};
   if (allocation.holder == nullptr)
     allocate_direct(allocation);
   else
@@ -94,7 +98,8 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&, const BlockAl
   return volume_.write_delayed_and_hold(std::move(block));
 }
 
-VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, std::uint64_t old_size_bytes) {
+VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
+                                             std::uint64_t old_size_bytes) {
   const Geometry& geometry = volume_.geometry;
   const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
   GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
@@ -104,7 +109,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory, s
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
-      volume_.disk.wait_for(volume_.cache.being_written(holder));  // a copy of what the cache has dropped
+      volume_.disk.wait_for(
+          volume_.cache.being_written(holder));  // a copy of what the cache has dropped
     }
   }
   if (!grown.waits_for.empty()) {
@@ -132,8 +138,10 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (notes == inodes_.end()) return;
   std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is noted under the first block that it leads to; it stays for any other one.
-    if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0) return false;
+    // An indirect block is noted under the first block that it leads to; it stays for any other
+    // one.
+    if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
+      return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
@@ -144,8 +152,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }
 
-/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them to be
-/// written waits for what led to them.
+/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them
+/// to be written waits for what led to them.
 void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   const std::size_t count = extents.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -162,7 +170,8 @@ void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   }
 }
 
-VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& removal, os::HeldBuffer holder) {
+VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& removal,
+                                            os::HeldBuffer holder) {
   note_made();
   const InodeNumber number = removal.inode.number;
   if (removal.moved) {
@@ -191,8 +200,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  // While the inode's block is held: what it shows on the disk and what is to be undone in it change
-  // together.
+  // While the inode's block is held: what it shows on the disk and what is to be undone in it
+  // change together.
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
@@ -222,11 +231,13 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(deferred_ > 0 && removal->inode, "soft updates: a link that was deferred is dropped once");
+  invariant(deferred_ > 0 && removal->inode,
+            "soft updates: a link that was deferred is dropped once");
   --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    invariant(inode.deferred_removals >= links, "soft updates: a link is dropped that nobody deferred");
+    invariant(inode.deferred_removals >= links,
+              "soft updates: a link is dropped that nobody deferred");
     inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -307,9 +318,11 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // Added and removed without a write. What its entry still names on the disk goes with the block.
+    // Added and removed without a write. What its entry still names on the disk goes with the
+    // block.
     ++counters_.cancelled_adds;
-    for (auto& replaced : add->replaced) blocks_[key].removes.push_back({.removal = std::move(replaced)});
+    for (auto& replaced : add->replaced)
+      blocks_[key].removes.push_back({.removal = std::move(replaced)});
     const auto same = [&](const auto& one) { return &one.second == add; };
     forget_add(std::find_if(adds_.begin(), adds_.end(), same)->first);
     at_once = true;
@@ -327,7 +340,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   return written ? dropped : written;
 }
 
-/// A directory that goes has blocks that will never be written: who waits for them waits for its inode.
+/// A directory that goes has blocks that will never be written: who waits for them waits for its
+/// inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
     BlockNotes& notes = at->second;
@@ -389,24 +403,27 @@ void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
 
 // --- fsync, space
 
-std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(InodeNumber inode) {
+std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(
+    InodeNumber inode) {
   return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
 }
 
-/// Something of the inode, of its names, or, for a directory, of the names in it has still to be written.
+/// Something of the inode, of its names, or, for a directory, of the names in it has still to be
+/// written.
 bool SoftUpdates::owes(InodeNumber inode) {
   if (adds_of_.contains(inode)) return true;
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
     if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
   const auto found = inodes_.find(inode);
-  return found != inodes_.end() &&
-         (!found->second.allocations.empty() || !found->second.sizes.empty() || !found->second.adds.empty());
+  return found != inodes_.end() && (!found->second.allocations.empty() ||
+                                    !found->second.sizes.empty() || !found->second.adds.empty());
 }
 
 /// What a directory's entries wait for.
 VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   std::vector<InodeNumber> targets;
-  for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory; ++at)
+  for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory;
+       ++at)
     for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
   for (const InodeNumber target : targets) {
     const auto notes = inodes_.find(target);
@@ -443,13 +460,16 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   const auto notes = inodes_.find(name.directory);
   if (notes == inodes_.end()) return true;
   const auto in_the_way = [&](const auto& one) { return one.block <= name.block; };
-  return std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(), in_the_way) &&
+  return std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(),
+                      in_the_way) &&
          std::none_of(notes->second.sizes.begin(), notes->second.sizes.end(), in_the_way);
 }
 
-/// Between two rounds: blocks that directories on the way have got and cannot show before they are written.
+/// Between two rounds: blocks that directories on the way have got and cannot show before they are
+/// written.
 VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
-  if (round >= kSettleRoundsAtOnce) volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
+  if (round >= kSettleRoundsAtOnce)
+    volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
   for (const InodeNumber one : volume_.names.way_of(inode)) {
     const auto notes = inodes_.find(one);
     if (one == inode || notes == inodes_.end()) continue;
@@ -475,15 +495,17 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_adds_of(inode.number));
     const auto arrived = names_arrived(operation, inode.number, noted);
     if (!arrived) return pass_on_errno(arrived);
-    // An indirect block that another user has sent undone is not dirty until that write is complete.
-    if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty()) return {};
+    // An indirect block that another user has sent undone is not dirty until that write is
+    // complete.
+    if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty())
+      return {};
     TRY(write_way_to(inode.number, round));
   }
   return refuse(EIO);
 }
 
-/// The name, and of a directory the ".." that goes with it: fsck believes that as long as there are two
-/// names.
+/// The name, and of a directory the ".." that goes with it: fsck believes that as long as there are
+/// two names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
@@ -514,7 +536,8 @@ bool SoftUpdates::reclaim() {
   return something && sync().has_value();
 }
 
-/// A note for each allocation, entry, inode and link to be dropped; and the safe copies of indirect blocks.
+/// A note for each allocation, entry, inode and link to be dropped; and the safe copies of indirect
+/// blocks.
 std::size_t SoftUpdates::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [key, notes] : blocks_)

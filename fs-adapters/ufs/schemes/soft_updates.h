@@ -1,6 +1,7 @@
 #pragma once
-// Soft Updates: all metadata writes are delayed; what must not be seen on the disk yet is undone in what is
-// sent, and what must not be released yet is deferred (Ganger and Patt 1994, section 4.2 and the appendix).
+// Soft Updates: all metadata writes are delayed; what must not be seen on the disk yet is undone in
+// what is sent, and what must not be released yet is deferred (Ganger and Patt 1994, section 4.2
+// and the appendix).
 //
 //   kept for an inode (number)               kept for a block (key)
 //     allocdirect  undo: pointer, size         allocsafe   its write satisfies an allocdirect, -indirect
@@ -10,32 +11,32 @@
 //                                                          allocindirects
 //                                              freeblocks  of an indirect block -> work item
 //
-// An inode passes two stages: what was changed in core must have been copied to the block (`staged`) before a
-// write of the block can carry it. A write carries what is in the block when it is issued (`carried` is the
-// write's number among those of this block, whose writes complete in order); only its completion satisfies.
-// The bytes in the cache are never undone, a copy is: nobody has to wait for them or to redo them. A block
-// that was sent undone is dirty again at once, where the paper lets go of it and redoes what it finds undone
-// at the next access, or after 15 seconds: so nothing here can be lost from the cache, and the sweep brings
-// it to the disk no later.
+// An inode passes two stages: what was changed in core must have been copied to the block
+// (`staged`) before a write of the block can carry it. A write carries what is in the block when it
+// is issued (`carried` is the write's number among those of this block, whose writes complete in
+// order); only its completion satisfies. The bytes in the cache are never undone, a copy is: nobody
+// has to wait for them or to redo them. A block that was sent undone is dirty again at once, where
+// the paper lets go of it and redoes what it finds undone at the next access, or after 15 seconds:
+// so nothing here can be lost from the cache, and the sweep brings it to the disk no later.
 //
-// Undoing an allocation takes the file's size back to what it was before, with all pointers behind it, and
-// its count of sectors; of blocks that an indirect block leads to size and count stay (fsck's business), but
-// for a directory, which must have no hole: its size waits until they have been written as they are.
-// Fragments that move give up their old place when the new pointer is on the disk. A symbolic link's
-// entry waits for its whole inode, its target included; a new directory's, too, and for its parent's count.
-// An entry that was taken over by a rename is undone to the inode that it named. An entry that is removed
-// before it was on the disk vanishes together with what it waited for; an inode that was never on the disk is
-// freed at once.
+// Undoing an allocation takes the file's size back to what it was before, with all pointers behind
+// it, and its count of sectors; of blocks that an indirect block leads to size and count stay
+// (fsck's business), but for a directory, which must have no hole: its size waits until they have
+// been written as they are. Fragments that move give up their old place when the new pointer is on
+// the disk. A symbolic link's entry waits for its whole inode, its target included; a new
+// directory's, too, and for its parent's count. An entry that was taken over by a rename is undone
+// to the inode that it named. An entry that is removed before it was on the disk vanishes together
+// with what it waited for; an inode that was never on the disk is freed at once.
 //
-// R1 for renames: the new name is written, synchronously, before the old one is removed (settle_name):
-// undoing a removal could need room in a chunk that others have taken meanwhile. The paper's appendix does
-// not say how its authors did it. Of a directory the ".." is written then, and at the end the removal of the
-// old name: while it has two, fsck believes the "..", and else takes either, with all paths that lead through
-// the other and may have been synced.
+// R1 for renames: the new name is written, synchronously, before the old one is removed
+// (settle_name): undoing a removal could need room in a chunk that others have taken meanwhile. The
+// paper's appendix does not say how its authors did it. Of a directory the ".." is written then,
+// and at the end the removal of the old name: while it has two, fsck believes the "..", and else
+// takes either, with all paths that lead through the other and may have been synced.
 //
-// A write that fails satisfies nothing: its block stays dirty and its notes stay with it, to be carried by
-// the next write. What a failed write has left on the disk nobody knows: an entry that it carried counts as
-// one that may be there (`sent`), and is removed as such.
+// A write that fails satisfies nothing: its block stays dirty and its notes stay with it, to be
+// carried by the next write. What a failed write has left on the disk nobody knows: an entry that
+// it carried counts as one that may be there (`sent`), and is removed as such.
 
 #include <deque>
 #include <map>
@@ -111,7 +112,8 @@ class SoftUpdates : public Scheme {
   struct GrownSize {
     std::int64_t block = 0;  ///< the new one
     std::uint64_t old_size_bytes = 0;
-    std::vector<os::BufferKey> waits_for;  ///< indirect blocks, until they were sent with nothing undone
+    std::vector<os::BufferKey>
+        waits_for;  ///< indirect blocks, until they were sent with nothing undone
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
   };
@@ -130,7 +132,8 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    std::vector<std::shared_ptr<Removal>> removals;  ///< of a directory's blocks that were never written
+    std::vector<std::shared_ptr<Removal>>
+        removals;  ///< of a directory's blocks that were never written
     bool staged = false;
     WriteNumber carried = 0;
   };
@@ -141,7 +144,8 @@ class SoftUpdates : public Scheme {
     std::vector<FreeBlocks> frees;
     std::optional<FreeFile> free_file;
     bool empty() const {
-      return allocations.empty() && sizes.empty() && adds.empty() && frees.empty() && !free_file.has_value();
+      return allocations.empty() && sizes.empty() && adds.empty() && frees.empty() &&
+             !free_file.has_value();
     }
   };
   /// The write of a block makes this pointer good.
@@ -234,7 +238,7 @@ class SoftUpdates : public Scheme {
   std::map<os::BufferKey, BlockNotes> blocks_;
   std::unordered_map<AddId, Add> adds_;
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;  ///< how many lead to an inode
-  std::unordered_set<InodeNumber> never_written_;           ///< allocated, and still free on the disk
+  std::unordered_set<InodeNumber> never_written_;  ///< allocated, and still free on the disk
   AddId last_add_ = 0;
   std::size_t deferred_ = 0;     ///< links deferred and not yet dropped
   std::vector<std::byte> sent_;  ///< the copy in which before_write() undoes

@@ -1,5 +1,5 @@
-// Soft updates (soft_updates.h), rule by rule: one block is written, and what it may show is looked at; and
-// what a failed write leaves of the dependencies. Nobody writes behind here.
+// Soft updates (soft_updates.h), rule by rule: one block is written, and what it may show is looked
+// at; and what a failed write leaves of the dependencies. Nobody writes behind here.
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -35,7 +35,9 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     write(volume().inodes.block_key(number));
   }
   void write_root() { write(Volume::block_of(kRootInode, 0)); }
-  InodeNumber number_of(const std::string& path) { return static_cast<InodeNumber>(fs().stat(path)->inode); }
+  InodeNumber number_of(const std::string& path) {
+    return static_cast<InodeNumber>(fs().stat(path)->inode);
+  }
 
   // What the disk shows now.
   ImageReader disk() {
@@ -61,7 +63,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
       const auto seen = fsck.check(image);
       ASSERT_TRUE(seen);
       for (const Finding& finding : seen->findings)
-        EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+        EXPECT_TRUE(permitted(m_.setup, finding.kind))
+            << name_of(finding.kind) << ": " << finding.text;
     }
   }
   /// Of all kinds that the scheme may leave, without the one that would hide a wrong undo.
@@ -71,7 +74,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(seen);
     for (const Finding& finding : seen->findings) {
       EXPECT_NE(finding.kind, kind) << finding.text;
-      EXPECT_TRUE(permitted(m_.setup, finding.kind)) << name_of(finding.kind) << ": " << finding.text;
+      EXPECT_TRUE(permitted(m_.setup, finding.kind))
+          << name_of(finding.kind) << ": " << finding.text;
     }
   }
   void fail_next_write_of(std::uint64_t lba, os::DiskFault::Leaves leaves) {
@@ -90,7 +94,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
   Mounted m_;
 };
 INSTANTIATE_TEST_SUITE_P(Ufs, SoftUpdatesRules,
-                         testing::Values("soft-updates", "soft-updates-init", "soft-updates-init-cb"),
+                         testing::Values("soft-updates", "soft-updates-init",
+                                         "soft-updates-init-cb"),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::ranges::replace(text, '-', '_');
@@ -139,7 +144,8 @@ TEST_P(SoftUpdatesRules, R3APointerWaitsForItsBlockAndSizeAndSectorsGoWithIt) {
     const InodeNumber number = number_of("a");
     const Inode before = inode_on_disk(number);
     const auto file = fs().open("a", {});
-    for (const std::size_t bytes : {2500U, 9000U, 30000U}) {  // it grows in place, moves, gets more blocks
+    for (const std::size_t bytes :
+         {2500U, 9000U, 30000U}) {  // it grows in place, moves, gets more blocks
       EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(bytes, std::byte{'b'})));
       write_inodes_of(number);
       const Inode undone = inode_on_disk(number);
@@ -195,7 +201,8 @@ TEST_P(SoftUpdatesRules, R3BehindASizeThatIsUndoneThereAreNoPointersThatAreGoodN
     expect_no(FindingKind::bad_sectors);
     write(Volume::block_of(number, 0));
     write_inodes_of(number);
-    EXPECT_EQ(inode_on_disk(number).size_bytes, 4096U) << "as far as the next block that is missing";
+    EXPECT_EQ(inode_on_disk(number).size_bytes, 4096U)
+        << "as far as the next block that is missing";
     EXPECT_EQ(inode_on_disk(number).direct[3], 0U);
     EXPECT_TRUE(fs().fsync(*file));
     EXPECT_NE(inode_on_disk(number).direct[3], 0U);
@@ -322,8 +329,8 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
   });
 }
 
-/// The new name is in a block that its directory has just got, and that somebody else writes while the rename
-/// waits for the file.
+/// The new name is in a block that its directory has just got, and that somebody else writes while
+/// the rename waits for the file.
 TEST_P(SoftUpdatesRules, R1ANameInABlockThatNothingLeadsToIsNotThere) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
@@ -356,8 +363,8 @@ TEST_P(SoftUpdatesRules, R1ANameInABlockThatNothingLeadsToIsNotThere) {
   });
 }
 
-/// Blocks that go before they were ever written: of a file, of a directory, and behind an indirect block that
-/// goes or stays.
+/// Blocks that go before they were ever written: of a file, of a directory, and behind an indirect
+/// block that goes or stays.
 TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
@@ -494,8 +501,10 @@ TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilIts
   });
 }
 
-/// Their parent's inode goes to the disk with an fsync of what lies beside them, while the rename waits.
-TEST_P(SoftUpdatesRules, TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCountsItUntilItsNameIsGone) {
+/// Their parent's inode goes to the disk with an fsync of what lies beside them, while the rename
+/// waits.
+TEST_P(SoftUpdatesRules,
+       TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCountsItUntilItsNameIsGone) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("b", 0755) && fs().sync() && fs().mkdir("a", 0755));
@@ -527,9 +536,10 @@ TEST_P(SoftUpdatesRules, TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCou
   });
 }
 
-/// The place of an entry that is removed, and that the disk may show, is taken by one that is removed before
-/// it was ever written.
-TEST_P(SoftUpdatesRules, WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotDeferredForEver) {
+/// The place of an entry that is removed, and that the disk may show, is taken by one that is
+/// removed before it was ever written.
+TEST_P(SoftUpdatesRules,
+       WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotDeferredForEver) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     write_inodes_of(number_of("a"));
@@ -558,7 +568,8 @@ TEST_P(SoftUpdatesRules, PointersAndFreedBlocksSurviveAFailedWrite) {
     fail_next_write_of(lba_of_inodes(number), os::DiskFault::Leaves::nothing);
     write_inodes_of(number);
     m_.syncer.do_work(os::Syncer::Extent::everything);
-    EXPECT_EQ(volume().allocator.free_fragments(), free - 9) << "the disk still points to the old blocks";
+    EXPECT_EQ(volume().allocator.free_fragments(), free - 9)
+        << "the disk still points to the old blocks";
     EXPECT_TRUE(fs().sync());
     EXPECT_EQ(volume().allocator.free_fragments(), free + 20 - 9);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 9000U);

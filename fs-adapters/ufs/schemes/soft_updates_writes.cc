@@ -46,20 +46,22 @@ std::optional<InodeNumber> SoftUpdates::first_inode_in(const os::BufferKey& key)
          (at - table) / geometry.fragments_per_block() * geometry.inodes_per_block();
 }
 
-bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes& notes, WriteNumber number) {
+bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes& notes,
+                             WriteNumber number) {
   const auto good = [](const AllocDirect& one) { return one.initialised && one.staged; };
   bool undone = false;
   std::uint64_t size_bytes = std::numeric_limits<std::uint64_t>::max();
   for (const AllocDirect& one : notes.allocations)
     if (!good(one)) size_bytes = std::min(size_bytes, one.old_size_bytes);
   for (const GrownSize& one : notes.sizes)
-    if (!one.waits_for.empty() || !one.staged) size_bytes = std::min(size_bytes, one.old_size_bytes);
+    if (!one.waits_for.empty() || !one.staged)
+      size_bytes = std::min(size_bytes, one.old_size_bytes);
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : notes.allocations) {
-    invariant(
-        !one.staged || load32(write.bytes, offset + kInodeDirectOffset + std::size_t{one.slot} * 4) == one.at,
-        "soft updates: an inode that was copied shows the pointer that may be undone");
+    invariant(!one.staged || load32(write.bytes, offset + kInodeDirectOffset +
+                                                     std::size_t{one.slot} * 4) == one.at,
+              "soft updates: an inode that was copied shows the pointer that may be undone");
     // Behind the size that can be shown there must be no pointers, good ones neither.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
@@ -71,7 +73,8 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
     ++counters_.undone_inodes;
     const auto bytes = undoing(write).subspan(offset, kInodeBytes);
     store32(bytes, kInodeDirectOffset + std::size_t{one.slot} * 4, one.old_at);
-    const std::uint32_t spare = (one.fragments - one.old_fragments) * volume_.geometry.sectors_per_fragment();
+    const std::uint32_t spare =
+        (one.fragments - one.old_fragments) * volume_.geometry.sectors_per_fragment();
     const std::uint32_t sectors = load32(bytes, kInodeSectorsOffset);
     store32(bytes, kInodeSectorsOffset, sectors - std::min(sectors, spare));
     store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
@@ -88,7 +91,8 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
   }
   // A new directory without its first block is not there at all: nothing leads to it yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
-  const bool hidden = undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
+  const bool hidden =
+      undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
   if (hidden) {
     const auto bytes = undoing(write).subspan(offset, kInodeBytes);
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
@@ -141,9 +145,10 @@ bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
     return false;
   }
   for (const AllocIndirect& one : notes.indirect->allocations)
-    invariant(load32(write.bytes, std::size_t{one.slot} * 4) == one.at &&
-                  load32(notes.indirect->safe, std::size_t{one.slot} * 4) == 0,
-              "soft updates: an indirect block shows the pointer that is undone, its safe copy does not");
+    invariant(
+        load32(write.bytes, std::size_t{one.slot} * 4) == one.at &&
+            load32(notes.indirect->safe, std::size_t{one.slot} * 4) == 0,
+        "soft updates: an indirect block shows the pointer that is undone, its safe copy does not");
   ++counters_.undone_indirects;
   const auto bytes = undoing(write);
   std::copy(notes.indirect->safe.begin(), notes.indirect->safe.end(), bytes.begin());

@@ -1,7 +1,7 @@
 #pragma once
-// Puts files into an image for tests, one after the other and without any cache: what reader, checker and
-// strangers' readers are shown. It takes the first free thing it finds, and fails the test when there is
-// none.
+// Puts files into an image for tests, one after the other and without any cache: what reader,
+// checker and strangers' readers are shown. It takes the first free thing it finds, and fails the
+// test when there is none.
 
 #include <gtest/gtest.h>
 
@@ -66,8 +66,8 @@ class ImageWriter {
     enter(parent, name, number, inode.mode);
   }
   /// A file of that size with nothing but this block.
-  InodeNumber sparse(InodeNumber parent, std::string_view name, std::uint64_t size, std::uint64_t block,
-                     std::string_view content) {
+  InodeNumber sparse(InodeNumber parent, std::string_view name, std::uint64_t size,
+                     std::uint64_t block, std::string_view content) {
     Inode inode{{.mode = kTypeRegular | 0644, .links = 1, .size_bytes = size}};
     put_block(inode, block, content);
     return add(parent, name, inode);
@@ -86,7 +86,8 @@ class ImageWriter {
     encode_extension(extension, std::span(bytes).subspan(place.offset, kInodeBytes));
     write(place.block, bytes);
   }
-  /// The last blocks of a file with single indirect pointers are in its bmap cache, and nowhere else.
+  /// The last blocks of a file with single indirect pointers are in its bmap cache, and nowhere
+  /// else.
   BmapCache cache_last_blocks(InodeNumber number, std::uint32_t count) {
     const Inode inode = load(number);
     const std::uint64_t end = geometry_.blocks_of_size(inode.size_bytes);
@@ -145,8 +146,10 @@ class ImageWriter {
       auto header = read(geometry_.header(group), geometry_.block_bytes());
       const Summary s = CylinderGroup(geometry_, header, group).totals();
       encode_summary(s, std::span(summary).subspan(std::size_t{group} * kSummaryBytes));
-      superblock_.total.directories += s.directories, superblock_.total.free_blocks += s.free_blocks;
-      superblock_.total.free_inodes += s.free_inodes, superblock_.total.free_fragments += s.free_fragments;
+      superblock_.total.directories += s.directories,
+          superblock_.total.free_blocks += s.free_blocks;
+      superblock_.total.free_inodes += s.free_inodes,
+          superblock_.total.free_fragments += s.free_fragments;
     }
     write(superblock_.summary_address, summary);
     write_superblock();

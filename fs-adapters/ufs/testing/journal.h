@@ -31,7 +31,8 @@ inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& sto
 inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   Fsck fsck;
   const auto seen = fsck.check(*image);
-  EXPECT_TRUE(seen && seen->nothing_found()) << (seen ? findings_of(*seen) : seen.error().message());
+  EXPECT_TRUE(seen && seen->nothing_found())
+      << (seen ? findings_of(*seen) : seen.error().message());
   EXPECT_TRUE(fsck.run(*image, {.repair = true}));
   auto reader = ImageReader::open(*image);
   EXPECT_TRUE(reader);

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small operating
-// system in virtual time, and a file system of some scheme on it.
+// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
+// operating system in virtual time, and a file system of some scheme on it.
 
 #include <gtest/gtest.h>
 
@@ -38,8 +38,8 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Those of the table that differ for who mounts them. What -CB is good for, a last write that is started at
-/// once, is tried with it.
+/// Those of the table that differ for who mounts them. What -CB is good for, a last write that is
+/// started at once, is tried with it.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {
@@ -81,10 +81,12 @@ class Mounted {
       : setup(its_setup),
         store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)),
         log(*store),
-        machine(log, {.latency_ns = options.latency_ns,
-                      .system = {.queue = its_setup.queue,
-                                 .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
-                                 .syncer = options.syncer}}) {
+        machine(
+            log,
+            {.latency_ns = options.latency_ns,
+             .system = {.queue = its_setup.queue,
+                        .cache = {.bytes = options.cache_bytes, .block_copy = its_setup.block_copy},
+                        .syncer = options.syncer}}) {
     MkfsOptions making = options.mkfs;
     making.features = its_setup.features;
     if (making.features.any()) making.journal_bytes.reset();  // which does not go with them

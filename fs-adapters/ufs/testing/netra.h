@@ -28,8 +28,8 @@ inline Setup without_flusher(const char* scheme) {
   return setup;
 }
 
-/// The fast check has to end as the full one does inside each of these writes and after it. `image` begins as the disk
-/// that they went to; `after_each` looks at it.
+/// The fast check has to end as the full one does inside each of these writes and after it. `image`
+/// begins as the disk that they went to; `after_each` looks at it.
 inline void compare_checks_after_each(
     const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
     const std::function<void()>& after_each = [] {}) {

@@ -1,6 +1,6 @@
 #pragma once
-// Media that tests put under fsck and the journal's replay: one that the power leaves in the middle of a
-// write, and one that a hostile image must not get anybody to leave.
+// Media that tests put under fsck and the journal's replay: one that the power leaves in the middle
+// of a write, and one that a hostile image must not get anybody to leave.
 
 #include <algorithm>
 #include <cstddef>
@@ -30,7 +30,9 @@ class CutStore : public model::SectorStore {
     }
     return {};
   }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("device", "not expected"); }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+    return fail("device", "not expected");
+  }
 
  private:
   model::SectorStore& below_;
@@ -44,22 +46,27 @@ class BoundedStore : public model::SectorStore {
   std::uint64_t sectors() const override { return bytes_.size() / kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override {
     check(lba, into.size());
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(), into.begin());
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes), into.size(),
+                into.begin());
     return {};
   }
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override {
     check(lba, data.size());
-    std::copy(data.begin(), data.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+    std::copy(data.begin(), data.end(),
+              bytes_.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
     return {};
   }
-  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return fail("store", "not expected"); }
+  Result<void> write_zeroes(std::uint64_t, std::uint64_t) override {
+    return fail("store", "not expected");
+  }
   std::span<std::byte> bytes() { return bytes_; }
   std::uint64_t requests() const { return requests_; }
 
  private:
   void check(std::uint64_t lba, std::size_t size) const {
     ++requests_;
-    invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(), "nobody leaves the device");
+    invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
+              "nobody leaves the device");
   }
   std::vector<std::byte> bytes_;
   mutable std::uint64_t requests_ = 0;

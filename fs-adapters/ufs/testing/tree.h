@@ -1,5 +1,6 @@
 #pragma once
-// A small file system with one of everything, and what damages it, for the tests of reader and checker.
+// A small file system with one of everything, and what damages it, for the tests of reader and
+// checker.
 
 #include <fmt/core.h>
 
@@ -13,9 +14,12 @@ namespace headcrash::ufs {
 
 struct TestTree {
   std::unique_ptr<media::MemoryStore> store;
-  InodeNumber docs = 0, deep = 0, small = 0, large = 0, twice = 0, short_link = 0, long_link = 0, holes = 0;
+  InodeNumber docs = 0, deep = 0, small = 0, large = 0, twice = 0, short_link = 0, long_link = 0,
+              holes = 0;
 
-  explicit TestTree(const MkfsOptions& options = {.bytes_per_inode = 4096, .group_bytes = 1 << 20, .time = 1},
+  explicit TestTree(const MkfsOptions& options = {.bytes_per_inode = 4096,
+                                                  .group_bytes = 1 << 20,
+                                                  .time = 1},
                     std::uint64_t bytes = 2 << 20)
       : store(std::move(*media::MemoryStore::create(bytes / kSectorBytes))) {
     const auto made = mkfs(*store, options);
@@ -31,8 +35,10 @@ struct TestTree {
     long_link = writer.symlink(kRootInode, "long", std::string(200, 'l'));
     // The last block of all that three levels of pointers reach first.
     const std::uint64_t far = writer.geometry().blocks_within(2);
-    holes = writer.sparse(kRootInode, "holes", (far + 1) * writer.geometry().block_bytes(), far, "far out");
-    for (int i = 0; i < 40; ++i) writer.file(deep, fmt::format("file-{}", i), std::string(i * 37, 'f'));
+    holes = writer.sparse(kRootInode, "holes", (far + 1) * writer.geometry().block_bytes(), far,
+                          "far out");
+    for (int i = 0; i < 40; ++i)
+      writer.file(deep, fmt::format("file-{}", i), std::string(i * 37, 'f'));
     writer.finish();
   }
   static std::string large_content() {

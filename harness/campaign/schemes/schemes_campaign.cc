@@ -24,7 +24,8 @@ constexpr std::size_t kFailuresKept = 20;
 constexpr std::size_t kFailuresOfControls = 3;  // one would do
 constexpr std::uint64_t kStatesWithFaults = 150;
 constexpr std::uint64_t kSmallCacheOneIn = 3;
-/// Of a run whose last image is damaged: others look at the states before it. A control has to be caught.
+/// Of a run whose last image is damaged: others look at the states before it. A control has to be
+/// caught.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
 constexpr std::uint64_t kDamagedImages = 100;        // of one run
 constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // that people can read
@@ -33,8 +34,8 @@ using SchemeTrial = SchemesPlan::Trial;
 
 class SchemesRun {
  public:
-  SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options, db::Database& database,
-             const run::StoredRun& run, const fs::path& scratch)
+  SchemesRun(const SchemesCampaign& campaign, const CampaignOptions& options,
+             db::Database& database, const run::StoredRun& run, const fs::path& scratch)
       : campaign_(campaign),
         options_(options),
         database_(database),
@@ -60,16 +61,18 @@ class SchemesRun {
                     .images = kDamagedImages};
     auto explored = disk->bench.explore(*trial.system, operations, how, scratch_ / "run.hcrec");
     if (!explored && workload->damage)
-      return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(), trial.workload,
-                              explored.error().subject),
+      return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(),
+                              trial.workload, explored.error().subject),
                   explored.error().problem, explored.error().remedy);
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
     // Of a control nobody wants to know how few writes it takes.
-    const auto minimise = trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
-    if (const auto confirmed = in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
-                                                            scratch_ / "again.hcrec", minimise, *explored);
+    const auto minimise =
+        trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
+    if (const auto confirmed =
+            in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
+                                         scratch_ / "again.hcrec", minimise, *explored);
         !confirmed)
       return pass_on(confirmed);
     confirm_ms_ = again.ms();
@@ -82,7 +85,8 @@ class SchemesRun {
     progress.running = record.key;
     progress.trial = &record;
     const bool told = !trial.system->control() && !oracle::keeps_promises(worst_);
-    if (options_.on_progress && (told || progress.done % kToldEvery == 0)) options_.on_progress(progress);
+    if (options_.on_progress && (told || progress.done % kToldEvery == 0))
+      options_.on_progress(progress);
     progress.trial = nullptr;
     failed_ = failed_ || told;
     caught_ = caught_ || (trial.system->control() && !oracle::keeps_promises(worst_));
@@ -91,10 +95,11 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Nothing that comes can change what is known: a scheme has failed, or the one control was caught.
+  /// Nothing that comes can change what is known: a scheme has failed, or the one control was
+  /// caught.
   bool known() const {
-    return failed_ ||
-           (caught_ && !campaign_.scheme.empty() && campaign_.scheme.find(',') == std::string::npos);
+    return failed_ || (caught_ && !campaign_.scheme.empty() &&
+                       campaign_.scheme.find(',') == std::string::npos);
   }
 
  private:
@@ -106,17 +111,20 @@ class SchemesRun {
   std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
     std::uint64_t most = campaign_.budget;
     if (workload.faults) most = kStatesWithFaults;
-    if (workload.damage) most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
+    if (workload.damage)
+      most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
     return std::min(campaign_.budget, most);
   }
 
   /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
-  Result<in_process::RunOptions> run_options(const SchemeTrial& trial, const SchemesWorkload& workload,
+  Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
+                                             const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
-    in_process::RunOptions run{
-        .seed = workload.order == 0 ? campaign_.seed : run::hash_text(trial.workload, campaign_.seed),
-        .order = workload.order,
-        .unmount = workload.damage.has_value()};
+    in_process::RunOptions run{.seed = workload.order == 0
+                                           ? campaign_.seed
+                                           : run::hash_text(trial.workload, campaign_.seed),
+                               .order = workload.order,
+                               .unmount = workload.damage.has_value()};
     if (!workload.faults) return run;
     auto faults = in_process::draw_faults(formatted, *workload.faults);
     if (!faults) return pass_on(faults);
@@ -133,10 +141,10 @@ class SchemesRun {
                           std::span<const workload::Operation> operations,
                           const in_process::ExplorationResult& explored) {
     const in_process::MetFaults& met = explored.run.met;
-    Faults faults{
-        .summary = fmt::format("; faults of seed {}: {}; {} requests failed, {} syncs, {}", *workload.faults,
-                               in_process::format(run.faults), met.failed_requests, met.failed_syncs,
-                               met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
+    Faults faults{.summary = fmt::format(
+                      "; faults of seed {}: {}; {} requests failed, {} syncs, {}", *workload.faults,
+                      in_process::format(run.faults), met.failed_requests, met.failed_syncs,
+                      met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
     faults.operations = "; operations:";
     for (const workload::Operation& one : operations.first(explored.run.executed))
       faults.operations += "\n" + workload::format(one);
@@ -164,11 +172,12 @@ class SchemesRun {
                                  .bound = bound_of(part)});
     for (const adapters::Counter& counter : explored.recovery) {
       const auto count = static_cast<std::int64_t>(counter.value);
-      record.coverage.push_back({.strategy = std::string(kOtherRecovery) + std::string(counter.name),
-                                 .space = static_cast<double>(count),
-                                 .generated = count,
-                                 .distinct_states = count,
-                                 .checked = count});
+      record.coverage.push_back(
+          {.strategy = std::string(kOtherRecovery) + std::string(counter.name),
+           .space = static_cast<double>(count),
+           .generated = count,
+           .distinct_states = count,
+           .checked = count});
     }
     const auto damaged = static_cast<std::int64_t>(explored.damage.damaged + explored.damage.cut);
     if (damaged > 0)
@@ -183,10 +192,11 @@ class SchemesRun {
     record.steps.push_back({"load", 1, explored.load_ms});
     if (damaged > 0) record.steps.push_back({"damage", damaged, explored.damage_ms});
     if (!explored.failures.empty())
-      record.steps.push_back({"confirm", static_cast<std::int64_t>(explored.failures.size()), confirm_ms_});
+      record.steps.push_back(
+          {"confirm", static_cast<std::int64_t>(explored.failures.size()), confirm_ms_});
     for (std::size_t i = 0; i < in_process::kStepKinds; ++i)
-      record.steps.push_back({std::string(in_process::name(static_cast<in_process::StepKind>(i))), checked,
-                              explored.step_ms.at(i)});
+      record.steps.push_back({std::string(in_process::name(static_cast<in_process::StepKind>(i))),
+                              checked, explored.step_ms.at(i)});
     for (const in_process::ExploredState& failure : explored.failures)
       record.states.push_back(state(trial, failure));
     return record;
@@ -203,13 +213,15 @@ class SchemesRun {
     worst_ = oracle::Verdict::clean;
     if (explored.run.failure || explored.checked == 0) {
       worst_ = oracle::Verdict::harness_error;
-      record.summary = explored.run.failure ? "the workload failed before any cut: " + *explored.run.failure
-                                            : "there was no state to check";
+      record.summary = explored.run.failure
+                           ? "the workload failed before any cut: " + *explored.run.failure
+                           : "there was no state to check";
       if (explored.run.failure) record.summary += faults_.summary + faults_.operations;
     } else {
       worst_ = explored.verdicts.rbegin()->first;
-      record.summary = fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
-                                   explored.clean, explored.checked, explored.forbidden, faults_.summary);
+      record.summary =
+          fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
+                      explored.clean, explored.checked, explored.forbidden, faults_.summary);
       for (std::size_t i = 0; i < explored.recovery.size(); ++i)
         record.summary += fmt::format("{}{} {}", i == 0 ? "; of the other recovery: " : ", ",
                                       explored.recovery[i].value, explored.recovery[i].name);
@@ -223,7 +235,8 @@ class SchemesRun {
     record.verdict = oracle::name(worst_);
   }
 
-  db::CrashStateRecord state(const SchemeTrial& trial, const in_process::ExploredState& failure) const {
+  db::CrashStateRecord state(const SchemeTrial& trial,
+                             const in_process::ExploredState& failure) const {
     const in_process::StateOutcome& outcome = failure.outcome;
     db::CrashStateRecord record{.name = failure.state,
                                 .strategy = std::string(states::name(failure.strategy)),
@@ -231,16 +244,17 @@ class SchemesRun {
                                 .verdict = std::string(oracle::name(outcome.judgement.verdict)),
                                 .summary = outcome.judgement.summary,
                                 .wall_ms = failure.wall_ms};
-    if (outcome.persisted) record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
+    if (outcome.persisted)
+      record.persisted_operation = static_cast<std::int64_t>(*outcome.persisted);
     for (const oracle::Finding& finding : outcome.findings)
       record.findings.push_back({std::string(oracle::name(finding.kind)),
-                                 std::string(oracle::name(finding.tier)), finding.path, finding.expected,
-                                 finding.found});
+                                 std::string(oracle::name(finding.tier)), finding.path,
+                                 finding.expected, finding.found});
     record.failure = db::FailureRecord{
         .confirmed = failure.confirmed,
         .disagreement = failure.disagreement,
-        .tier = std::string(
-            oracle::name(outcome.findings.empty() ? oracle::Tier::integrity : outcome.findings.front().tier)),
+        .tier = std::string(oracle::name(outcome.findings.empty() ? oracle::Tier::integrity
+                                                                  : outcome.findings.front().tier)),
         .minimised_state = failure.minimised_state,
         .account = outcome.judgement.summary + faults_.summary + faults_.operations,
         .replay = fmt::format("headcrash campaign {}/{}/{}", campaign_.name(), trial.system->name(),

@@ -24,8 +24,8 @@ struct FamilyShare {
   std::uint64_t count = 0;
   /// Of each: two that follow each other are one with a slow processor and one with a fast one.
   std::uint64_t orders = 1;
-  /// False: only when it is asked for. With few faults a control may come out clean, and would make a shard
-  /// of the whole invalid.
+  /// False: only when it is asked for. With few faults a control may come out clean, and would make
+  /// a shard of the whole invalid.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -84,8 +84,8 @@ constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/
 /// Number N is number N of one of these, and what that leaves is damaged.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 constexpr auto kDamaged = std::to_array<std::string_view>(
-    {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs", "renames",
-     "fragments", "many-users", "truncation", "replacements"});
+    {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
+     "renames", "fragments", "many-users", "truncation", "replacements"});
 
 std::string with_disk_and_order(std::string name, std::string_view disk, std::uint64_t order) {
   if (disk != in_process::kPlainDisk) name += fmt::format("@{}", disk);
@@ -118,7 +118,8 @@ std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
   for (std::uint64_t i = 0; i < family.count; ++i)
     for (std::uint64_t order = i + 1; order <= i + family.orders; ++order)
-      list.push_back(with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, order % kOrders));
+      list.push_back(
+          with_disk_and_order(fmt::format("{}/{}", family.name, i), family.disk, order % kOrders));
   return list;
 }
 
@@ -126,7 +127,8 @@ std::vector<std::string> all_of_seq1(std::uint64_t order) {
   std::vector<std::string> list;
   const std::uint64_t count = workload::Ace(1).count();
   for (std::uint64_t i = 0; i < count; ++i)
-    list.push_back(with_disk_and_order(fmt::format("ace-seq1/{}", i), in_process::kPlainDisk, order));
+    list.push_back(
+        with_disk_and_order(fmt::format("ace-seq1/{}", i), in_process::kPlainDisk, order));
   return list;
 }
 
@@ -143,7 +145,8 @@ bool is_family(std::string_view name) {
 }
 
 /// All have such a disk and, where the image is to be damaged, can judge its repair.
-bool is_possible(const FamilyShare& family, std::span<const adapters::SystemUnderTest* const> systems) {
+bool is_possible(const FamilyShare& family,
+                 std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
     return system->lab_disk(family.disk) &&
            (family.name != kDamageFamily || system->type().has_repair_trials());
@@ -151,7 +154,8 @@ bool is_possible(const FamilyShare& family, std::span<const adapters::SystemUnde
 }
 
 /// The number behind the last `sign`, which is taken off with it; nothing: there is no such sign.
-Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign, std::string_view what) {
+Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign,
+                                                 std::string_view what) {
   const std::size_t at = text.rfind(sign);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view digits = text.substr(at + 1);
@@ -190,8 +194,9 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
   const auto plan = SchemesPlan::create(campaign);
   const std::uint64_t trials = plan ? plan->size() : 0;
   return {.name = campaign.name(),
-          .title = fmt::format("Our own {} under every scheme, without guests: seq-1, some seq-2, families",
-                               type.name()),
+          .title = fmt::format(
+              "Our own {} under every scheme, without guests: seq-1, some seq-2, families",
+              type.name()),
           .takes = trials > 5000 ? "half an hour" : "some minutes",
           .trials = trials,
           .states = trials * campaign.budget};
@@ -222,12 +227,14 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, take_number(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has no unmount that has to succeed", "give one of damage/7 and histories/7^7");
+      return fail(whole, "has no unmount that has to succeed",
+                  "give one of damage/7 and histories/7^7");
     workload.damage = seed;
     workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);
   }
   if (!workload.disk.empty()) return workload;
-  const auto family = std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
+  const auto family =
+      std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
   workload.disk = family == kFamilies.end() ? in_process::kPlainDisk : family->disk;
   return workload;
 }
@@ -250,7 +257,8 @@ Result<SchemesPlan> SchemesPlan::create(const SchemesCampaign& campaign, const r
   Turns turns;
   const auto add_families = [&](std::string_view name) {
     for (const FamilyShare& family : kFamilies)
-      if ((name.empty() ? family.in_whole : family.name == name) && is_possible(family, plan.systems_))
+      if ((name.empty() ? family.in_whole : family.name == name) &&
+          is_possible(family, plan.systems_))
         turns.add(members(family));
   };
   if (campaign.workload == "ace-seq1") {
@@ -284,7 +292,8 @@ void SchemesPlan::set_controls_apart() {
 }
 
 SchemesPlan::Trial SchemesPlan::at(std::uint64_t number) const {
-  if (number >= workloads_ * systems_.size()) return controls_.at(number - workloads_ * systems_.size());
+  if (number >= workloads_ * systems_.size())
+    return controls_.at(number - workloads_ * systems_.size());
   const std::uint64_t workload = number / systems_.size() * shard_.count + shard_.index;
   return {.system = systems_.at(number % systems_.size()),
           .workload = seq2_ != 0 ? fmt::format("ace-seq2/{}", workload) : listed_.at(workload)};

@@ -11,16 +11,18 @@
 //   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; then its image is damaged in
-//                                             many ways, and each time repaired (adapters::RepairTrials)
+//                                             many ways, and each time repaired
+//                                             (adapters::RepairTrials)
 //
-// WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the family
-// (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h); without the seed of
-// faults none.
+// WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the
+// family (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h);
+// without the seed of faults none.
 //
-// Trials are numbered by workload, then scheme; a control that few workloads show (SystemDescription::shown_by)
-// has only that one in the whole campaign, and comes last. In the whole campaign the kinds of workloads take turns, so
-// that each of them has been tried early. A complete seq-2 is millions: it is found by number. A shard has
-// every n-th workload, under every scheme, so that each has the controls, too.
+// Trials are numbered by workload, then scheme; a control that few workloads show
+// (SystemDescription::shown_by) has only that one in the whole campaign, and comes last. In the
+// whole campaign the kinds of workloads take turns, so that each of them has been tried early. A
+// complete seq-2 is millions: it is found by number. A shard has every n-th workload, under every
+// scheme, so that each has the controls, too.
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +45,9 @@ struct SchemesCampaign {
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< states of one workload
 
-  std::string name() const { return std::string(type->name()) + "-schemes"; }  ///< without its parts
+  std::string name() const {
+    return std::string(type->name()) + "-schemes";
+  }  ///< without its parts
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// For lists.

@@ -69,8 +69,8 @@ TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) 
   const auto systems = adapters::file_system_types().front()->systems();
   // A control that few workloads show has that one only.
   const std::uint64_t schemes = systems.size(),
-                      everywhere =
-                          static_cast<std::uint64_t>(std::ranges::count_if(systems, [](const auto& system) {
+                      everywhere = static_cast<std::uint64_t>(
+                          std::ranges::count_if(systems, [](const auto& system) {
                             return system->description().shown_by.empty();
                           }));
   const SchemesPlan plan = plan_of("ufs-schemes");

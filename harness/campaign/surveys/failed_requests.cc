@@ -15,12 +15,14 @@ std::string describe(const record::Event& request, std::string_view type) {
   if (request.op == model::Op::flush) return "flush";
   const std::string range = fmt::format("{}+{}", request.lba, request.sectors);
   if (request.payload.empty()) return "request of " + range;
-  return fmt::format("write of {}: {}", range, explorer::describe_write(type, request.lba, request.payload));
+  return fmt::format("write of {}: {}", range,
+                     explorer::describe_write(type, request.lba, request.payload));
 }
 
 }  // namespace
 
-Result<FailedRequests> failed_requests(const std::filesystem::path& recording, std::string_view type) {
+Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
+                                       std::string_view type) {
   TRY(auto reader, record::RecordingReader::open(recording));
   std::unordered_map<model::RequestId, record::Event> waiting;
   FailedRequests failed;
@@ -36,7 +38,8 @@ Result<FailedRequests> failed_requests(const std::filesystem::path& recording, s
     if (event->kind != record::Kind::ack) continue;
     const auto request = waiting.find(event->request);
     if (request == waiting.end()) continue;
-    if (event->detail == static_cast<std::uint32_t>(model::Status::medium_error) && failed.count++ == 0)
+    if (event->detail == static_cast<std::uint32_t>(model::Status::medium_error) &&
+        failed.count++ == 0)
       failed.first = describe(request->second, type);
     waiting.erase(request);
   }

@@ -16,6 +16,7 @@ struct FailedRequests {
 };
 
 /// `type` is the file system's, of mount(2). Errors: a recording that cannot be read.
-Result<FailedRequests> failed_requests(const std::filesystem::path& recording, std::string_view type);
+Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
+                                       std::string_view type);
 
 }  // namespace headcrash::campaign

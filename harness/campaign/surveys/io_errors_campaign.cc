@@ -32,7 +32,8 @@ Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
                 .accelerator = vm::probe_accelerator(options.cache).accelerator};
   for (const IoErrorCell& cell : cells) {
     const SurveySubject& subject = subjects.at(cell.filesystem);
-    const auto measure = [&, cell, accelerator = survey.accelerator](const std::filesystem::path& scratch) {
+    const auto measure = [&, cell,
+                          accelerator = survey.accelerator](const std::filesystem::path& scratch) {
       return measure_io_errors(cell, subject.adapter,
                                {.image = subject.image,
                                 .accelerator = accelerator,

@@ -1,6 +1,7 @@
 #pragma once
-// The campaign `io-errors`: what file systems answer, show and keep when writes and flushes of their disk
-// fail. A survey: its trials are measured, not judged. Its names are those of io_errors_plan.h.
+// The campaign `io-errors`: what file systems answer, show and keep when writes and flushes of
+// their disk fail. A survey: its trials are measured, not judged. Its names are those of
+// io_errors_plan.h.
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/surveys/io_errors_plan.h"

@@ -1,5 +1,5 @@
-// The course of a cell (io_errors_cell.h). While faults are about, the guest is asked directly and not
-// through a GuestSession: warnings of its kernel are a part of what is seen, and end nothing.
+// The course of a cell (io_errors_cell.h). While faults are about, the guest is asked directly and
+// not through a GuestSession: warnings of its kernel are a part of what is seen, and end nothing.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -32,12 +32,14 @@ constexpr std::uint64_t kBlock = 512;
 
 std::string write_line(std::string_view path, std::uint64_t first_block, std::uint64_t blocks,
                        std::uint32_t file, std::uint32_t version) {
-  return fmt::format("write {} {} {} {} {}", path, first_block * kBlock, blocks * kBlock, file, version);
+  return fmt::format("write {} {} {} {} {}", path, first_block * kBlock, blocks * kBlock, file,
+                     version);
 }
 
 class CellRun : private SurveyCellRun {
  public:
-  CellRun(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem, const SurveyContext& context)
+  CellRun(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
+          const SurveyContext& context)
       : SurveyCellRun(filesystem, context, context.seed, kStepTimeoutS), cell_(cell) {
     const bool over = cell.failed == FailedRequest::data_overwrite;
     written_ = {"a",
@@ -139,10 +141,11 @@ run::Step<void> CellRun::course() {
   return recover();
 }
 
-tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm::EventHandler& on_event) {
+tl::expected<json, CellRun::Silence> CellRun::ask(const json& request,
+                                                  const vm::EventHandler& on_event) {
   if (gone_) return tl::unexpected(Silence{.died = true});
-  auto answer =
-      guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event, [this] { return interrupted(); });
+  auto answer = guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event,
+                             [this] { return interrupted(); });
   if (answer) return std::move(*answer);
   if (answer.error().failure == vm::CallFailure::refused)
     return tl::unexpected(Silence{.refusal = answer.error().text});
@@ -153,8 +156,8 @@ tl::expected<json, CellRun::Silence> CellRun::ask(const json& request, const vm:
   return tl::unexpected(Silence{.died = true});
 }
 
-/// An answer for each operation. Of an operation that is not a persistence point and reports nothing before the
-/// guest hangs, nobody knows.
+/// An answer for each operation. Of an operation that is not a persistence point and reports
+/// nothing before the guest hangs, nobody knows.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // operations before this one have ended
@@ -189,8 +192,8 @@ run::Step<void> CellRun::format_and_set_up() {
   TRY(make_file_system());
   TRY(write_metadata_sooner());
   TRY(mount_fresh());
-  do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion), "create b",
-          write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
+  do_all({"create a", write_line("a", 0, Files::kBlocksOfA, Files::kFileA, Files::kOldVersion),
+          "create b", write_line("b", 0, Files::kBlocksOfB, Files::kFileB, Files::kOldVersion)});
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : "failed");
   bool readable = false;
@@ -202,9 +205,9 @@ run::Step<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// XFS writes metadata to their places when its log has been idle for half a minute, and so the log's
-/// covering records: a second is enough. Only where metadata are waited for, since those records would meet
-/// the others' faults.
+/// XFS writes metadata to their places when its log has been idle for half a minute, and so the
+/// log's covering records: a second is enough. Only where metadata are waited for, since those
+/// records would meet the others' faults.
 run::Step<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
@@ -212,10 +215,10 @@ run::Step<void> CellRun::write_metadata_sooner() {
 }
 
 void CellRun::work() {
-  const auto answers =
-      do_all({"open a %a",
-              write_line("%a", written_.first_block, written_.blocks, Files::kFileA, Files::kFailedVersion),
-              "fsync %a", "fsync %a", "close %a", "fsync a"});
+  const auto answers = do_all({"open a %a",
+                               write_line("%a", written_.first_block, written_.blocks,
+                                          Files::kFileA, Files::kFailedVersion),
+                               "fsync %a", "fsync %a", "close %a", "fsync a"});
   outcome_.first_fsync = answers[2];
   outcome_.second_fsync = answers[3];
   outcome_.reopened_fsync = answers[5];
@@ -248,7 +251,8 @@ void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
   if (waits_for_metadata())
-    static_cast<void>(ask({{"do", "exec"}, {"argv", {"busybox", "sleep", "4"}}, {"timeout_ms", 60'000}}));
+    static_cast<void>(
+        ask({{"do", "exec"}, {"argv", {"busybox", "sleep", "4"}}, {"timeout_ms", 60'000}}));
   const auto answers = do_all({"syncfs", "fsync a"});
   outcome_.syncfs = answers[0];
   outcome_.fsync_after_sync = answers[1];
@@ -257,16 +261,18 @@ void CellRun::sync_and_look() {
 
 void CellRun::more_work() {
   const std::uint64_t blocks = Files::kWrittenBlocks;
-  const auto answers =
-      do_all({write_line("a", Files::kLaterFrom, blocks, Files::kFileA, Files::kLaterVersion), "fsync a",
-              write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
-              write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
+  const auto answers = do_all(
+      {write_line("a", Files::kLaterFrom, blocks, Files::kFileA, Files::kLaterVersion), "fsync a",
+       write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
+       write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
   // An fsync is asked about a write: where that failed, success says nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];
-  outcome_.new_file_fsync = answers[4] != 0 ? answers[4] : answers[5] != 0 ? answers[5] : answers[6];
+  outcome_.new_file_fsync = answers[4] != 0   ? answers[4]
+                            : answers[5] != 0 ? answers[5]
+                                              : answers[6];
   if (gone_) return;
   read_mount_state();
   static_cast<void>(ask({{"do", "exec"},
@@ -275,15 +281,16 @@ void CellRun::more_work() {
   outcome_.reread = look_at_write("after dropping caches");
 }
 
-/// What /proc/mounts says, and whether a file could be created: that needs no room for data, which may be
-/// bad.
+/// What /proc/mounts says, and whether a file could be created: that needs no room for data, which
+/// may be bad.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
                            {"timeout_ms", 60'000}});
   if (gone_) return;
   const std::string line = mounts ? mounts->value("stdout", "") : "";
-  const bool says_ro = line.find(" ro,") != std::string::npos || line.find(" ro ") != std::string::npos;
+  const bool says_ro =
+      line.find(" ro,") != std::string::npos || line.find(" ro ") != std::string::npos;
   outcome_.state = says_ro || create_ == EROFS ? MountState::read_only
                    : create_ == 0              ? MountState::read_write
                                                : MountState::shut_down;
@@ -344,10 +351,12 @@ run::Step<void> CellRun::check() {
   const bool good = filesystem_.check.good(checked.exit_code);
   outcome_.check = good ? "clean" : "damage";
   note(fmt::format("{}", fmt::join(filesystem_.check.argv, " ")),
-       good ? "clean" : fmt::format("exit {}: {}", checked.exit_code, checked.output.substr(0, 400)));
+       good ? "clean"
+            : fmt::format("exit {}: {}", checked.exit_code, checked.output.substr(0, 400)));
   if (good || filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(run::in_guest(filesystem_.repair.argv)));
-  outcome_.check = filesystem_.repair.good(repaired.exit_code) ? "damage repaired" : "damage not repaired";
+  outcome_.check =
+      filesystem_.repair.good(repaired.exit_code) ? "damage repaired" : "damage not repaired";
   note(fmt::format("{}", fmt::join(filesystem_.repair.argv, " ")),
        fmt::format("exit {}", repaired.exit_code));
   return {};
@@ -358,22 +367,24 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
   // Between the later write and the one that fails nobody wrote again.
-  outcome_.rest = see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
-  outcome_.later =
-      see({"a", Files::kFileA, Files::kLaterFrom, blocks, Files::kOldVersion, Files::kLaterVersion});
+  outcome_.rest =
+      see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
+  outcome_.later = see(
+      {"a", Files::kFileA, Files::kLaterFrom, blocks, Files::kOldVersion, Files::kLaterVersion});
   outcome_.other = see({"b", Files::kFileB, 0, blocks, Files::kOldVersion, Files::kFailedVersion});
   outcome_.new_file = see({"c", Files::kFileC, 0, blocks, {}, Files::kOldVersion});
   note("read a (recovered)", std::string(name(outcome_.recovered)));
   note("read the rest of a, its later write, b, c",
-       fmt::format("{}, {}, {}, {}", name(outcome_.rest), name(outcome_.later), name(outcome_.other),
-                   name(outcome_.new_file)));
+       fmt::format("{}, {}, {}, {}", name(outcome_.rest), name(outcome_.later),
+                   name(outcome_.other), name(outcome_.new_file)));
 }
 
 void CellRun::conclude(const std::filesystem::path& recording) {
   outcome_.control = cell_.failed == FailedRequest::none;
   if (const auto failed = failed_requests(recording, filesystem_.type)) {
     io_.requests_failed = static_cast<std::int64_t>(failed->count);
-    io_.failed_block = failed->count == 0 ? "" : fmt::format("{} ({})", faults_.what, failed->first);
+    io_.failed_block =
+        failed->count == 0 ? "" : fmt::format("{} ({})", faults_.what, failed->first);
   }
   const auto said = surprises_of(outcome_);
   io_.surprise = fmt::format("{}", fmt::join(said, "; "));
@@ -399,7 +410,8 @@ void CellRun::conclude(const std::filesystem::path& recording) {
 
 }  // namespace
 
-Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
+Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell,
+                                          const adapters::LinuxAdapter& filesystem,
                                           const SurveyContext& context) {
   return CellRun(cell, filesystem, context).run();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Measures one cell of `io-errors`: a fresh file system on an emulated drive with a write cache, a few
-// operations with a fault among them, a cut or an unmount, and what a fresh guest finds.
+// Measures one cell of `io-errors`: a fresh file system on an emulated drive with a write cache, a
+// few operations with a fault among them, a cut or an unmount, and what a fresh guest finds.
 //
 //   setup      create a, b with data; everything is on the disk
 //   work       open a %a, write %a, fsync %a, fsync %a, close %a, fsync a           <- the request fails here
@@ -11,7 +11,8 @@
 //   end        the power goes, or unmount; the disk works again
 //   recovery   replay, check, repair if it found something, mount, look
 //
-// The disk is mended before recovery: what is asked is what it holds, and not how one recovers on a bad disk.
+// The disk is mended before recovery: what is asked is what it holds, and not how one recovers on a
+// bad disk.
 
 #include "harness/campaign/surveys/io_errors_plan.h"
 #include "harness/campaign/surveys/survey.h"
@@ -21,7 +22,8 @@
 namespace headcrash::campaign {
 
 /// Errors: nothing could be started, or it was interrupted.
-Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell, const adapters::LinuxAdapter& filesystem,
+Result<db::TrialRecord> measure_io_errors(const IoErrorCell& cell,
+                                          const adapters::LinuxAdapter& filesystem,
                                           const SurveyContext& context);
 
 }  // namespace headcrash::campaign

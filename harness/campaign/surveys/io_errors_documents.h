@@ -1,6 +1,6 @@
 #pragma once
-// Where what a cell shows is described by those who wrote it. Each place was read, none is guessed: what is
-// not here may still be known to somebody.
+// Where what a cell shows is described by those who wrote it. Each place was read, none is guessed:
+// what is not here may still be known to somebody.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,9 @@
 
 namespace headcrash::campaign {
 
-/// Places and what they say, one sentence each; empty: nothing that we know describes it. `type` is the
-/// adapter's.
-std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& outcome);
+/// Places and what they say, one sentence each; empty: nothing that we know describes it. `type` is
+/// the adapter's.
+std::string documents_of(const IoErrorCell& cell, std::string_view type,
+                         const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

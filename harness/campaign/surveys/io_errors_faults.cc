@@ -1,5 +1,6 @@
-// What is written where, by file system (io_errors_faults.h). The structures are those of the kernel's
-// headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and of fs-adapters/ufs/FORMAT.md.
+// What is written where, by file system (io_errors_faults.h). The structures are those of the
+// kernel's headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and of
+// fs-adapters/ufs/FORMAT.md.
 #include "harness/campaign/surveys/io_errors_faults.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace {
 
 using Files = IoErrorFiles;
 
-constexpr std::uint64_t kAppendedBytes = (Files::kBlocksOfA + Files::kWrittenBlocks) * workload::kStampBytes;
+constexpr std::uint64_t kAppendedBytes =
+    (Files::kBlocksOfA + Files::kWrittenBlocks) * workload::kStampBytes;
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -51,7 +53,8 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
             "the inode table's block, to its place"};
   if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, to its place"};
   if (type == "btrfs")  // the key (inode, INODE_ITEM, 0) of a leaf
-    return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true, "the leaf of the file system tree"};
+    return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true,
+            "the leaf of the file system tree"};
   if (type == "f2fs")  // the footer of an inode's node: its number twice
     return {little_hex(inode, 4) + little_hex(inode, 4), "", false, "the inode's node block"};
   const std::string dinode =
@@ -90,11 +93,13 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
   if (cell.failed == FailedRequest::none) return {};
   if (cell.failed == FailedRequest::flush) return {{"flush-error:hd0" + times}, false, "a flush"};
   const Block block = block_of(cell, type, inode);
-  const std::string spec = fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
-                                       block.range.empty() ? block.data : block.range, times);
+  const std::string spec =
+      fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
+                  block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
   // btrfs writes its nodes twice: each fault stays at one of the two.
-  const bool is_node = cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
+  const bool is_node =
+      cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {
     armed.specs.push_back(spec);
     armed.what += ", both copies";

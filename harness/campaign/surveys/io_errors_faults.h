@@ -1,11 +1,12 @@
 #pragma once
-// Which faults make the request of a cell fail. A block is recognised by what is written, as it arrives at
-// the disk, and not by where it lay in an earlier run: content stamps, magic numbers, the file's own inode.
+// Which faults make the request of a cell fail. A block is recognised by what is written, as it
+// arrives at the disk, and not by where it lay in an earlier run: content stamps, magic numbers,
+// the file's own inode.
 //
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work --> end
 //
-// Where metadata go to a journal first, the fault of `metadata` is armed when they are in it (late): what
-// fails is the write to their own place, after a successful fsync.
+// Where metadata go to a journal first, the fault of `metadata` is armed when they are in it
+// (late): what fails is the write to their own place, after a successful fsync.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// One cell of io-errors, end to end, and its control: the write of an overwritten block of ext4 fails for
-// good.
+// One cell of io-errors, end to end, and its control: the write of an overwritten block of ext4
+// fails for good.
 #include <gtest/gtest.h>
 
 #include "harness/campaign/campaign.h"
@@ -13,12 +13,13 @@ db::TrialRecord measured(const IoErrorCell& cell) {
   const auto adapter = adapters::load_adapter(cell.adapter()).value();
   const auto image = vm::guest_image(default_cache(), adapter.guest).value();
   const auto scratch = base::ScratchFolder::make().value();
-  auto record = measure_io_errors(cell, adapter,
-                                  {.image = image,
-                                   .accelerator = vm::probe_accelerator(default_cache()).accelerator,
-                                   .cache = default_cache(),
-                                   .scratch = scratch.path(),
-                                   .seed = 1});
+  auto record =
+      measure_io_errors(cell, adapter,
+                        {.image = image,
+                         .accelerator = vm::probe_accelerator(default_cache()).accelerator,
+                         .cache = default_cache(),
+                         .scratch = scratch.path(),
+                         .seed = 1});
   EXPECT_TRUE(record) << (record ? "" : record.error().message());
   return record.value_or(db::TrialRecord{});
 }

@@ -53,7 +53,9 @@ std::string_view name(SessionEnd end) {
 }
 
 std::string IoErrorCell::key() const {
-  const std::string_view times = failed == FailedRequest::none ? "never" : lasting ? "lasting" : "once";
+  const std::string_view times = failed == FailedRequest::none ? "never"
+                                 : lasting                     ? "lasting"
+                                                               : "once";
   return fmt::format("{}/{}/{}/{}", filesystem, name(failed), times, name(end));
 }
 
@@ -87,13 +89,15 @@ CampaignSummary io_errors_campaign_summary() {
           .trials = cells ? cells->size() : 0};
 }
 
-Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign, const run::Shard& shard) {
+Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign,
+                                                const run::Shard& shard) {
   std::vector<IoErrorCell> cells;
   std::size_t number = 0;
   for (const TestedFileSystem& subject : kSubjects) {
     if (!campaign.filesystem.empty() && campaign.filesystem != subject.filesystem) continue;
     for (const FailedRequest failed : kFailedRequests) {
-      if (!has(subject, failed) || (!campaign.failed.empty() && campaign.failed != name(failed))) continue;
+      if (!has(subject, failed) || (!campaign.failed.empty() && campaign.failed != name(failed)))
+        continue;
       for (const bool lasting : {false, true}) {
         if (lasting && failed == FailedRequest::none) continue;
         for (const SessionEnd end : {SessionEnd::cut, SessionEnd::unmount})
@@ -108,10 +112,11 @@ Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign
     subjects += fmt::format("{}{}", subjects.empty() ? "" : ", ", subject.filesystem);
   for (const FailedRequest failed : kFailedRequests)
     failures += fmt::format("{}{}", failures.empty() ? "" : ", ", name(failed));
-  return fail(
-      fmt::format("{}/{}/{}", kIoErrorsName,
-                  campaign.filesystem.empty() ? kAllFilesystems : campaign.filesystem, campaign.failed),
-      "there is no such cell", fmt::format("the file systems are {}; what fails is {}", subjects, failures));
+  return fail(fmt::format("{}/{}/{}", kIoErrorsName,
+                          campaign.filesystem.empty() ? kAllFilesystems : campaign.filesystem,
+                          campaign.failed),
+              "there is no such cell",
+              fmt::format("the file systems are {}; what fails is {}", subjects, failures));
 }
 
 }  // namespace headcrash::campaign

@@ -6,8 +6,9 @@
 //   io-errors/ext4/journal        one failure under it: once and lasting, with a cut and with an unmount
 //   io-errors/all/flush           one failure under every file system
 //
-// A cell is one file system, one kind of request that fails, once or for good, and how the session ends. The
-// questions are those of Rebello et al., "Can Applications Recover from fsync Failures?" (USENIX ATC 2020).
+// A cell is one file system, one kind of request that fails, once or for good, and how the session
+// ends. The questions are those of Rebello et al., "Can Applications Recover from fsync Failures?"
+// (USENIX ATC 2020).
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,8 @@ enum class SessionEnd : std::uint8_t { cut, unmount };
 std::string_view name(SessionEnd end);
 
 struct IoErrorCell {
-  std::string filesystem;  ///< an adapter's name; behind a '+' a mount option more: "ext4+data_err=abort"
+  std::string
+      filesystem;  ///< an adapter's name; behind a '+' a mount option more: "ext4+data_err=abort"
   FailedRequest failed = FailedRequest::none;
   bool lasting = false;  ///< false: once
   SessionEnd end = SessionEnd::cut;

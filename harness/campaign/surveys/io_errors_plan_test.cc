@@ -25,7 +25,8 @@ TEST(IoErrorsPlan, NamesChooseCells) {
   const auto unknown = io_error_cells({.filesystem = "ext5", .failed = ""});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().remedy.find("ext4"), std::string::npos);
-  EXPECT_FALSE(io_error_cells({.filesystem = "ufs-soft-updates", .failed = "journal"})) << "it has none";
+  EXPECT_FALSE(io_error_cells({.filesystem = "ufs-soft-updates", .failed = "journal"}))
+      << "it has none";
 }
 
 TEST(IoErrorsPlan, ShardsShareTheCells) {
@@ -33,7 +34,8 @@ TEST(IoErrorsPlan, ShardsShareTheCells) {
   for (const IoErrorCell& cell : cells("io-errors"))
     EXPECT_TRUE(keys.insert(cell.key()).second) << cell.key();
   for (std::size_t i = 0; i < 3; ++i)
-    for (const IoErrorCell& cell : cells("io-errors", {i, 3})) EXPECT_EQ(keys.erase(cell.key()), 1U);
+    for (const IoErrorCell& cell : cells("io-errors", {i, 3}))
+      EXPECT_EQ(keys.erase(cell.key()), 1U);
   EXPECT_TRUE(keys.empty());
 }
 
@@ -66,12 +68,13 @@ TEST(IoErrorsFaults, MetadataThatAJournalHasFailLater) {
   EXPECT_TRUE(late("ufs-journal", "fuseblk", FailedRequest::metadata));
   EXPECT_FALSE(late("ufs-soft-updates", "fuseblk", FailedRequest::metadata));
   EXPECT_FALSE(late("ext4", "ext4", FailedRequest::data_append));
-  EXPECT_EQ(faults_of({.filesystem = "btrfs", .failed = FailedRequest::metadata}, "btrfs", 257).specs.size(),
+  EXPECT_EQ(faults_of({.filesystem = "btrfs", .failed = FailedRequest::metadata}, "btrfs", 257)
+                .specs.size(),
             2U)
       << "both copies";
-  EXPECT_EQ(
-      faults_of({.filesystem = "btrfs", .failed = FailedRequest::metadata_copy}, "btrfs", 257).specs.size(),
-      1U);
+  EXPECT_EQ(faults_of({.filesystem = "btrfs", .failed = FailedRequest::metadata_copy}, "btrfs", 257)
+                .specs.size(),
+            1U);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ struct Counts {
 
 void count_run(const ContentRun& run, const WrittenRange& range, Counts& counts) {
   const std::uint64_t first = std::max(run.first_block, range.first_block);
-  const std::uint64_t end = std::min(run.first_block + run.blocks, range.first_block + range.blocks);
+  const std::uint64_t end =
+      std::min(run.first_block + run.blocks, range.first_block + range.blocks);
   if (first >= end) return;
   const std::uint64_t blocks = end - first;
   const bool stamped = run.kind == ContentRun::Kind::stamp && run.file == range.file;
@@ -49,9 +50,11 @@ bool lost(RangeContent content) {
 }
 
 /// A write of its own, with one fsync after it.
-void judge_synced(std::string_view what, int fsync, RangeContent content, std::vector<std::string>& said) {
+void judge_synced(std::string_view what, int fsync, RangeContent content,
+                  std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))
-    said.push_back(fmt::format("fsync of {} succeeded, and its write is lost: {}", what, name(content)));
+    said.push_back(
+        fmt::format("fsync of {} succeeded, and its write is lost: {}", what, name(content)));
 }
 
 void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said) {
@@ -63,10 +66,11 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
                                told ? ", a later one failed" : " and no later one failed",
                                name(o.recovered)));
   } else if (is_lost && later_success) {
-    said.push_back(
-        fmt::format("fsync failed once and then succeeded, and the write is lost: {}", name(o.recovered)));
+    said.push_back(fmt::format("fsync failed once and then succeeded, and the write is lost: {}",
+                               name(o.recovered)));
   } else if (is_lost && o.recovered != RangeContent::old) {
-    said.push_back(fmt::format("fsync failed, and the range is neither old nor new: {}", name(o.recovered)));
+    said.push_back(
+        fmt::format("fsync failed, and the range is neither old nor new: {}", name(o.recovered)));
   }
   if (!is_lost && o.recovered == RangeContent::fresh && o.first_fsync > 0)
     said.emplace_back("fsync failed, and the write is there");
@@ -115,7 +119,8 @@ RangeContent content_of(std::span<const ObservedObject> tree, const WrittenRange
 std::vector<std::string> surprises_of(const IoErrorOutcome& o) {
   std::vector<std::string> said;
   if (o.rest != RangeContent::fresh && o.rest != RangeContent::unseen)
-    said.push_back(fmt::format("what had been synced before the failure is lost: {}", name(o.rest)));
+    said.push_back(
+        fmt::format("what had been synced before the failure is lost: {}", name(o.rest)));
   judge_failed_write(o, said);
   judge_synced("the same file after a later write", o.later_fsync, o.later, said);
   judge_synced("another file", o.other_fsync, o.other, said);

@@ -1,5 +1,6 @@
 #pragma once
-// What a cell of `io-errors` shows: the contents of a written range, and which of the answers surprise.
+// What a cell of `io-errors` shows: the contents of a written range, and which of the answers
+// surprise.
 
 #include <cstdint>
 #include <optional>
@@ -47,8 +48,8 @@ std::string_view name(MountState state);
 
 struct IoErrorOutcome {
   bool control = false;  ///< nothing was failed
-  // Of the file whose write fails: through the descriptor that wrote (twice), one opened afterwards, and
-  // after sync().
+  // Of the file whose write fails: through the descriptor that wrote (twice), one opened
+  // afterwards, and after sync().
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
@@ -61,11 +62,13 @@ struct IoErrorOutcome {
   RangeContent reread = RangeContent::unseen;     ///< while mounted, with the clean pages dropped
   RangeContent recovered = RangeContent::unseen;  ///< at the end
   RangeContent rest = RangeContent::unseen;       ///< what was synced before and nobody wrote again
-  RangeContent later = RangeContent::unseen, other = RangeContent::unseen, new_file = RangeContent::unseen;
+  RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
+               new_file = RangeContent::unseen;
   std::string check;  ///< of the file system after recovery: "clean", "damage repaired", ...
 };
 
-/// One sentence each, the gravest first; empty for a cell in which everything that fsync said is true.
+/// One sentence each, the gravest first; empty for a cell in which everything that fsync said is
+/// true.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

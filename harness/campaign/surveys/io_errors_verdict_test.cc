@@ -13,8 +13,11 @@ using oracle::ContentRun;
 using oracle::ObservedObject;
 
 ContentRun stamps(std::uint64_t first, std::uint64_t blocks, std::uint32_t version) {
-  return {
-      .kind = ContentRun::Kind::stamp, .first_block = first, .blocks = blocks, .file = 1, .version = version};
+  return {.kind = ContentRun::Kind::stamp,
+          .first_block = first,
+          .blocks = blocks,
+          .file = 1,
+          .version = version};
 }
 ContentRun run(ContentRun::Kind kind, std::uint64_t first, std::uint64_t blocks) {
   return {.kind = kind, .first_block = first, .blocks = blocks};
@@ -41,7 +44,8 @@ TEST(IoErrorContent, OfAnOverwrittenRange) {
   EXPECT_EQ(of(file({stamps(0, 16, 1), run(ContentRun::Kind::zero, 16, 24)})), RangeContent::zero);
   EXPECT_EQ(of(file({stamps(0, 16, 1), run(ContentRun::Kind::foreign, 16, 1), stamps(17, 23, 2)})),
             RangeContent::foreign);
-  EXPECT_EQ(of(file({stamps(0, 16, 1), stamps(16, 8, 7)})), RangeContent::foreign) << "an unknown version";
+  EXPECT_EQ(of(file({stamps(0, 16, 1), stamps(16, 8, 7)})), RangeContent::foreign)
+      << "an unknown version";
   EXPECT_EQ(of(file({stamps(0, 40, 1)}, EIO)), RangeContent::unreadable);
   EXPECT_EQ(content_of({}, overwritten()), RangeContent::missing);
 }
@@ -71,7 +75,8 @@ IoErrorOutcome quiet() {
 }
 bool says(const IoErrorOutcome& outcome, std::string_view words) {
   const auto said = surprises_of(outcome);
-  return std::ranges::any_of(said, [&](const std::string& each) { return each.find(words) != each.npos; });
+  return std::ranges::any_of(
+      said, [&](const std::string& each) { return each.find(words) != each.npos; });
 }
 
 TEST(IoErrorSurprises, NothingWhereEverythingSaidIsTrue) {
@@ -97,7 +102,8 @@ TEST(IoErrorSurprises, ALaterFsyncThatClaimsSuccess) {
 TEST(IoErrorSurprises, ASuccessThatIsLost) {
   IoErrorOutcome o = quiet();
   o.recovered = RangeContent::zero;
-  EXPECT_TRUE(says(o, "the first fsync succeeded and no later one failed, and the write is lost: zero"));
+  EXPECT_TRUE(
+      says(o, "the first fsync succeeded and no later one failed, and the write is lost: zero"));
   o.fsync_after_sync = EIO;
   EXPECT_TRUE(says(o, "succeeded, a later one failed, and the write is lost"));
   o = quiet();

@@ -23,8 +23,9 @@ class SurveyRun {
   }
 
   Result<CampaignOutcome> run() {
-    TRY(run::side_by_side(options_.jobs, cells_.size(), options_.interrupted,
-                          [this] { return [this](std::size_t index) { return measure(cells_[index]); }; }));
+    TRY(run::side_by_side(options_.jobs, cells_.size(), options_.interrupted, [this] {
+      return [this](std::size_t index) { return measure(cells_[index]); };
+    }));
     outcome_.interrupted = outcome_.done_before + outcome_.done_now < outcome_.planned;
     if (!outcome_.interrupted) TRY(database_.finish_run(run_.id));
     return outcome_;
@@ -72,7 +73,8 @@ Result<CampaignOutcome> run_survey(Survey survey, const CampaignOptions& options
   return SurveyRun(options, database, std::move(run), std::move(survey.cells)).run();
 }
 
-Result<SurveySubject> survey_subject(const std::string& filesystem, const std::filesystem::path& cache) {
+Result<SurveySubject> survey_subject(const std::string& filesystem,
+                                     const std::filesystem::path& cache) {
   const std::size_t plus = std::min(filesystem.find('+'), filesystem.size());
   TRY(auto adapter, adapters::load_adapter(filesystem.substr(0, plus)));
   const std::string option = filesystem.substr(std::min(plus + 1, filesystem.size()));

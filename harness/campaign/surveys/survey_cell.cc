@@ -6,7 +6,8 @@
 namespace headcrash::campaign {
 namespace {
 
-constexpr std::uint64_t kDriveBytes = 320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
+constexpr std::uint64_t kDriveBytes =
+    320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
 
 }  // namespace
 
@@ -30,7 +31,9 @@ Result<void> SurveyCellRun::end_guest_and_drive() {
 
 run::Step<void> SurveyCellRun::control(const nlohmann::json& request) {
   const auto done = device_->control().request(request);
-  if (!done) return run::stop(oracle::Verdict::harness_error, request.dump() + ": " + done.error().message());
+  if (!done)
+    return run::stop(oracle::Verdict::harness_error,
+                     request.dump() + ": " + done.error().message());
   return {};
 }
 
@@ -53,7 +56,8 @@ run::Step<void> SurveyCellRun::start_guest() {
 }
 
 run::Step<void> SurveyCellRun::make_file_system() {
-  TRY(const auto made, session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_))));
+  TRY(const auto made,
+      session_->exec(run::in_guest(filesystem_.mkfs.argv, explorer::uuid_from(random_))));
   if (!filesystem_.mkfs.good(made.exit_code))
     return run::stop(oracle::Verdict::harness_error, "mkfs failed: " + made.output);
   return {};
@@ -62,7 +66,8 @@ run::Step<void> SurveyCellRun::make_file_system() {
 run::Step<void> SurveyCellRun::mount_fresh() {
   std::string why;
   TRY(const auto mounted, session_->mount(filesystem_, &why));
-  if (!mounted) return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
+  if (!mounted)
+    return run::stop(oracle::Verdict::harness_error, "the fresh file system was refused: " + why);
   return {};
 }
 

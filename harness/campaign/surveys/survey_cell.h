@@ -1,5 +1,6 @@
 #pragma once
-// What every cell of a survey in guests begins with: the emulated drive, a guest on it, and a fresh file system.
+// What every cell of a survey in guests begins with: the emulated drive, a guest on it, and a fresh
+// file system.
 //
 // The drive is hp-c2447 with its write cache on, clock off until the cell says otherwise.
 
@@ -30,9 +31,12 @@ inline constexpr const char* kSurveyDrive = "hp-c2447";
 class SurveyCellRun {
  protected:
   /// `context` must outlive it. `step_timeout_s`: what a guest may take for one request.
-  SurveyCellRun(const adapters::LinuxAdapter& filesystem, const SurveyContext& context, std::uint64_t seed,
-                std::int64_t step_timeout_s)
-      : filesystem_(filesystem), context_(context), random_(seed), step_timeout_s_(step_timeout_s) {}
+  SurveyCellRun(const adapters::LinuxAdapter& filesystem, const SurveyContext& context,
+                std::uint64_t seed, std::int64_t step_timeout_s)
+      : filesystem_(filesystem),
+        context_(context),
+        random_(seed),
+        step_timeout_s_(step_timeout_s) {}
 
   Result<void> start_drive();
   /// Then the recording is complete.

@@ -31,7 +31,8 @@ RestedWorkload with_rests(const std::vector<Operation>& operations, std::size_t 
 }
 
 Result<std::vector<oracle::Finding>> differences(
-    std::span<const Operation> operations, const std::vector<workload::FailedOperation>& failed_operations,
+    std::span<const Operation> operations,
+    const std::vector<workload::FailedOperation>& failed_operations,
     const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree) {
   // Nothing that a cut would excuse: the promises are the strictest there are.
   const adapters::Promises promises{.fsync_keeps_name = true,
@@ -39,7 +40,8 @@ Result<std::vector<oracle::Finding>> differences(
                                     .replace_keeps_content = true,
                                     .own_names = filesystem.promises.own_names};
   TRY(const auto oracle,
-      oracle::Oracle::follow(operations, {.promises = promises, .failed_operations = failed_operations}));
+      oracle::Oracle::follow(operations,
+                             {.promises = promises, .failed_operations = failed_operations}));
   return oracle.judge(operations.size() - 1, tree);
 }
 
@@ -51,8 +53,9 @@ run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedW
     const auto part = all.subspan(work.operations, rest - work.operations);
     TRY(const auto ran, guest.run({part.begin(), part.end()}, work.failed_operations));
     if (ran.failure)
-      return run::stop(oracle::Verdict::wrong_data,
-                       fmt::format("after {} operations that succeeded: {}", work.operations, *ran.failure));
+      return run::stop(
+          oracle::Verdict::wrong_data,
+          fmt::format("after {} operations that succeeded: {}", work.operations, *ran.failure));
     for (workload::FailedOperation failed : ran.failed_operations) {
       failed.operation += work.operations;
       work.failed_operations.push_back(failed);

@@ -19,14 +19,16 @@ TEST(UncutWork, RestsWhereNothingIsOpen) {
   const auto rested = with_rests(list_of("create a\nopen a %f\nfsync %f\nclose %f\ncreate b\n"), 2);
   ASSERT_EQ(rested.rests, (std::vector<std::size_t>{5, 7}));
   EXPECT_EQ(rested.operations.size(), 7U);
-  for (const std::size_t rest : rested.rests) EXPECT_EQ(rested.operations[rest - 1].kind, Kind::sync);
+  for (const std::size_t rest : rested.rests)
+    EXPECT_EQ(rested.operations[rest - 1].kind, Kind::sync);
 }
 
 TEST(UncutWork, ThreadsMeetBeforeARest) {
   const auto random = workload::make_workload({.name = "random-threads", .rounds = 200}).value();
   const auto rested = with_rests(random, 50);
   EXPECT_GE(rested.rests.size(), 4U);
-  for (const std::size_t rest : rested.rests) EXPECT_EQ(rested.operations[rest - 2].kind, Kind::join);
+  for (const std::size_t rest : rested.rests)
+    EXPECT_EQ(rested.operations[rest - 2].kind, Kind::join);
   std::vector<Operation> back;
   std::size_t next = 0;
   for (std::size_t i = 0; i < rested.operations.size(); ++i) {
@@ -50,7 +52,8 @@ TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
     return differences(operations, {}, ufs, tree).value().size();
   };
   EXPECT_EQ(found(right), 0U);
-  EXPECT_NE(found({right[0], right[1]}), 0U) << "a link is missing, which sync() would not keep on FUSE";
+  EXPECT_NE(found({right[0], right[1]}), 0U)
+      << "a link is missing, which sync() would not keep on FUSE";
   auto wrong = right;
   wrong[2].inode = 5;
   EXPECT_NE(found(wrong), 0U) << "another file";

@@ -33,7 +33,8 @@ bool is_there(std::span<const oracle::ObservedObject> tree, const std::string& p
   return std::ranges::find(tree, path, &oracle::ObservedObject::path) != tree.end();
 }
 
-bool holds(std::span<const oracle::ObservedObject> tree, const std::string& path, const Operation& write) {
+bool holds(std::span<const oracle::ObservedObject> tree, const std::string& path,
+           const Operation& write) {
   const WrittenRange range{.path = path,
                            .file = write.file,
                            .first_block = write.offset / kStampBytes,
@@ -51,21 +52,26 @@ std::string other_name(const std::string& path) {
 ChangeAge look(const Operation& operation, std::span<const oracle::ObservedObject> tree) {
   switch (operation.kind) {
     case OperationKind::create:
-      return {.kind = "create",
-              .lost = !is_there(tree, operation.path) && !is_there(tree, other_name(operation.path))};
+      return {
+          .kind = "create",
+          .lost = !is_there(tree, operation.path) && !is_there(tree, other_name(operation.path))};
     case OperationKind::rename:
       return {.kind = "rename", .lost = !is_there(tree, operation.target)};
     case OperationKind::append:
-      return {.kind = "append", .lost = !holds(tree, operation.path, operation), .bytes = operation.length};
+      return {.kind = "append",
+              .lost = !holds(tree, operation.path, operation),
+              .bytes = operation.length};
     default:
       break;
   }
   if (operation.path == kLargeFile)
-    return {.kind = "overwrite", .lost = !holds(tree, operation.path, operation), .bytes = operation.length};
-  return {
-      .kind = "write",
-      .lost = !holds(tree, operation.path, operation) && !holds(tree, other_name(operation.path), operation),
-      .bytes = operation.length};
+    return {.kind = "overwrite",
+            .lost = !holds(tree, operation.path, operation),
+            .bytes = operation.length};
+  return {.kind = "write",
+          .lost = !holds(tree, operation.path, operation) &&
+                  !holds(tree, other_name(operation.path), operation),
+          .bytes = operation.length};
 }
 
 }  // namespace
@@ -97,8 +103,9 @@ UnsyncedWorkload unsynced_workload(std::uint32_t rounds) {
   return made;
 }
 
-std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload, std::span<const RestMark> marks,
-                                   std::int64_t cut_at_ns, std::span<const oracle::ObservedObject> tree) {
+std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
+                                   std::span<const RestMark> marks, std::int64_t cut_at_ns,
+                                   std::span<const oracle::ObservedObject> tree) {
   std::vector<ChangeAge> ages;
   std::size_t from = workload.set_up;
   for (const std::size_t rest : workload.rests) {
@@ -124,7 +131,8 @@ LossSummary summary_of(std::span<const ChangeAge> ages) {
       summary.lost_bytes += each.bytes;
       summary.oldest_lost_ms = std::max(summary.oldest_lost_ms, each.age_ms);
     } else {
-      if (summary.kept++ == 0 || each.age_ms < summary.newest_kept_ms) summary.newest_kept_ms = each.age_ms;
+      if (summary.kept++ == 0 || each.age_ms < summary.newest_kept_ms)
+        summary.newest_kept_ms = each.age_ms;
     }
   }
   return summary;

@@ -5,8 +5,9 @@
 //   round     create fN, write fN, append to the log, overwrite a block of the large file, rename f(N-3) rN,
 //             rest 1 s: whose mark says when the round was over, and promises nothing
 //
-// A change has returned when the rest of its round began, a second before the mark, or some milliseconds earlier. Rounds
-// without a mark are left out: nobody knows whether their changes had been made.
+// A change has returned when the rest of its round began, a second before the mark, or some
+// milliseconds earlier. Rounds without a mark are left out: nobody knows whether their changes had
+// been made.
 
 #include <cstdint>
 #include <span>
@@ -40,8 +41,9 @@ struct ChangeAge {
   std::uint64_t bytes = 0;
 };
 /// Of each change in a round with a mark.
-std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload, std::span<const RestMark> marks,
-                                   std::int64_t cut_at_ns, std::span<const oracle::ObservedObject> tree);
+std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
+                                   std::span<const RestMark> marks, std::int64_t cut_at_ns,
+                                   std::span<const oracle::ObservedObject> tree);
 
 struct LossSummary {
   std::size_t lost = 0, kept = 0;

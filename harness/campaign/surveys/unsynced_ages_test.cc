@@ -56,7 +56,8 @@ TEST(UnsyncedAges, WhatIsThereIsKeptAndWhatIsNotIsAsOldAsItsRound) {
   const UnsyncedWorkload workload = unsynced_workload(6);
   ASSERT_EQ(workload.rests.size(), 6U);
   const auto marks = marks_of(workload);  // rounds return at 0, 1, ... 5 s
-  const auto all = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.operations.size()));
+  const auto all =
+      change_ages(workload, marks, 8 * kS, tree_after(workload, workload.operations.size()));
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
@@ -67,7 +68,8 @@ TEST(UnsyncedAges, WhatIsThereIsKeptAndWhatIsNotIsAsOldAsItsRound) {
   EXPECT_DOUBLE_EQ(summary.oldest_lost_ms, 4000);
   EXPECT_DOUBLE_EQ(summary.newest_kept_ms, 5000);
   EXPECT_EQ(summary.lost_bytes, 2U * (4096U + 4096U + 1024U));
-  for (const ChangeAge& age : ages) EXPECT_EQ(age.lost, age.age_ms < 4500) << age.kind << " " << age.age_ms;
+  for (const ChangeAge& age : ages)
+    EXPECT_EQ(age.lost, age.age_ms < 4500) << age.kind << " " << age.age_ms;
 }
 
 TEST(UnsyncedAges, EachKindIsLookedForWhereItIs) {

@@ -23,12 +23,14 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
-/// Rounds of a second: half as many again as the bound has seconds, so that what must be kept is seen too.
+/// Rounds of a second: half as many again as the bound has seconds, so that what must be kept is
+/// seen too.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
 constexpr std::size_t kLastRounds = 3;  ///< after the mark of one of them the power goes
 
 std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
-  return static_cast<std::uint32_t>(cell.setting->bound_ms(type) * 3 / 2 / kMsPerRound + kRoundsMore);
+  return static_cast<std::uint32_t>(cell.setting->bound_ms(type) * 3 / 2 / kMsPerRound +
+                                    kRoundsMore);
 }
 
 struct Timing {
@@ -48,7 +50,8 @@ Result<Timing> timing_of(const std::filesystem::path& recording) {
       return timing;
     }
     if (event.kind != record::Kind::mark) continue;
-    const std::string_view text(reinterpret_cast<const char*>(event.payload.data()), event.payload.size());
+    const std::string_view text(reinterpret_cast<const char*>(event.payload.data()),
+                                event.payload.size());
     if (const auto operation = workload::parse_persisted_mark(text))
       timing.marks.push_back({*operation, event.at});
   }
@@ -147,7 +150,8 @@ run::Step<void> UnsyncedRun::format_and_mount() {
 
 run::Step<void> UnsyncedRun::work_until_cut() {
   std::size_t after = workload_.operations.size() - 1;
-  if (!cell_.synced) after = workload_.rests.at(workload_.rests.size() - 1 - random_() % kLastRounds);
+  if (!cell_.synced)
+    after = workload_.rests.at(workload_.rests.size() - 1 - random_() % kLastRounds);
   cut_ = fmt::format("after-mark:{}+{}", workload::persisted_mark(after),
                      static_cast<std::int64_t>(random_() % kMsPerRound));
   TRY(control({{"clock", "real"}}));
@@ -163,7 +167,8 @@ run::Step<void> UnsyncedRun::await_cut() {
     const auto message = guest_->receive(milliseconds(100));
     const auto status = device_->control().request({{"power", "status"}});
     if (!status)
-      return run::stop(oracle::Verdict::harness_error, "waiting for the cut: " + status.error().message());
+      return run::stop(oracle::Verdict::harness_error,
+                       "waiting for the cut: " + status.error().message());
     if (status->value("power", "") == "off") return {};
     if (message && message->contains("ok") && !message->value("ok", false))
       return run::stop(oracle::Verdict::harness_error,
@@ -217,14 +222,15 @@ Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
         {fmt::format("age.{}.{}.{}", each.lost ? "lost" : "kept", each.kind, each.operation), "ms",
          each.age_ms});
   record.phases.push_back(std::move(phase));
-  record.summary = fmt::format("{} of {} changes lost, the oldest {:.1f} s old", summary.lost, ages.size(),
-                               summary.oldest_lost_ms / 1000);
+  record.summary = fmt::format("{} of {} changes lost, the oldest {:.1f} s old", summary.lost,
+                               ages.size(), summary.oldest_lost_ms / 1000);
   return {};
 }
 
 }  // namespace
 
-Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell, const adapters::LinuxAdapter& filesystem,
+Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
+                                         const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context) {
   return UnsyncedRun(cell, filesystem, context).run();
 }
@@ -246,7 +252,8 @@ Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                 .accelerator = vm::probe_accelerator(options.cache).accelerator};
   for (const UnsyncedCell& cell : cells) {
     const SurveySubject& subject = subjects.at(cell.filesystem);
-    const auto measure = [&, cell, accelerator = survey.accelerator](const std::filesystem::path& scratch) {
+    const auto measure = [&, cell,
+                          accelerator = survey.accelerator](const std::filesystem::path& scratch) {
       return measure_unsynced(cell, subject.adapter,
                               {.image = subject.image,
                                .accelerator = accelerator,

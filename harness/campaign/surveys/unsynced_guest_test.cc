@@ -13,12 +13,13 @@ namespace {
 std::map<std::string, double> measured(const UnsyncedCell& cell) {
   const auto subject = survey_subject(cell.filesystem, default_cache()).value();
   const auto scratch = base::ScratchFolder::make().value();
-  const auto record = measure_unsynced(cell, subject.adapter,
-                                       {.image = subject.image,
-                                        .accelerator = vm::probe_accelerator(default_cache()).accelerator,
-                                        .cache = default_cache(),
-                                        .scratch = scratch.path(),
-                                        .seed = 1});
+  const auto record =
+      measure_unsynced(cell, subject.adapter,
+                       {.image = subject.image,
+                        .accelerator = vm::probe_accelerator(default_cache()).accelerator,
+                        .cache = default_cache(),
+                        .scratch = scratch.path(),
+                        .seed = 1});
   std::map<std::string, double> metrics;
   if (!record) ADD_FAILURE() << record.error().message();
   if (!record) return metrics;

@@ -46,10 +46,11 @@ std::string WritebackSetting::shell_commands(std::string_view type) const {
       "echo {} > /proc/sys/vm/dirty_expire_centisecs && echo {} > /proc/sys/vm/dirty_writeback_centisecs",
       expire_ms / kMsPerCentisecond, writeback_ms / kMsPerCentisecond);
   if (type == "xfs")
-    commands +=
-        fmt::format(" && echo {} > /proc/sys/fs/xfs/xfssyncd_centisecs", commit_ms(type) / kMsPerCentisecond);
+    commands += fmt::format(" && echo {} > /proc/sys/fs/xfs/xfssyncd_centisecs",
+                            commit_ms(type) / kMsPerCentisecond);
   if (type == "f2fs")
-    commands += fmt::format(" && echo {} > /sys/fs/f2fs/vda/cp_interval", commit_ms(type) / kMsPerS);
+    commands +=
+        fmt::format(" && echo {} > /sys/fs/f2fs/vda/cp_interval", commit_ms(type) / kMsPerS);
   return commands;
 }
 
@@ -79,12 +80,14 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
   return {.name = std::string(kUnsyncedName),
-          .title = "How old is what Linux's file systems lose without fsync: a survey (/all: the whole)",
+          .title =
+              "How old is what Linux's file systems lose without fsync: a survey (/all: the whole)",
           .takes = "some minutes",
           .trials = cells ? cells->size() : 0};
 }
 
-Result<std::vector<UnsyncedCell>> unsynced_cells(const UnsyncedCampaign& campaign, const run::Shard& shard) {
+Result<std::vector<UnsyncedCell>> unsynced_cells(const UnsyncedCampaign& campaign,
+                                                 const run::Shard& shard) {
   std::vector<UnsyncedCell> cells;
   std::size_t number = 0;
   const auto add = [&](UnsyncedCell cell) {

@@ -6,9 +6,10 @@
 //   unsynced-loss/xfs             one file system, all settings
 //   unsynced-loss/xfs/short       one setting
 //
-// A cell is a file system, the kernel's settings of writeback, and one cut; in the control everything is synced before
-// the cut. Guests run in real time, so that the kernel's intervals are shrunk: Linux writes what is 30 s old, looks each
-// 5 s, and ext4 commits each 5 s, btrfs each 30 s; XFS writes its log after 30 s, F2FS a checkpoint each 60 s.
+// A cell is a file system, the kernel's settings of writeback, and one cut; in the control
+// everything is synced before the cut. Guests run in real time, so that the kernel's intervals are
+// shrunk: Linux writes what is 30 s old, looks each 5 s, and ext4 commits each 5 s, btrfs each 30
+// s; XFS writes its log after 30 s, F2FS a checkpoint each 60 s.
 
 #include <cstdint>
 #include <optional>
@@ -35,13 +36,15 @@ struct WritebackSetting {
   std::string mount_option(std::string_view type) const;
   /// As a shell's commands in the guest; f2fs's when it is mounted.
   std::string shell_commands(std::string_view type) const;
-  /// What is older has been written, and a commit has followed: expiry, a look, a commit. The disk's work comes on top.
+  /// What is older has been written, and a commit has followed: expiry, a look, a commit. The
+  /// disk's work comes on top.
   std::int64_t bound_ms(std::string_view type) const;
 };
 const std::vector<WritebackSetting>& writeback_settings();
 
 struct UnsyncedCell {
-  std::string filesystem;  ///< an adapter's name; behind a '+' a mount option more: "ext4+nodelalloc"
+  std::string
+      filesystem;  ///< an adapter's name; behind a '+' a mount option more: "ext4+nodelalloc"
   const WritebackSetting* setting = nullptr;
   std::uint32_t cut = 0;  ///< number
   bool synced = false;    ///< the control: sync before the cut

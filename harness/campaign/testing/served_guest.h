@@ -1,6 +1,6 @@
 #pragma once
-// For the tests of this folder that run a guest: an emulated device, and a guest with it and its mark export,
-// started as often as the test cuts the power.
+// For the tests of this folder that run a guest: an emulated device, and a guest with it and its
+// mark export, started as often as the test cuts the power.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,9 @@ class ServedGuest : public testing::Test {
     auto guest = vm::Guest::start(
         {.image = image_,
          .accelerator = accelerator_,
-         .disks = {{.socket = device_->socket(), .export_name = "", .size_bytes = options_.size_bytes},
+         .disks = {{.socket = device_->socket(),
+                    .export_name = "",
+                    .size_bytes = options_.size_bytes},
                    {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkBytes}}},
         default_cache(), scratch_->path());
     ASSERT_TRUE(guest) << guest.error().message();
@@ -51,7 +53,8 @@ class ServedGuest : public testing::Test {
   }
 
   nlohmann::json must(const nlohmann::json& request, const vm::EventHandler& on_event = {}) {
-    const auto answer = guest_->call(request, std::chrono::milliseconds(kStepMs + 10'000), on_event);
+    const auto answer =
+        guest_->call(request, std::chrono::milliseconds(kStepMs + 10'000), on_event);
     EXPECT_TRUE(answer) << request.dump().substr(0, 200) << ": " << answer.error().text << "\n"
                         << guest_->console_tail(20);
     return answer ? *answer : nlohmann::json::object();
@@ -60,7 +63,11 @@ class ServedGuest : public testing::Test {
     return must({{"do", "exec"}, {"argv", argv}, {"stdin", input}, {"timeout_ms", kStepMs}});
   }
   void mount() {
-    must({{"do", "mount"}, {"source", "/dev/vda"}, {"target", kRoot}, {"type", "ext4"}, {"options", ""}});
+    must({{"do", "mount"},
+          {"source", "/dev/vda"},
+          {"target", kRoot},
+          {"type", "ext4"},
+          {"options", ""}});
   }
   nlohmann::json control(const nlohmann::json& request) {
     const auto answer = device_->control().request(request);

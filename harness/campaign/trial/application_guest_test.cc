@@ -1,5 +1,5 @@
-// SQLite in a guest, with a power cut in the middle: what its commits promise is there afterwards, and where
-// it never syncs it is not. The steps are those of harness/workload/application.h.
+// SQLite in a guest, with a power cut in the middle: what its commits promise is there afterwards,
+// and where it never syncs it is not. The steps are those of harness/workload/application.h.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -27,16 +27,20 @@ class ApplicationGuest : public ServedGuest {
   void mount_and_put(const workload::Application& application) {
     mount();
     for (const auto& [name, text] : application.files)
-      must({{"do", "put"}, {"path", std::string(workload::kApplicationFolder) + "/" + name}, {"text", text}});
+      must({{"do", "put"},
+            {"path", std::string(workload::kApplicationFolder) + "/" + name},
+            {"text", text}});
   }
   bool has_tools(const workload::Application& application) {
-    return std::all_of(application.tools.begin(), application.tools.end(), [&](const std::string& tool) {
-      return exec({"sh", "-c", "command -v " + tool}).value("exit", 1) == 0;
-    });
+    return std::all_of(application.tools.begin(), application.tools.end(),
+                       [&](const std::string& tool) {
+                         return exec({"sh", "-c", "command -v " + tool}).value("exit", 1) == 0;
+                       });
   }
 
   /// The marks until the power went.
-  std::vector<std::string> run_until_cut(const workload::Application& application, const std::string& when) {
+  std::vector<std::string> run_until_cut(const workload::Application& application,
+                                         const std::string& when) {
     std::vector<std::string> marks;
     control({{"power", "cut"}, {"when", when}});
     const auto sent = guest_->send({{"id", 1'000'000},
@@ -50,7 +54,8 @@ class ApplicationGuest : public ServedGuest {
       const auto message = guest_->receive(20ms);
       const bool off = control({{"power", "status"}}).value("power", "") == "off";
       for (auto next = message; next; next = off ? guest_->receive(0ms) : std::nullopt) {
-        if (next->value("event", "") == "persisted") marks.push_back("persisted " + next->value("text", ""));
+        if (next->value("event", "") == "persisted")
+          marks.push_back("persisted " + next->value("text", ""));
         EXPECT_TRUE(off || !next->contains("ok")) << "it ended before the cut: " << next->dump(1);
       }
       if (off) return marks;

@@ -10,7 +10,8 @@
 namespace headcrash::campaign {
 namespace {
 
-constexpr const char* kStageDiskName = "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
+constexpr const char* kStageDiskName =
+    "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
 
 Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
   for (const std::string& text : faults) {

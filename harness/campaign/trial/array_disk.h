@@ -10,8 +10,9 @@
 namespace headcrash::campaign {
 
 /// How large its disk is when `bytes` are asked for: arrays have whole stripes. Errors: no such
-/// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot have; a
-/// fault of a device that it does not have; an array for a file system that wants a second disk for its log.
+/// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot
+/// have; a fault of a device that it does not have; an array for a file system that wants a second
+/// disk for its log.
 Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 

@@ -23,7 +23,8 @@ TEST(ArrayDisk, WhatItCannotBeIsRefused) {
   EXPECT_NE(refusal({"hp-c2447", {}, {}}).find("is one drive, not an array"), std::string::npos);
   EXPECT_NE(refusal({"raid5-55", {}, {}}).find("raid5-5"), std::string::npos);
   EXPECT_NE(refusal({"", {"dead:hd0.1"}, {}}).find("is of no machine"), std::string::npos);
-  EXPECT_NE(refusal({"raid5-5", {}, {"dead:hd0.7"}}).find("there is no device \"hd0.7\""), std::string::npos);
+  EXPECT_NE(refusal({"raid5-5", {}, {"dead:hd0.7"}}).find("there is no device \"hd0.7\""),
+            std::string::npos);
   EXPECT_NE(refusal({"raid5-5", {"broken"}, {}}).find("broken"), std::string::npos);
 }
 

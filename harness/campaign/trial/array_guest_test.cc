@@ -1,6 +1,6 @@
-// A guest on an array with a battery-backed cache, through all that happens to one: mkfs, mount, writes, a
-// member dies, it is rebuilt under load, the power goes, the hardware and the file system recover, and
-// everything that was synced is there.
+// A guest on an array with a battery-backed cache, through all that happens to one: mkfs, mount,
+// writes, a member dies, it is rebuilt under load, the power goes, the hardware and the file system
+// recover, and everything that was synced is there.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,8 +22,10 @@ constexpr int kMember = 3;
 class ArrayGuest : public ServedGuest {
  protected:
   ArrayGuest()
-      : ServedGuest(
-            {.profile = "netra-raid5-presto", .size_bytes = 96ULL << 20, .clock = "off", .seed = 11}) {}
+      : ServedGuest({.profile = "netra-raid5-presto",
+                     .size_bytes = 96ULL << 20,
+                     .clock = "off",
+                     .seed = 11}) {}
 
   void must_end_well(const std::vector<std::string>& argv, int exit_most = 0) {
     const json answer = exec(argv);
@@ -35,7 +37,8 @@ class ArrayGuest : public ServedGuest {
   void work(const std::vector<workload::Operation>& operations, std::size_t from, std::size_t to) {
     json lines = json::array();
     for (std::size_t i = from; i < to; ++i) lines.push_back(workload::format(operations[i]));
-    const json answer = must({{"do", "run"}, {"root", kRoot}, {"operations", lines}, {"mark", "/dev/vdb"}});
+    const json answer =
+        must({{"do", "run"}, {"root", kRoot}, {"operations", lines}, {"mark", "/dev/vdb"}});
     EXPECT_EQ(answer.value("done", std::size_t{0}), to - from) << answer.dump();
   }
 
@@ -82,7 +85,8 @@ TEST_F(ArrayGuest, SurvivesADeadMemberARebuildAndAPowerCut) {
   const auto oracle = oracle::Oracle::follow(operations, {.promises = {.fsync_keeps_name = true}});
   ASSERT_TRUE(oracle) << oracle.error().message();
   for (const oracle::Finding& finding : oracle->judge(operations.size() - 1, tree)) {
-    ADD_FAILURE() << finding.path << ": expected " << finding.expected << ", found " << finding.found;
+    ADD_FAILURE() << finding.path << ": expected " << finding.expected << ", found "
+                  << finding.found;
   }
 
   control({{"array", "scrub"}, {"device", kArray}});

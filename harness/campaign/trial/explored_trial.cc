@@ -19,9 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-const std::string kPermitted = "permitted: ";  ///< before what an application's documents do not promise
-/// A failure that is like earlier ones of its cell is reported, but not minimised again; a control's is what
-/// it is there for, and never made small.
+const std::string kPermitted =
+    "permitted: ";  ///< before what an application's documents do not promise
+/// A failure that is like earlier ones of its cell is reported, but not minimised again; a
+/// control's is what it is there for, and never made small.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
 constexpr std::size_t kSeenAgain =
@@ -33,20 +34,23 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
                                              const fs::path& recording) {
   const auto record_it = [&] {
     return cell.application
-               ? explorer::record_application(guest, cell.filesystem, disk, *cell.application, recording)
+               ? explorer::record_application(guest, cell.filesystem, disk, *cell.application,
+                                              recording)
                : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
   };
   if (!cell.write_through) return record_it();
   // The guest that was set must be the one that works: a load may have had to restore another.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    TRY(guest.load(
-        {.recording = fs::absolute(disk.recording), .state = disk.state, .faults = guest.machine().faults}));
+    TRY(guest.load({.recording = fs::absolute(disk.recording),
+                    .state = disk.state,
+                    .faults = guest.machine().faults}));
     if (const auto set = guest.set_write_through(true); !set) return tl::unexpected(set.error());
     const std::size_t set_guest = guest.restores();
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // Also after an error: the next trial uses this guest. One that cannot be set back is replaced.
+      // Also after an error: the next trial uses this guest. One that cannot be set back is
+      // replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
@@ -74,12 +78,14 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   run::Step<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                    const std::function<void(const std::string&)>& on_phase);
-  run::Step<explorer::ExplorationResult> explore(const explorer::RecordedWorkload& recorded,
-                                                 const std::function<void(const std::string&)>& on_phase);
+  run::Step<explorer::ExplorationResult> explore(
+      const explorer::RecordedWorkload& recorded,
+      const std::function<void(const std::string&)>& on_phase);
   /// An application may promise less than its file system does.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
-    return by_filesystem || !cell_.application ? cell_.filesystem.expected : cell_.application->expected;
+    return by_filesystem || !cell_.application ? cell_.filesystem.expected
+                                               : cell_.application->expected;
   }
   void keep_coverage(const explorer::ExplorationResult& result);
   void keep_steps(const explorer::ExplorationResult& result);
@@ -113,7 +119,8 @@ Result<std::vector<workload::Operation>> ExploredTrial::operations() const {
                                   .trial = plan_.number});
 }
 
-Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::string&)>& on_phase) {
+Result<db::TrialRecord> ExploredTrial::run(
+    const std::function<void(const std::string&)>& on_phase) {
   const base::Stopwatch watch;
   TRY(const auto list, operations());
   guest_.put_under(cell_.machine);
@@ -141,8 +148,9 @@ Result<db::TrialRecord> ExploredTrial::run(const std::function<void(const std::s
   return std::move(record_);
 }
 
-run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Operation>& operations,
-                                                const std::function<void(const std::string&)>& on_phase) {
+run::Step<void> ExploredTrial::explore_and_tell(
+    const std::vector<workload::Operation>& operations,
+    const std::function<void(const std::string&)>& on_phase) {
   base::Stopwatch watch;
   on_phase("format");
   TRY(auto disk, context_.disks->get(cell_, context_.campaign->seed, guest_));
@@ -161,7 +169,8 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
   if (interrupted()) return {};
   watch.lap();
   for (const explorer::ConfirmedFailure& failure : result.failures) {
-    on_phase(fmt::format("{} failures to describe, {}", result.failures.size(), failure.outcome.full_name()));
+    on_phase(fmt::format("{} failures to describe, {}", result.failures.size(),
+                         failure.outcome.full_name()));
     tell_failure(disk, recorded, failure);
     if (interrupted()) return {};
   }
@@ -173,7 +182,8 @@ run::Step<void> ExploredTrial::explore_and_tell(const std::vector<workload::Oper
 }
 
 run::Step<explorer::ExplorationResult> ExploredTrial::explore(
-    const explorer::RecordedWorkload& recorded, const std::function<void(const std::string&)>& on_phase) {
+    const explorer::RecordedWorkload& recorded,
+    const std::function<void(const std::string&)>& on_phase) {
   const Exploration& settings = *context_.campaign->explore;
   explorer::ExplorationOptions options;
   for (const std::string& word : cell_.strategies) {
@@ -217,8 +227,8 @@ void ExploredTrial::keep_state(const explorer::StateOutcome& outcome) {
   state.wall_ms = outcome.wall_ms;
   for (const oracle::Finding& finding : outcome.findings) {
     state.findings.push_back({std::string(oracle::name(finding.kind)),
-                              std::string(oracle::name(finding.tier)), finding.path, finding.expected,
-                              finding.found});
+                              std::string(oracle::name(finding.tier)), finding.path,
+                              finding.expected, finding.found});
   }
   record_.states.push_back(std::move(state));
 }
@@ -239,11 +249,13 @@ void ExploredTrial::keep_coverage(const explorer::ExplorationResult& result) {
 void ExploredTrial::keep_steps(const explorer::ExplorationResult& result) {
   const auto checked = static_cast<std::int64_t>(result.checked);
   std::int64_t generated = 0;
-  for (const states::Coverage& part : result.coverage) generated += static_cast<std::int64_t>(part.generated);
+  for (const states::Coverage& part : result.coverage)
+    generated += static_cast<std::int64_t>(part.generated);
   step("generate", generated, result.generate_ms);
   double known_ms = result.generate_ms;
   for (std::size_t i = 0; i < explorer::kStepKinds; ++i) {
-    step(std::string(explorer::name(static_cast<explorer::StepKind>(i))), checked, result.step_ms.at(i));
+    step(std::string(explorer::name(static_cast<explorer::StepKind>(i))), checked,
+         result.step_ms.at(i));
     known_ms += result.step_ms.at(i);
   }
   step("confirm", static_cast<std::int64_t>(result.sampled + result.failures.size()),
@@ -260,8 +272,9 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
   db::FailureRecord told{.confirmed = failure.confirmed, .disagreement = failure.disagreement};
   told.replay = fmt::format("headcrash replay {} --state {}", plan_.key, state->name);
   told.account = failure.outcome.judgement.summary;
-  told.tier = failure.outcome.findings.empty() ? oracle::name(oracle::Tier::integrity)
-                                               : oracle::name(failure.outcome.findings.front().tier);
+  told.tier = failure.outcome.findings.empty()
+                  ? oracle::name(oracle::Tier::integrity)
+                  : oracle::name(failure.outcome.findings.front().tier);
   if (failure.confirmed && context_.describes_failures) {
     const std::string kind = cell_name(cell_) + " " + state->verdict + " " + told.tier;
     const bool make_small = !cell_.control && minimised_[kind]++ < kMinimisedOfKind;
@@ -274,13 +287,15 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
       options.limit = kMinimise;
       options.state_checks = explorer::ReportOptions{}.state_checks;
       if (context_.campaign->explore->minimise_operations) {
-        options.record = [&](explorer::StageGuest& guest, const std::vector<workload::Operation>& operations,
+        options.record = [&](explorer::StageGuest& guest,
+                             const std::vector<workload::Operation>& operations,
                              const fs::path& recording) {
           return record(guest, cell_, disk, operations, recording);
         };
       }
     }
-    const auto report = explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
+    const auto report =
+        explorer::report_failure(guest_, cell_.filesystem, recorded, failure, options);
     if (report) {
       minimise_ms_ += report->minimise_ms;
       told = {.confirmed = report->confirmed,
@@ -297,8 +312,8 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(told);
 }
 
-/// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and said to be
-/// so; so is what it could not do at all, with the first reason.
+/// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and
+/// said to be so; so is what it could not do at all, with the first reason.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;
@@ -320,29 +335,32 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const std::string of = fmt::format("{} states", result.checked);
   if (worst != nullptr) {
     record_.verdict = oracle::name(worst->verdict);
-    record_.summary =
-        fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean, of, worst->summary);
+    record_.summary = fmt::format("{} of {} failed; the worst: {}", result.checked - result.clean,
+                                  of, worst->summary);
   } else if (undone != nullptr) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
-    record_.summary = fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
+    record_.summary =
+        fmt::format("{} of {} could not be checked: {}", unchecked, of, undone->summary);
   } else if (unconfirmed > 0) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
-    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}", unconfirmed, of,
-                                  differed.empty() ? "" : ": ", differed);
+    record_.summary = fmt::format("{} of {} failed once and not again on a fresh guest{}{}",
+                                  unconfirmed, of, differed.empty() ? "" : ": ", differed);
   } else if (result.checked == 0) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
     record_.summary = "there was no state to check";
   } else {
-    const bool replayed = std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
-      return state.verdict == oracle::name(oracle::Verdict::replayed);
-    });
+    const bool replayed =
+        std::ranges::any_of(record_.states, [](const db::CrashStateRecord& state) {
+          return state.verdict == oracle::name(oracle::Verdict::replayed);
+        });
     record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
     record_.summary = fmt::format("everything promised is there in all {}", of);
     const auto less = std::ranges::count_if(record_.states, [](const db::CrashStateRecord& state) {
       return state.summary.starts_with(kPermitted);
     });
     if (less > 0)
-      record_.summary += fmt::format("; in {} of them less than was reported, as is permitted", less);
+      record_.summary +=
+          fmt::format("; in {} of them less than was reported, as is permitted", less);
   }
 }
 
@@ -353,12 +371,12 @@ void ExploredTrial::keep_artefacts() {
     return;
   }
   const fs::path recording = artefacts_ / kRecording;
-  for (const auto& [kind, path] :
-       {std::pair{"recording", recording}, std::pair{"workload", explorer::operations_file(recording)}}) {
+  for (const auto& [kind, path] : {std::pair{"recording", recording},
+                                   std::pair{"workload", explorer::operations_file(recording)}}) {
     const auto bytes = fs::file_size(path, error);
     if (error) continue;
-    record_.artefacts.push_back(
-        {kind, fs::relative(path, context_.database_folder, error), static_cast<std::int64_t>(bytes)});
+    record_.artefacts.push_back({kind, fs::relative(path, context_.database_folder, error),
+                                 static_cast<std::int64_t>(bytes)});
   }
   for (int number = 1;; ++number) {
     const fs::path leg = explorer::leg_recording(recording, number);
@@ -373,7 +391,8 @@ void ExploredTrial::keep_artefacts() {
 
 }  // namespace
 
-run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell, std::uint64_t uuid_seed,
+run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
+                                                       std::uint64_t uuid_seed,
                                                        explorer::StageGuest& guest) {
   // Strategies and faults do not change what mkfs makes.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
@@ -391,12 +410,14 @@ run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   return made;
 }
 
-run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell, const std::string& called,
+run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
+                                                        const std::string& called,
                                                         std::uint64_t uuid_seed,
                                                         explorer::StageGuest& guest) const {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
+  if (error)
+    return run::broken({folder_.string(), error.message(), "make the database's folder writable"});
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
   if (fs::exists(recording, error)) {  // of the resumed run
@@ -406,7 +427,8 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   }
   // Recordings name it as their base: it gets its name when it is whole.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
-  auto made = explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
+  auto made =
+      explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
   if (!made) return made;
   fs::rename(draft, recording, error);
   if (error) return run::broken({recording.string(), error.message(), ""});
@@ -414,20 +436,21 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   return made;
 }
 
-/// A server that died takes its guest with it; the next trial gets new ones. So does a file system with a
-/// kernel of its own, or with a log on a disk of its own.
+/// A server that died takes its guest with it; the next trial gets new ones. So does a file system
+/// with a kernel of its own, or with a log on a disk of its own.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
-  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes) return {};
+  if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
+    return {};
   lab_.reset();
-  TRY(auto lab,
-      explorer::Lab::start(1, {.image = image,
-                               .accelerator = context_.accelerator,
-                               .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                               .disk_bytes = context_.campaign->size_bytes,
-                               .log_bytes = log_bytes,
-                               .cache = context_.cache,
-                               .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
-                               .interrupted = context_.interrupted}));
+  TRY(auto lab, explorer::Lab::start(
+                    1, {.image = image,
+                        .accelerator = context_.accelerator,
+                        .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
+                        .disk_bytes = context_.campaign->size_bytes,
+                        .log_bytes = log_bytes,
+                        .cache = context_.cache,
+                        .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
+                        .interrupted = context_.interrupted}));
   lab_ = std::move(lab);
   image_key_ = image.key;
   log_bytes_ = log_bytes;

@@ -4,8 +4,8 @@
 //   cell --mkfs--> formatted/NAME.hcrec      once in a run, kept: recordings of workloads begin where it ends
 //   formatted --workload--> workload.hcrec --explore--> states --confirm, minimise--> failures
 //
-// A worker has a state server and a guest of its own. Both are used from the one thread that made them: QEMU
-// dies with the thread that started it (vm/guest.h).
+// A worker has a state server and a guest of its own. Both are used from the one thread that made
+// them: QEMU dies with the thread that started it (vm/guest.h).
 
 #include <atomic>
 #include <filesystem>
@@ -28,14 +28,15 @@ class FormattedDisks {
   /// `folder` is made when the first disk is. What an interrupted run left there is used again.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Formats with this guest unless another has done so. A disk that could not be formatted is not tried
-  /// again.
+  /// Formats with this guest unless another has done so. A disk that could not be formatted is not
+  /// tried again.
   run::Step<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                          explorer::StageGuest& guest);
 
  private:
   run::Step<explorer::FormattedDisk> make(const ExploredCell& cell, const std::string& called,
-                                          std::uint64_t uuid_seed, explorer::StageGuest& guest) const;
+                                          std::uint64_t uuid_seed,
+                                          explorer::StageGuest& guest) const;
 
   struct Disk {
     std::mutex mutex;  ///< held while it is formatted
@@ -53,7 +54,8 @@ struct ExplorationContext {
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
   std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
-  bool describes_failures = true;  ///< false: they are confirmed and judged, not minimised and written up
+  bool describes_failures =
+      true;  ///< false: they are confirmed and judged, not minimised and written up
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -61,8 +63,8 @@ class ExplorationWorker {
  public:
   explicit ExplorationWorker(const ExplorationContext& context) : context_(context) {}
 
-  /// `artefacts`: existing folder, emptied when nothing failed. Errors: what would fail every trial alike (no
-  /// plugin, no guest), or an interruption. What goes wrong in the guest is a verdict.
+  /// `artefacts`: existing folder, emptied when nothing failed. Errors: what would fail every trial
+  /// alike (no plugin, no guest), or an interruption. What goes wrong in the guest is a verdict.
   Result<db::TrialRecord> run(const TrialPlan& plan, const std::filesystem::path& artefacts,
                               const std::function<void(const std::string& phase)>& on_phase);
 
@@ -71,9 +73,10 @@ class ExplorationWorker {
 
   ExplorationContext context_;
   std::unique_ptr<explorer::Lab> lab_;
-  std::string image_key_;                         ///< of the lab's guest ...
-  std::uint64_t log_bytes_ = 0;                   ///< ... and the size of its second disk
-  std::map<std::string, std::size_t> minimised_;  ///< failures that were made small, by cell and kind
+  std::string image_key_;        ///< of the lab's guest ...
+  std::uint64_t log_bytes_ = 0;  ///< ... and the size of its second disk
+  std::map<std::string, std::size_t>
+      minimised_;  ///< failures that were made small, by cell and kind
 };
 
 }  // namespace headcrash::campaign

@@ -35,7 +35,8 @@ SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial) 
   for (const db::CrashStateRecord& state : trial.states) {
     if (has(state, known)) {
       ++with_it;
-      if (sought.state == nullptr && state.failure && state.failure->confirmed) sought.state = &state;
+      if (sought.state == nullptr && state.failure && state.failure->confirmed)
+        sought.state = &state;
     } else if (hides_its_tree(state)) {
       ++hidden;
     } else if (!oracle::keeps_promises(verdict_of(state))) {
@@ -52,7 +53,8 @@ SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial) 
     judgement.summary = trial.summary;
   } else if (with_it > 0) {
     judgement.summary = fmt::format(
-        "the recorded finding was there in {} of {} states, and not again on a fresh guest", with_it, all);
+        "the recorded finding was there in {} of {} states, and not again on a fresh guest",
+        with_it, all);
   } else if (hidden > 0) {
     judgement.summary =
         fmt::format("the trees of {} of {} states were not seen: {}", hidden, all, trial.summary);

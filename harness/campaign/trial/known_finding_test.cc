@@ -9,7 +9,8 @@ using oracle::Verdict;
 
 const KnownFinding kResurrected{.verdict = "resurrected", .what = {{"resurrected", "documented"}}};
 
-db::CrashStateRecord state(const std::string& verdict, const std::string& kind = "", bool confirmed = true) {
+db::CrashStateRecord state(const std::string& verdict, const std::string& kind = "",
+                           bool confirmed = true) {
   db::CrashStateRecord state;
   state.name = "w7-";
   state.verdict = verdict;
@@ -62,7 +63,8 @@ TEST(KnownFinding, MayBeInATreeThatNobodySaw) {
 TEST(KnownFinding, OfATreeThatWasNotJudgedIsItsVerdict) {
   const KnownFinding unmountable{.verdict = "unmountable"};
   EXPECT_EQ(verdict(unmountable, {state("clean"), state("unmountable")}), Verdict::unmountable);
-  EXPECT_EQ(verdict(unmountable, {state("clean"), state("resurrected", "resurrected")}), Verdict::clean);
+  EXPECT_EQ(verdict(unmountable, {state("clean"), state("resurrected", "resurrected")}),
+            Verdict::clean);
 }
 
 }  // namespace

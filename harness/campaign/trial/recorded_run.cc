@@ -29,7 +29,8 @@ const char* op_name(const Event& event) {
   }
 }
 
-/// Keeps every stride-th record, doubling the stride whenever the sample has grown to twice its bound.
+/// Keeps every stride-th record, doubling the stride whenever the sample has grown to twice its
+/// bound.
 class Sample {
  public:
   explicit Sample(std::size_t most) : most_(most) {}
@@ -49,7 +50,8 @@ class Sample {
     const auto at = waiting_.find(event.request);
     if (at == waiting_.end()) return;
     const auto [index, submitted] = at->second;
-    if (event.detail == 0) kept_[index].response_us = static_cast<double>(event.at - submitted) / 1e3;
+    if (event.detail == 0)
+      kept_[index].response_us = static_cast<double>(event.at - submitted) / 1e3;
     waiting_.erase(at);
   }
 
@@ -72,8 +74,10 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
-/// A member is called after the array or cache that it is part of: hd0.3, hd0.below. Those come first.
-std::optional<std::int64_t> parent_of(const std::string& name, const std::vector<db::DeviceRecord>& before) {
+/// A member is called after the array or cache that it is part of: hd0.3, hd0.below. Those come
+/// first.
+std::optional<std::int64_t> parent_of(const std::string& name,
+                                      const std::vector<db::DeviceRecord>& before) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
   for (std::size_t i = 0; i < before.size(); ++i)
@@ -131,7 +135,8 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
     return fail(recording.string(), "ends in the middle of an event",
                 "the server was killed or its disk was full");
   }
-  if (!run.cut_at_ns) return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
+  if (!run.cut_at_ns)
+    return fail(recording.string(), "holds no power cut", "this is a fault of the harness");
   run.io = sample.take();
   return run;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a trial reads out of its recording once the server has written it: the truth about marks and the cut,
-// and a sample of the I/O.
+// What a trial reads out of its recording once the server has written it: the truth about marks and
+// the cut, and a sample of the I/O.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@ inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {
   std::optional<std::int64_t> cut_at_ns;
-  std::optional<std::size_t> persisted_operation;  ///< of the last mark "persisted N" before the cut
+  std::optional<std::size_t>
+      persisted_operation;  ///< of the last mark "persisted N" before the cut
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost

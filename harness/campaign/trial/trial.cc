@@ -1,8 +1,8 @@
 // One trial, step by step (trial.h).
 //
-// A step either goes on or ends the trial with a judgement: a hang, an oops, an unmountable file system.
-// Faults of headcrash itself become the verdict harness-error, so that one bad trial never takes the campaign
-// with it.
+// A step either goes on or ends the trial with a judgement: a hang, an oops, an unmountable file
+// system. Faults of headcrash itself become the verdict harness-error, so that one bad trial never
+// takes the campaign with it.
 #include "harness/campaign/trial/trial.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,8 @@ class TrialRun : private run::RecoveryGuest {
   void note(const json& message) {
     if (auto failure = run::failure_of(message, operations_)) failure_ = std::move(failure);
     const auto failed = run::failed_operation_of(message);
-    if (failed && failed_operations_.size() < operations_.size()) failed_operations_.push_back(*failed);
+    if (failed && failed_operations_.size() < operations_.size())
+      failed_operations_.push_back(*failed);
   }
   run::Step<void> power_cycle();
   run::Step<void> rest_until(double model_ns);
@@ -140,7 +141,8 @@ Result<db::TrialRecord> TrialRun::run() {
 
   TRY(start_device());
   const run::Step<void> worked = work_to_verdict();
-  if (context_.interrupted != nullptr && *context_.interrupted) return fail(plan_.key, "interrupted");
+  if (context_.interrupted != nullptr && *context_.interrupted)
+    return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
   if (worked) {
     judge();
@@ -155,16 +157,17 @@ Result<db::TrialRecord> TrialRun::run() {
 }
 
 Result<void> TrialRun::start_device() {
-  TRY(auto started, run::start_trial_machine({.disk = {.profile = plan_.profile,
-                                                       .size_bytes = campaign_.size_bytes,
-                                                       .write_cache = campaign_.write_cache,
-                                                       .tear = campaign_.tear,
-                                                       .virtual_time = campaign_.virtual_time,
-                                                       .clock = campaign_.setup_clock,
-                                                       .seed = plan_.seed,
-                                                       .recording = context_.artefacts / "recording.hcrec"},
-                                              .log_profile = campaign_.log_profile},
-                                             *plan_.filesystem, context_.scratch));
+  TRY(auto started,
+      run::start_trial_machine({.disk = {.profile = plan_.profile,
+                                         .size_bytes = campaign_.size_bytes,
+                                         .write_cache = campaign_.write_cache,
+                                         .tear = campaign_.tear,
+                                         .virtual_time = campaign_.virtual_time,
+                                         .clock = campaign_.setup_clock,
+                                         .seed = plan_.seed,
+                                         .recording = context_.artefacts / "recording.hcrec"},
+                                .log_profile = campaign_.log_profile},
+                               *plan_.filesystem, context_.scratch));
   device_ = std::move(started);
   phases_.emplace(device_->control(), record_.phases);
   return {};
@@ -172,7 +175,8 @@ Result<void> TrialRun::start_device() {
 
 run::Step<void> TrialRun::work_to_verdict() {
   using Part = run::Step<void> (TrialRun::*)();
-  const Part work = campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
+  const Part work =
+      campaign_.cut_after_unmount ? &TrialRun::work_to_the_end : &TrialRun::work_until_cut;
   const Part parts[] = {&TrialRun::format_and_mount,
                         work,
                         &TrialRun::power_cycle,
@@ -195,7 +199,8 @@ run::Step<void> TrialRun::begin(const std::string& phase) {
   return run::as_step(phases_->begin(phase));
 }
 
-/// Restores a guest and makes sure that it sees this server's disk and no cached page of another one.
+/// Restores a guest and makes sure that it sees this server's disk and no cached page of another
+/// one.
 run::Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const run::Step<void> began = begin(phase); !began) return began;
   session_.reset();
@@ -220,10 +225,12 @@ run::Step<void> TrialRun::start_guest(const std::string& phase) {
 }
 
 run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
-  run::Step<run::GuestOutcome> outcome = run::with_tool_remedy(session_->exec(argv), *plan_.filesystem);
+  run::Step<run::GuestOutcome> outcome =
+      run::with_tool_remedy(session_->exec(argv), *plan_.filesystem);
   if (!outcome) return outcome;
   exit_code_ = outcome->exit_code;
-  log(fmt::format("$ {}\n{}exit {}\n\n", fmt::join(argv, " "), outcome->output, outcome->exit_code));
+  log(fmt::format("$ {}\n{}exit {}\n\n", fmt::join(argv, " "), outcome->output,
+                  outcome->exit_code));
   return outcome;
 }
 
@@ -238,7 +245,8 @@ run::Step<bool> TrialRun::mount() {
 
 run::Step<void> TrialRun::format_and_mount() {
   if (const run::Step<void> began = begin("mkfs"); !began) return began;
-  TRY(const auto made, exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_))));
+  TRY(const auto made,
+      exec(run::in_guest(plan_.filesystem->mkfs.argv, explorer::uuid_from(random_))));
   if (!plan_.filesystem->mkfs.good(made.exit_code)) {
     return run::stop(oracle::Verdict::harness_error,
                      fmt::format("mkfs failed with exit code {}: {}", made.exit_code, made.output));
@@ -251,8 +259,8 @@ run::Step<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// The cut is armed relative to a persistence point out of the middle half of the workload; a short workload
-/// ends with the one that it is about.
+/// The cut is armed relative to a persistence point out of the middle half of the workload; a short
+/// workload ends with the one that it is about.
 run::Step<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -262,18 +270,22 @@ run::Step<void> TrialRun::work_until_cut() {
           ? points.back()
           : points[points.size() / 4 + below(std::max<std::size_t>(points.size() / 2, 1))];
   const double span_ms = campaign_.cut_latest_ms - campaign_.cut_earliest_ms;
-  const double delay_ms = campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
+  const double delay_ms =
+      campaign_.cut_earliest_ms + span_ms * static_cast<double>(below(1'000'000)) / 1e6;
   record_.cut = fmt::format("after-mark:{}+{:.6f}", workload::persisted_mark(point), delay_ms);
 
-  if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}}); !armed)
+  if (const auto armed = device_->control().request({{"power", "cut"}, {"when", record_.cut}});
+      !armed)
     return run::broken(armed.error());
   if (const run::Step<void> began = begin_work(); !began) return began;
-  if (const auto sent = guest_->send(run::run_request(operations_)); !sent) return run::broken(sent.error());
+  if (const auto sent = guest_->send(run::run_request(operations_)); !sent)
+    return run::broken(sent.error());
   return await_cut();
 }
 
 run::Step<void> TrialRun::begin_work() {
-  if (const run::Step<void> set = run::as_step(device_->set_clock(campaign_.clock)); !set) return set;
+  if (const run::Step<void> set = run::as_step(device_->set_clock(campaign_.clock)); !set)
+    return set;
   if (const run::Step<void> began = begin("workload"); !began) return began;
   for (const std::string& fault : campaign_.faults) {
     if (const auto added = device_->control().request({{"fault", "add"}, {"spec", fault}}); !added)
@@ -296,7 +308,8 @@ run::Step<void> TrialRun::work_to_the_end() {
                                                worked.operations, judgement.summary));
   }
   if (const run::Step<void> unmounted = session_->unmount(); !unmounted) return unmounted;
-  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut) return run::broken(cut.error());
+  if (const auto cut = device_->control().request({{"power", "cut"}}); !cut)
+    return run::broken(cut.error());
   return end();
 }
 
@@ -310,7 +323,8 @@ run::Step<void> TrialRun::await_cut() {
     if (status->value("power", "") == "off") break;
     if (message && message->contains("ok")) {
       if (failure_) return run::stop(oracle::Verdict::workload_failed, *failure_);
-      if (!message->value("ok", false) || message->value("done", std::size_t{0}) < operations_.size()) {
+      if (!message->value("ok", false) ||
+          message->value("done", std::size_t{0}) < operations_.size()) {
         return run::stop(oracle::Verdict::harness_error,
                          "the workload failed before the cut: " + message->dump());
       }
@@ -326,11 +340,13 @@ run::Step<void> TrialRun::await_cut() {
     if (context_.interrupted != nullptr && *context_.interrupted)
       return run::stop(oracle::Verdict::harness_error, "interrupted");
     if (steady_clock::now() > deadline) {
-      return run::stop(oracle::Verdict::hang, fmt::format("the workload did not reach the cut within {} s",
-                                                          campaign_.step_timeout_s));
+      return run::stop(
+          oracle::Verdict::hang,
+          fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
     }
   }
-  while (const auto message = guest_->receive(milliseconds(0))) note(*message);  // sent before the cut
+  while (const auto message = guest_->receive(milliseconds(0)))
+    note(*message);  // sent before the cut
   return end();
 }
 
@@ -345,21 +361,23 @@ run::Step<void> TrialRun::rest_until(double model_ns) {
     if (context_.interrupted != nullptr && *context_.interrupted)
       return run::stop(oracle::Verdict::harness_error, "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(
-          oracle::Verdict::harness_error,
-          fmt::format("the start took longer than the limit for a step, {} s", campaign_.step_timeout_s));
+      return run::stop(oracle::Verdict::harness_error,
+                       fmt::format("the start took longer than the limit for a step, {} s",
+                                   campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
   }
 }
 
-/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes over.
+/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes
+/// over.
 run::Step<void> TrialRun::power_cycle() {
   if (const run::Step<void> began = begin("cut"); !began) return began;
   guest_->kill();
   const auto on = device_->control().request({{"power", "on"}});
   if (!on) return run::broken(on.error());
   if (campaign_.start_s > 0)
-    if (const run::Step<void> rested = rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
+    if (const run::Step<void> rested =
+            rest_until(on->value("at_ns", 0.) + seconds_in_ns(campaign_.start_s));
         !rested)
       return rested;
   if (const run::Step<void> ended = end(); !ended) return ended;
@@ -384,13 +402,15 @@ run::Step<void> TrialRun::check() {
 
 run::Step<void> TrialRun::look() {
   if (const run::Step<void> began = begin("mount"); !began) return began;
-  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted) return looked;
+  if (const run::Step<void> looked = recovery_.look(); !looked || !recovery_.state().mounted)
+    return looked;
   if (const run::Step<void> recovered = recovery_.recover_again(); !recovered) return recovered;
   return end();
 }
 
 /// What a replay costs is the mount; the tree is judged later.
-run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
+run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
+    const adapters::LinuxAdapter&) {
   MountReplay seen;
   if (const auto earlier = session_->kernel_log(); !earlier) return tl::unexpected(earlier.error());
   TRY(const auto mounted, mount());
@@ -405,17 +425,19 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapt
   return seen;
 }
 
-/// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in "verify".
+/// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in
+/// "verify".
 run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> run::Step<void> {
     if (const run::Step<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
     return begin("verify");
   };
-  return run::with_tool_remedy(session_->inspect_in_steps(filesystem, again, after_mount), *plan_.filesystem);
+  return run::with_tool_remedy(session_->inspect_in_steps(filesystem, again, after_mount),
+                               *plan_.filesystem);
 }
 
-/// Ends the server first: its recording is complete only then, and knows better than any message which marks
-/// came before the cut.
+/// Ends the server first: its recording is complete only then, and knows better than any message
+/// which marks came before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
@@ -423,7 +445,8 @@ void TrialRun::judge() {
   };
   end_guest();  // nbdkit waits for its clients
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
-  Result<RecordedRun> recorded = read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
+  Result<RecordedRun> recorded =
+      read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
   if (!recorded) return not_judged(recorded.error());
   record_.cut_at_ns = recorded->cut_at_ns;
   if (campaign_.cut_after_unmount) {
@@ -444,20 +467,22 @@ void TrialRun::judge() {
   record_.summary = judgement.summary;
 }
 
-Result<std::vector<oracle::Finding>> TrialRun::findings_in(std::optional<std::size_t> persisted) const {
+Result<std::vector<oracle::Finding>> TrialRun::findings_in(
+    std::optional<std::size_t> persisted) const {
   if (!recovery_.state().mounted) return std::vector<oracle::Finding>();
   if (campaign_.cut_after_unmount)
     return differences(operations_, failed_operations_, *plan_.filesystem, recovery_.tree());
-  TRY(const auto oracle, oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises,
-                                                              .failed_operations = failed_operations_}));
+  TRY(const auto oracle,
+      oracle::Oracle::follow(operations_, {.promises = plan_.filesystem->promises,
+                                           .failed_operations = failed_operations_}));
   return oracle.judge(persisted, recovery_.tree());
 }
 
 void TrialRun::keep_findings(const std::vector<oracle::Finding>& findings) {
   for (const oracle::Finding& finding : findings) {
     record_.findings.push_back({std::string(oracle::name(finding.kind)),
-                                std::string(oracle::name(finding.tier)), finding.path, finding.expected,
-                                finding.found});
+                                std::string(oracle::name(finding.tier)), finding.path,
+                                finding.expected, finding.found});
   }
 }
 
@@ -466,7 +491,8 @@ void TrialRun::keep(const std::string& kind, const std::string& file_name) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) return;
-  record_.artefacts.push_back({kind, std::filesystem::relative(path, context_.database_folder, error),
+  record_.artefacts.push_back({kind,
+                               std::filesystem::relative(path, context_.database_folder, error),
                                static_cast<std::int64_t>(bytes)});
 }
 

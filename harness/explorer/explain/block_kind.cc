@@ -1,9 +1,9 @@
-// Stamps and magic numbers (block_kind.h). The magic numbers are those of the kernel's own headers: jbd2.h,
-// ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h, nilfs2_ondisk.h,
-// jfs_superblock.h, reiserfs.h.
+// Stamps and magic numbers (block_kind.h). The magic numbers are those of the kernel's own headers:
+// jbd2.h, ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h, f2fs_fs.h,
+// nilfs2_ondisk.h, jfs_superblock.h, reiserfs.h.
 //
-// Metadata is looked at in pieces of a block, or of 4 KiB where that is not known; a structure that begins inside a piece is
-// not seen.
+// Metadata is looked at in pieces of a block, or of 4 KiB where that is not known; a structure that
+// begins inside a piece is not seen.
 #include "harness/explorer/explain/block_kind.h"
 
 #include <fmt/format.h>
@@ -68,8 +68,8 @@ constexpr Magic kMagics[] = {
 std::optional<std::string> journal_block(Bytes block) {
   constexpr std::uint64_t kJbd2 = 0xc03b3998;
   if (block.size() < 12 || big(block, 0, 4) != kJbd2) return std::nullopt;
-  constexpr std::array<std::string_view, 6> kTypes{"",           "descriptor block", "commit block",
-                                                   "superblock", "superblock",       "revoke block"};
+  constexpr std::array<std::string_view, 6> kTypes{
+      "", "descriptor block", "commit block", "superblock", "superblock", "revoke block"};
   const std::uint64_t type = big(block, 4, 4);
   if (type == 0 || type >= kTypes.size()) return "journal block of an unknown type";
   if (type == 3 || type == 4) return "journal superblock";
@@ -88,8 +88,8 @@ std::string xfs_owner(std::string_view type, Bytes block) {
   const auto is = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, magic) != names.end();
   };
-  constexpr std::size_t kGroupOfHeader = 8, kGroupOfFreeList = 4, kGroupOfTree = 48, kOwnerOfDirectory = 40,
-                        kOwnerOfMap = 56;
+  constexpr std::size_t kGroupOfHeader = 8, kGroupOfFreeList = 4, kGroupOfTree = 48,
+                        kOwnerOfDirectory = 40, kOwnerOfMap = 56;
   if (is({"XAGF", "XAGI"})) return fmt::format(" of group {}", big(block, kGroupOfHeader, 4));
   if (is({"XAFL"})) return fmt::format(" of group {}", big(block, kGroupOfFreeList, 4));
   if (is({"AB3B", "AB3C", "IAB3", "FIB3", "R3FC", "RMB3"}))
@@ -112,7 +112,8 @@ std::string_view type_in_mode(std::uint64_t mode) {
   }
 }
 
-/// "inodes 128 to 135; in use: 128 (directory), 131 (file)", of version 3, which has its number in it.
+/// "inodes 128 to 135; in use: 128 (directory), 131 (file)", of version 3, which has its number in
+/// it.
 std::optional<std::string> xfs_inodes(Bytes block) {
   constexpr std::size_t kMode = 2, kVersion = 4, kNumber = 152, kSmallest = 512;
   constexpr std::size_t kShown = 4;
@@ -132,8 +133,8 @@ std::optional<std::string> xfs_inodes(Bytes block) {
   }
   std::string text = fmt::format("inode {}", big(block, kNumber, 8));
   if (count > 1)
-    text =
-        fmt::format("inodes {} to {}", big(block, kNumber, 8), big(block, (count - 1) * size + kNumber, 8));
+    text = fmt::format("inodes {} to {}", big(block, kNumber, 8),
+                       big(block, (count - 1) * size + kNumber, 8));
   if (used.empty()) return text + ", none in use";
   const std::size_t more = used.size() - std::min(used.size(), kShown);
   used.resize(used.size() - more);
@@ -141,14 +142,17 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// ", inodes 257 to 259" of a leaf of a tree of files: the owners of its items, which are in the order of inodes.
+/// ", inodes 257 to 259" of a leaf of a tree of files: the owners of its items, which are in the
+/// order of inodes.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
   constexpr std::uint64_t kFirst = 256;
   if (items == 0 || kHeader + items * kItem > node.size()) return {};
-  const std::uint64_t first = little(node, kHeader, 8), last = little(node, kHeader + (items - 1) * kItem, 8);
+  const std::uint64_t first = little(node, kHeader, 8),
+                      last = little(node, kHeader + (items - 1) * kItem, 8);
   if (first < kFirst || last < first) return {};
-  return first == last ? fmt::format(", inode {}", first) : fmt::format(", inodes {} to {}", first, last);
+  return first == last ? fmt::format(", inode {}", first)
+                       : fmt::format(", inodes {} to {}", first, last);
 }
 
 /// A node has no magic number; its header makes sense or does not.
@@ -158,12 +162,12 @@ std::optional<std::string> btrfs_node(Bytes block) {
                       owner = little(block, 88, 8);
   const std::uint64_t items = little(block, 96, 4), level = little(block, 100, 1);
   constexpr std::uint64_t kLogTree = ~std::uint64_t{5};  // BTRFS_TREE_LOG_OBJECTID, -6
-  if (at == 0 || at % kBtrfsSectorBytes != 0 || generation == 0 || generation >> 40 != 0 || level > 7 ||
-      items > 1000)
+  if (at == 0 || at % kBtrfsSectorBytes != 0 || generation == 0 || generation >> 40 != 0 ||
+      level > 7 || items > 1000)
     return std::nullopt;
-  constexpr std::array<std::string_view, 12> kTrees{"",       "root",        "extent",         "chunk",
-                                                    "device", "file system", "root directory", "checksum",
-                                                    "quota",  "UUID",        "free space",     "block group"};
+  constexpr std::array<std::string_view, 12> kTrees{
+      "",         "root",  "extent", "chunk",      "device",     "file system", "root directory",
+      "checksum", "quota", "UUID",   "free space", "block group"};
   std::string tree;
   if (owner > 0 && owner < kTrees.size()) {
     tree = kTrees.at(owner);
@@ -218,8 +222,8 @@ std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
   if (count == 1)
     *what = fmt::format("file {}: version {}, block {}", first->file, first->version, first->block);
   if (count > 1) {
-    *what = fmt::format("file {}: version {}, blocks {} to {}", first->file, first->version, first->block,
-                        first->block + count - 1);
+    *what = fmt::format("file {}: version {}, blocks {} to {}", first->file, first->version,
+                        first->block, first->block + count - 1);
   }
   return count;
 }
@@ -237,10 +241,11 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
     // Its place may say more: which inodes.
-    auto placed =
-        disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block) : std::nullopt;
+    auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
+                                                                          : std::nullopt;
     if (placed) return placed;
-    if (auto inodes = type == "xfs" && magic.block == BlockClass::inode ? xfs_inodes(block) : std::nullopt)
+    if (auto inodes =
+            type == "xfs" && magic.block == BlockClass::inode ? xfs_inodes(block) : std::nullopt)
       return BlockKind{magic.block, *std::move(inodes)};
     return BlockKind{magic.block, std::string(magic.what) + xfs_owner(type, block)};
   }
@@ -255,10 +260,12 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (auto placed = disk.map->at(lba, block)) return placed;
   }
   const std::string owner = disk.history != nullptr ? disk.history->owner(disk.request, lba) : "";
-  return owner.empty() ? std::nullopt : std::optional(BlockKind{BlockClass::data, "data of " + owner});
+  return owner.empty() ? std::nullopt
+                       : std::optional(BlockKind{BlockClass::data, "data of " + owner});
 }
 
-std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data, const KnownDisk& disk) {
+std::string describe_write(std::string_view type, std::uint64_t lba, Bytes data,
+                           const KnownDisk& disk) {
   Parts parts;
   const std::size_t sectors = (data.size() + workload::kStampBytes - 1) / workload::kStampBytes;
   for (std::size_t sector = 0; sector < sectors;) {

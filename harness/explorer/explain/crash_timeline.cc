@@ -1,4 +1,5 @@
-// One pass over the events, then what flushes cover, what blocks are, and what states lack (crash_timeline.h).
+// One pass over the events, then what flushes cover, what blocks are, and what states lack
+// (crash_timeline.h).
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -40,7 +41,8 @@ class FileNames {
         add(operation.file, operation.path);
       }
       using Kind = workload::Operation::Kind;
-      const bool renamed = operation.kind == Kind::rename || operation.kind == Kind::rename_noreplace ||
+      const bool renamed = operation.kind == Kind::rename ||
+                           operation.kind == Kind::rename_noreplace ||
                            operation.kind == Kind::rename_whiteout || operation.kind == Kind::link;
       if (const auto file = file_of.find(operation.path); renamed && file != file_of.end()) {
         const std::uint32_t number = file->second;
@@ -90,11 +92,12 @@ class Timeline {
     page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
     page_.cut = options_.state ? options_.state->event : run_.events();
     for (const workload::Operation& operation : options_.operations)
-      page_.operations.push_back({workload::format(operation), workload::is_persistence_point(operation)});
+      page_.operations.push_back(
+          {workload::format(operation), workload::is_persistence_point(operation)});
     for (const oracle::Finding& finding : options_.findings)
       page_.findings.push_back({std::string(oracle::name(finding.kind)),
-                                std::string(oracle::name(finding.tier)), finding.path, finding.expected,
-                                finding.found});
+                                std::string(oracle::name(finding.tier)), finding.path,
+                                finding.expected, finding.found});
     TRY(tell_states());
     recovery_after_cut();
     if (options_.hardware) {
@@ -123,9 +126,9 @@ class Timeline {
       if (!take(*event, {ordinal, event->at})) ++left_out;
     }
     if (left_out > 0)
-      page_.left_out.push_back(
-          fmt::format("{} requests and media writes are left out: the page shows the first {} of each.",
-                      left_out, options_.requests_most));
+      page_.left_out.push_back(fmt::format(
+          "{} requests and media writes are left out: the page shows the first {} of each.",
+          left_out, options_.requests_most));
     return {};
   }
 
@@ -176,7 +179,8 @@ class Timeline {
                             .sectors = event.sectors,
                             .submitted = at};
     if (event.op == model::Op::read) request.block = report::BlockClass::read;
-    if (event.op != model::Op::read) of_request_[event.device][event.request] = page_.requests.size();
+    if (event.op != model::Op::read)
+      of_request_[event.device][event.request] = page_.requests.size();
     bytes_at_.push_back(event.op == model::Op::write ? event.bytes_at : 0);
     on_medium_.push_back(0);
     page_.requests.push_back(std::move(request));
@@ -202,11 +206,13 @@ class Timeline {
         found != of_request_[event.device].end()) {
       TimelineRequest& request = page_.requests[found->second];
       on_medium_[found->second] += event.sectors;
-      if (on_medium_[found->second] >= request.sectors && !request.on_medium) request.on_medium = at.event;
+      if (on_medium_[found->second] >= request.sectors && !request.on_medium)
+        request.on_medium = at.event;
     }
     if (page_.media.size() >= options_.requests_most) return false;
-    page_.media.push_back({event.device, at, event.lba, event.sectors,
-                           event.detail == static_cast<std::uint32_t>(model::MediaWrite::Outcome::written)});
+    page_.media.push_back(
+        {event.device, at, event.lba, event.sectors,
+         event.detail == static_cast<std::uint32_t>(model::MediaWrite::Outcome::written)});
     return true;
   }
 
@@ -224,7 +230,8 @@ class Timeline {
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
-    for (std::size_t i = cycle_; i < page_.requests.size(); ++i) page_.requests[i].cycle_ended = at.event;
+    for (std::size_t i = cycle_; i < page_.requests.size(); ++i)
+      page_.requests[i].cycle_ended = at.event;
     cycle_ = page_.requests.size();
     waiting_.clear();
   }
@@ -236,13 +243,16 @@ class Timeline {
       if (request.fua) request.durable = request.acked;
       for (auto flush = std::ranges::partition_point(page_.flushes,
                                                      [&](const report::TimelineFlush& each) {
-                                                       return each.submitted.event < request.acked->event;
+                                                       return each.submitted.event <
+                                                              request.acked->event;
                                                      });
            flush != page_.flushes.end(); ++flush) {
         if (flush->device != request.device || !flush->acked) continue;
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
-        if (!request.durable || flush->acked->event < request.durable->event) request.durable = flush->acked;
-        // Later flushes may have overtaken this one, but not those submitted after it was acknowledged.
+        if (!request.durable || flush->acked->event < request.durable->event)
+          request.durable = flush->acked;
+        // Later flushes may have overtaken this one, but not those submitted after it was
+        // acknowledged.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -253,7 +263,8 @@ class Timeline {
     std::vector<model::DeviceId> devices;
     for (const TimelineRequest& request : page_.requests) {
       const auto device = static_cast<model::DeviceId>(request.device);
-      if (request.op != TimelineRequest::Op::read && std::ranges::find(devices, device) == devices.end())
+      if (request.op != TimelineRequest::Op::read &&
+          std::ranges::find(devices, device) == devices.end())
         devices.push_back(device);
     }
     auto known = KnownDisks::read(run_, options_.type, devices);
@@ -277,14 +288,17 @@ class Timeline {
       return {};
     }
     TRY(const auto data, described_bytes(reader, bytes_at_[i], request.sectors));
-    const KnownDisk disk = disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
+    const KnownDisk disk =
+        disks_.at(static_cast<model::DeviceId>(request.device), request.submitted.event);
     BlockKind kind = kind_of_write(disk, request.lba, data);
     request.block = kind.block;
     request.what = std::move(kind.what);
-    for (std::size_t at = 0; at < report::kShownBytes; ++at) request.bytes += static_cast<char>(data[at]);
+    for (std::size_t at = 0; at < report::kShownBytes; ++at)
+      request.bytes += static_cast<char>(data[at]);
     tell_file(request, data,
-              disk.history != nullptr ? disk.history->files(disk.request, request.lba, request.sectors)
-                                      : std::vector<std::string>{});
+              disk.history != nullptr
+                  ? disk.history->files(disk.request, request.lba, request.sectors)
+                  : std::vector<std::string>{});
     return {};
   }
 
@@ -293,7 +307,8 @@ class Timeline {
                  const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
     std::vector<std::string> files;
-    for (std::size_t at = 0; at + workload::kStampBytes <= data.size(); at += workload::kStampBytes) {
+    for (std::size_t at = 0; at + workload::kStampBytes <= data.size();
+         at += workload::kStampBytes) {
       const auto content = workload::read_stamp(data.subspan(at, workload::kStampBytes));
       const auto* stamp = std::get_if<workload::Stamp>(&content);
       if (stamp == nullptr || last == stamp->file) continue;
@@ -338,13 +353,15 @@ class Timeline {
       return each.name == shown || outcome_of(each) == TimelineState::Outcome::failed;
     });
     if (judged.size() > options_.states_most) {
-      page_.left_out.push_back(fmt::format("{} of {} crash states are shown, those that failed first.",
-                                           options_.states_most, judged.size()));
+      page_.left_out.push_back(
+          fmt::format("{} of {} crash states are shown, those that failed first.",
+                      options_.states_most, judged.size()));
       judged.resize(options_.states_most);
     }
     for (const JudgedState& each : judged) {
       TRY(const auto state, states::parse_crash_state(each.name));
-      if (state.event > run_.events()) return fail(each.name, "is not a state of " + run_.path().string());
+      if (state.event > run_.events())
+        return fail(each.name, "is not a state of " + run_.path().string());
       if (options_.state && each.name == shown) page_.shown = page_.states.size();
       TRY(auto told, tell_state(each, state));
       page_.states.push_back(std::move(told));
@@ -389,7 +406,8 @@ class Timeline {
     }
     TRY(const auto lost, lost_writes(run_, state, disks_));
     for (const LostWrite& each : lost.writes) {
-      const auto device = std::ranges::find(run_.header().devices, each.disk, &record::RecordedDevice::name);
+      const auto device =
+          std::ranges::find(run_.header().devices, each.disk, &record::RecordedDevice::name);
       const auto id = each.disk.empty()
                           ? run_.devices_of(state).front()
                           : static_cast<model::DeviceId>(device - run_.header().devices.begin());
@@ -422,7 +440,8 @@ class Timeline {
   CrashPage page_;
   KnownDisks disks_;
   using Requests = std::unordered_map<model::RequestId, std::size_t>;
-  std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>> waiting_;
+  std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>>
+      waiting_;
   std::map<model::DeviceId, Requests> of_request_;
   std::vector<std::uint64_t> bytes_at_, on_medium_;  // of the page's requests
   std::size_t cycle_ = 0;                            // the first of this power cycle

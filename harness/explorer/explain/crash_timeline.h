@@ -1,5 +1,6 @@
 #pragma once
-// A recording and a crash state of it as the timeline of a page (results/report/crash/crash_page.h).
+// A recording and a crash state of it as the timeline of a page
+// (results/report/crash/crash_page.h).
 
 #include <optional>
 #include <string>
@@ -20,7 +21,7 @@ struct JudgedState {
 };
 
 struct TimelineOptions {
-  std::string type;                         ///< of mount(2), to name blocks; empty: as the superblock says
+  std::string type;  ///< of mount(2), to name blocks; empty: as the superblock says
   std::optional<states::CrashState> state;  ///< the one in question; none: the whole recording
   std::string state_name;                   ///< as it is shown; empty: its own name
   std::vector<JudgedState> states;          ///< that of the state in question among them, or not
@@ -33,8 +34,10 @@ struct TimelineOptions {
   std::size_t states_most = 2000;  ///< failures and the state in question are kept first
 };
 
-/// All but title, facts, summary, log and commands. A state of which the recording has no writes to name (of an array)
-/// lists what members stopped at. Errors: a recording that cannot be read; a state that does not fit it.
-Result<report::CrashPage> crash_timeline(const states::RunHistory& run, const TimelineOptions& options);
+/// All but title, facts, summary, log and commands. A state of which the recording has no writes to
+/// name (of an array) lists what members stopped at. Errors: a recording that cannot be read; a
+/// state that does not fit it.
+Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
+                                         const TimelineOptions& options);
 
 }  // namespace headcrash::explorer

@@ -22,7 +22,8 @@ std::shared_ptr<const states::RunHistory> a_short_run(const TemporaryFolder& fol
       .flush(2)
       .mark("persisted 2");
   disk.write(3, 1600, RecordedDisk::stamps(2, 7, 0, 4096)).ack(3);
-  disk.write(4, 2048, RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2, 0, 0, 0, 9}), true).ack(4);
+  disk.write(4, 2048, RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2, 0, 0, 0, 9}), true)
+      .ack(4);
   disk.write(5, 900, std::vector<std::byte>(1024)).mark("</script>");
   return disk.load();
 }
@@ -32,7 +33,8 @@ TimelineOptions options_of(const std::string& state) {
       .type = "ext4",
       .state = states::parse_crash_state(state).value(),
       .states = {{"w6", "prefix", "clean", ""}, {state, "reorder", "lost-synced-data", "1 object"}},
-      .findings = {{oracle::Verdict::lost_synced_data, oracle::Tier::posix, "h", "there", "nothing"}},
+      .findings = {{oracle::Verdict::lost_synced_data, oracle::Tier::posix, "h", "there",
+                    "nothing"}},
       .operations =
           workload::parse_operations(
               "create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\nwrite g 0 4096 2 7\nrename g h\nfsync h\n",
@@ -83,13 +85,16 @@ TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
   const TemporaryFolder folder;
   record::RecordingHeader header{
       .seed = 1,
-      .devices = {{"hd0", "raid", 4096, 1, false}, {"hd0.0", "disk", 4096, 1}, {"hd0.1", "disk", 4096, 1}}};
+      .devices = {
+          {"hd0", "raid", 4096, 1, false}, {"hd0.0", "disk", 4096, 1}, {"hd0.1", "disk", 4096, 1}}};
   auto writer = record::RecordingWriter::create(folder / "array.hcrec", header);
   ASSERT_TRUE(writer) << writer.error().message();
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
-  (*writer)->submitted(0, 10, {.id = 1, .op = model::Op::write, .lba = 0, .sectors = 8, .data = data});
+  (*writer)->submitted(0, 10,
+                       {.id = 1, .op = model::Op::write, .lba = 0, .sectors = 8, .data = data});
   for (const model::DeviceId member : {1, 2})
-    (*writer)->media_written(member, 20 + member, {.source = 1, .lba = 8, .sectors = 8, .bytes = data});
+    (*writer)->media_written(member, 20 + member,
+                             {.source = 1, .lba = 8, .sectors = 8, .bytes = data});
   (*writer)->media_written(2, 30, {.source = 1, .lba = 16, .sectors = 8, .bytes = data});
   writer->reset();
   const auto run = states::RunHistory::load(folder / "array.hcrec");
@@ -99,7 +104,8 @@ TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
   const TimelineState& state = page->states.at(page->shown.value());
   EXPECT_TRUE(state.by_members);
   ASSERT_EQ(page->requests.size(), 1U) << "the host's, not those to members";
-  EXPECT_EQ(state.undone, (std::vector<std::size_t>{1, 2})) << "of the second member, after its end";
+  EXPECT_EQ(state.undone, (std::vector<std::size_t>{1, 2}))
+      << "of the second member, after its end";
   ASSERT_EQ(state.stopped.size(), 1U);
   EXPECT_EQ(state.stopped[0].first, 2U);
 }
@@ -137,7 +143,8 @@ TEST(CrashTimeline, AgreesWithTheLabAboutWhatIsAtRisk) {
     ASSERT_TRUE(page) << page.error().message();
     for (std::uint64_t event = 0; event <= (*run)->events(); ++event) {
       std::vector<model::RequestId> lab, told;
-      for (const std::size_t i : (*run)->unflushed_at(0, event)) lab.push_back((*run)->writes(0)[i].request);
+      for (const std::size_t i : (*run)->unflushed_at(0, event))
+        lab.push_back((*run)->writes(0)[i].request);
       for (const TimelineRequest& request : page->requests)
         if (report::at_risk(request, event)) told.push_back(request.request);
       ASSERT_EQ(told, lab) << "seed " << seed << ", event " << event;

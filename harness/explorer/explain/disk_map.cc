@@ -1,5 +1,5 @@
-// Superblocks, group descriptors, the journal's extents (disk_map.h). Everything read is checked before it is believed: the
-// disk may be a crash state's, or hostile.
+// Superblocks, group descriptors, the journal's extents (disk_map.h). Everything read is checked
+// before it is believed: the disk may be a crash state's, or hostile.
 #include "harness/explorer/explain/disk_map.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,8 @@ DiskMap DiskMap::read(std::string type, const Read& read) {
 
 void DiskMap::add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kind,
                   std::uint64_t first_inode) {
-  if (first_block != 0 || blocks != 0) ranges_.push_back({first_block, blocks, std::move(kind), first_inode});
+  if (first_block != 0 || blocks != 0)
+    ranges_.push_back({first_block, blocks, std::move(kind), first_inode});
 }
 
 void DiskMap::read_ext(const Read& read) {
@@ -57,7 +58,8 @@ void DiskMap::read_ext(const Read& read) {
     const ExtLayout::Group& each = ext_->groups[group];
     add(each.block_bitmap, 1, {BlockClass::bitmap, fmt::format("block bitmap of group {}", group)});
     add(each.inode_bitmap, 1, {BlockClass::bitmap, fmt::format("inode bitmap of group {}", group)});
-    add(each.table, ext_->table_blocks, {BlockClass::inode, fmt::format("inode table of group {}", group)},
+    add(each.table, ext_->table_blocks,
+        {BlockClass::inode, fmt::format("inode table of group {}", group)},
         group * ext_->inodes_per_group + 1);
   }
   for (const ExtExtent& each : ext_->journal)
@@ -70,7 +72,8 @@ void DiskMap::read_xfs(const Read& read) {
   const std::uint64_t block_bytes = big(*super, 4, 4), log = big(*super, 48, 8),
                       group_blocks = big(*super, 84, 4), log_blocks = big(*super, 96, 4),
                       group_shift = big(*super, 124, 1);
-  if (block_bytes < model::kSectorBytes || block_bytes > 65536 || group_shift > 31 || group_blocks == 0)
+  if (block_bytes < model::kSectorBytes || block_bytes > 65536 || group_shift > 31 ||
+      group_blocks == 0)
     return;
   block_sectors_ = block_bytes / model::kSectorBytes;
   const std::uint64_t group = log >> group_shift, in_group = log & ((1ULL << group_shift) - 1);
@@ -96,19 +99,22 @@ void DiskMap::read_f2fs(const Read& read) {
            .nodes = ((number(60) / 2) << segment_shift) * kNatEntries};
 }
 
-/// A node has no magic number either: its numbers and the address of the next node make sense or do not.
+/// A node has no magic number either: its numbers and the address of the next node make sense or do
+/// not.
 std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) const {
   constexpr std::size_t kFooter = 4096 - 24;
   constexpr std::uint64_t kFsyncMark = 2;
   if (block.size() != 4096 || number - main_.first >= main_.blocks) return std::nullopt;
   const std::uint64_t node = little(block, kFooter, 4), inode = little(block, kFooter + 4, 4),
-                      marks = little(block, kFooter + 8, 4), version = little(block, kFooter + 12, 8),
+                      marks = little(block, kFooter + 8, 4),
+                      version = little(block, kFooter + 12, 8),
                       next = little(block, kFooter + 20, 4);
   const auto numbers_one = [&](std::uint64_t value) { return value != 0 && value < main_.nodes; };
   if (!numbers_one(node) || !numbers_one(inode) || version == 0) return std::nullopt;
   if (next != 0 && next - main_.first > main_.blocks) return std::nullopt;
   const char* fsync = (marks & kFsyncMark) != 0 ? ", with the mark of fsync" : "";
-  if (node == inode) return BlockKind{BlockClass::inode, fmt::format("node {}, an inode{}", node, fsync)};
+  if (node == inode)
+    return BlockKind{BlockClass::inode, fmt::format("node {}, an inode{}", node, fsync)};
   return BlockKind{BlockClass::metadata, fmt::format("node {} of inode {}{}", node, inode, fsync)};
 }
 
@@ -127,7 +133,8 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
   }
   if (type_ == "f2fs") return f2fs_node(number, block);
   if (type_.starts_with("ext")) {
-    const Bytes one = block.first(std::min<std::size_t>(block.size(), block_sectors_ * model::kSectorBytes));
+    const Bytes one =
+        block.first(std::min<std::size_t>(block.size(), block_sectors_ * model::kSectorBytes));
     if (one.size() == block_sectors_ * model::kSectorBytes && is_ext_directory(one)) {
       const bool first = little(one, 6, 1) == 1 && little(one, 8, 1) == '.';
       return BlockKind{BlockClass::directory,
@@ -148,9 +155,11 @@ BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
   for (std::size_t at = 0; at < data.size(); at += step) {
     const Bytes piece = data.subspan(at, std::min(step, data.size() - at));
     const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
-    const auto content = workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
+    const auto content =
+        workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
     // A journal may hold blocks of files, too.
-    if (std::holds_alternative<workload::Stamp>(content) && (!known || known->block != BlockClass::journal)) {
+    if (std::holds_alternative<workload::Stamp>(content) &&
+        (!known || known->block != BlockClass::journal)) {
       kind.block = BlockClass::data;
       return kind;
     }

@@ -1,10 +1,11 @@
 #pragma once
-// Where a file system keeps what on its disk, read from its superblock: so that a block without a magic number, a piece of
-// an inode table or of a bitmap, can be named by its place.
+// Where a file system keeps what on its disk, read from its superblock: so that a block without a
+// magic number, a piece of an inode table or of a bitmap, can be named by its place.
 //
-// ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h of the kernel, and the
-// "Disk Layout" of its documentation). XFS: the log's blocks (xfs_format.h). F2FS: the areas before the main one, and in that
-// the nodes, by what stands at their end (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
+// ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h
+// of the kernel, and the "Disk Layout" of its documentation). XFS: the log's blocks (xfs_format.h).
+// F2FS: the areas before the main one, and in that the nodes, by what stands at their end
+// (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
 
 #include <functional>
 #include <optional>
@@ -28,13 +29,15 @@ class DiskMap {
  public:
   using Read = ReadSectors;
 
-  /// `type`: of mount(2); empty: as the superblock says. What cannot be read or makes no sense is left out.
+  /// `type`: of mount(2); empty: as the superblock says. What cannot be read or makes no sense is
+  /// left out.
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
   /// Of ext2, ext3 and ext4; else nothing.
   const std::optional<ExtLayout>& ext() const { return ext_; }
-  /// What its place says of the 4 KiB or less that begin at `lba`, and a directory's block by what it holds.
+  /// What its place says of the 4 KiB or less that begin at `lba`, and a directory's block by what
+  /// it holds.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
  private:
@@ -42,7 +45,8 @@ class DiskMap {
   void read_xfs(const Read& read);
   void read_f2fs(const Read& read);
   std::optional<BlockKind> f2fs_node(std::uint64_t number, std::span<const std::byte> block) const;
-  void add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kind, std::uint64_t first_inode = 0);
+  void add(std::uint64_t first_block, std::uint64_t blocks, BlockKind kind,
+           std::uint64_t first_inode = 0);
 
   std::string type_;
   std::optional<ExtLayout> ext_;
@@ -72,8 +76,8 @@ struct KnownDisk {
   std::size_t piece_bytes() const;
 };
 
-/// By stamps, magic numbers and the map, as describe_write() in words: what the first block of a write that says anything
-/// is. REQUIRES: disk.map.
+/// By stamps, magic numbers and the map, as describe_write() in words: what the first block of a
+/// write that says anything is. REQUIRES: disk.map.
 BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

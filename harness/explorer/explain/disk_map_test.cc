@@ -25,7 +25,8 @@ DiskMap::Read reader_of(const Disk& disk) {
   };
 }
 
-/// Two groups of 64 blocks of 4 KiB with 32 inodes of 256 bytes; the journal is the blocks 40 to 47.
+/// Two groups of 64 blocks of 4 KiB with 32 inodes of 256 bytes; the journal is the blocks 40 to
+/// 47.
 Disk an_ext4() {
   Disk disk(128 * 4096);
   const std::size_t super = 1024;
@@ -111,7 +112,8 @@ TEST(DiskMap, FindsXfsLog) {
   EXPECT_FALSE(map.at(8015 * 8, block));
 }
 
-/// Segments of 4 blocks: a checkpoint at 4, SIT at 8, NAT at 12 and 16, SSA at 20, the main area from 24 to 63.
+/// Segments of 4 blocks: a checkpoint at 4, SIT at 8, NAT at 12 and 16, SSA at 20, the main area
+/// from 24 to 63.
 Disk an_f2fs() {
   Disk disk(4096);
   const auto number = [&](std::size_t at, std::uint64_t value) { put(disk, 1024 + at, value, 4); };
@@ -169,7 +171,8 @@ TEST(DiskMap, BelievesNothing) {
   Random random(7);
   for (int round = 0; round < 2000; ++round) {
     Disk disk = an_ext4();
-    for (int i = 0; i < 6; ++i) disk[1024 + random.below(8192)] = static_cast<std::byte>(random.below(256));
+    for (int i = 0; i < 6; ++i)
+      disk[1024 + random.below(8192)] = static_cast<std::byte>(random.below(256));
     put(disk, 1024 + 56, 0xef53, 2);
     Disk other = an_f2fs();
     for (int i = 0; i < 3; ++i)

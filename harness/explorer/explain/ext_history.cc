@@ -1,5 +1,5 @@
-// Old beside new, block by block (ext_history.h). The journal's format is that of jbd2.h and of "Journal (jbd2)" in the
-// kernel's documentation.
+// Old beside new, block by block (ext_history.h). The journal's format is that of jbd2.h and of
+// "Journal (jbd2)" in the kernel's documentation.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -33,15 +33,16 @@ std::string ranges_text(const std::vector<std::uint64_t>& numbers) {
     std::size_t end = i + 1;
     while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
     if (++ranges > kRangesShown) return text + ", ...";
-    text +=
-        (text.empty() ? "" : ", ") + (end == i + 1 ? fmt::format("{}", numbers[i])
-                                                   : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
+    text += (text.empty() ? "" : ", ") +
+            (end == i + 1 ? fmt::format("{}", numbers[i])
+                          : fmt::format("{} to {}", numbers[i], numbers[end - 1]));
     i = end;
   }
   return text;
 }
 
-std::string bits_text(const char* verb, const char* one, const std::vector<std::uint64_t>& numbers) {
+std::string bits_text(const char* verb, const char* one,
+                      const std::vector<std::uint64_t>& numbers) {
   return fmt::format("{} {}{} {} ({})", numbers.size(), one, numbers.size() == 1 ? "" : "s", verb,
                      ranges_text(numbers));
 }
@@ -80,7 +81,8 @@ std::set<Entry> entries_of(Bytes block) {
   for (std::size_t at = 0; at + 8 <= block.size(); at += little(block, at + 4, 2)) {
     const std::uint64_t inode = little(block, at, 4), length = little(block, at + 6, 1);
     if (inode == 0 || length == 0) continue;
-    entries.insert({inode, std::string(reinterpret_cast<const char*>(block.data()) + at + 8, length)});
+    entries.insert(
+        {inode, std::string(reinterpret_cast<const char*>(block.data()) + at + 8, length)});
   }
   return entries;
 }
@@ -119,12 +121,14 @@ std::optional<ExtHistory::Block> ExtHistory::inode_before(std::uint64_t inode) c
                   layout_.inode_bytes);
 }
 
-void ExtHistory::folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const {
+void ExtHistory::folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks,
+                               int depth) const {
   for (const ExtExtent& each : map.data)
     for (std::uint64_t i = 0; i < each.blocks && blocks.size() < kFolderBlocksMost; ++i)
       if (each.first + i < layout_.blocks) blocks.push_back(each.first + i);
   for (const ExtBlockMap::Node& node : map.nodes) {
-    if (depth >= kDepthMost || blocks.size() >= kFolderBlocksMost || node.block >= layout_.blocks) return;
+    if (depth >= kDepthMost || blocks.size() >= kFolderBlocksMost || node.block >= layout_.blocks)
+      return;
     folder_blocks(block_map_of_node(before(Of::place, node.block), node), blocks, depth + 1);
   }
 }
@@ -171,7 +175,8 @@ ExtHistory::Block ExtHistory::before(Of of, std::uint64_t block) const {
 
 void ExtHistory::zero(std::uint64_t lba, std::uint64_t sectors) {
   begin();
-  const std::uint64_t per_block = layout_.sectors_per_block(), first = (lba + per_block - 1) / per_block,
+  const std::uint64_t per_block = layout_.sectors_per_block(),
+                      first = (lba + per_block - 1) / per_block,
                       end = std::min((lba + sectors) / per_block, first + kZeroedMost);
   for (std::uint64_t block = first; block < end; ++block) {
     if (written_.contains(block) || in_place_.contains(block)) in_place_[block] = {};
@@ -188,7 +193,8 @@ void ExtHistory::write(std::size_t request, std::uint64_t lba, Bytes data) {
     const std::uint64_t block = (lba + at / model::kSectorBytes) / per_block;
     const Bytes one = data.subspan(at, layout_.block_bytes);
     if (const auto place = place_in_journal(block)) {
-      if (auto story = in_journal(request, *place, one)) stories_[{request, block}] = std::move(*story);
+      if (auto story = in_journal(request, *place, one))
+        stories_[{request, block}] = std::move(*story);
       continue;
     }
     if (auto story = story_of(request, block, one, Of::place)) {
@@ -200,8 +206,8 @@ void ExtHistory::write(std::size_t request, std::uint64_t lba, Bytes data) {
   }
 }
 
-std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::uint64_t block, Bytes data,
-                                                      Of of) {
+std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::uint64_t block,
+                                                      Bytes data, Of of) {
   const auto after = std::ranges::upper_bound(places_, block, {}, &Place::first);
   if (after != places_.begin() && block < std::prev(after)->first + std::prev(after)->blocks) {
     const Place& place = *std::prev(after);
@@ -209,8 +215,8 @@ std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::
     if (place.kind == Place::Kind::inode_table)
       return inodes(request, place, block, data, old, known(of, block));
     const ExtLayout::Group& group = layout_.groups[place.group];
-    const bool unwritten =
-        place.kind == Place::Kind::inode_bitmap ? group.inode_bitmap_unwritten : group.block_bitmap_unwritten;
+    const bool unwritten = place.kind == Place::Kind::inode_bitmap ? group.inode_bitmap_unwritten
+                                                                   : group.block_bitmap_unwritten;
     if (unwritten && !known(of, block)) return first_bitmap(place);
     return bitmap(place, data, old);
   }
@@ -231,19 +237,20 @@ bool ExtHistory::known(Of of, std::uint64_t block) const {
   return in_place_.contains(block) || (of == Of::journal && logged_.contains(block));
 }
 
-ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
-                                     const Block& old, bool is_known) {
-  Story story{.what = fmt::format("inode table of group {}", place.group), .block = BlockClass::inode};
-  const std::uint64_t first =
-      place.group * layout_.inodes_per_group + 1 + (block - place.first) * layout_.inodes_per_block();
+ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, std::uint64_t block,
+                                     Bytes data, const Block& old, bool is_known) {
+  Story story{.what = fmt::format("inode table of group {}", place.group),
+              .block = BlockClass::inode};
+  const std::uint64_t first = place.group * layout_.inodes_per_group + 1 +
+                              (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
     // What mkfs has not written holds anything.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
-                then =
-                    blank ? Bytes(zeroes) : Bytes(old).subspan(i * layout_.inode_bytes, layout_.inode_bytes);
+                then = blank ? Bytes(zeroes)
+                             : Bytes(old).subspan(i * layout_.inode_bytes, layout_.inode_bytes);
     if (std::ranges::equal(now, then)) continue;
     claim_inode(request, first + i, now);
     const std::string change = inode_change(now, then);
@@ -251,29 +258,33 @@ ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, st
     story.changes.push_back({first + i, change});
   }
   if (story.changes.empty())
-    story.changes.push_back(
-        {0, fmt::format("inodes {} to {}, unchanged", first, first + layout_.inodes_per_block() - 1)});
+    story.changes.push_back({0, fmt::format("inodes {} to {}, unchanged", first,
+                                            first + layout_.inodes_per_block() - 1)});
   return story;
 }
 
 /// There is none before it to compare with.
 ExtHistory::Story ExtHistory::first_bitmap(const Place& place) {
-  return {.what = fmt::format("{} bitmap of group {}",
-                              place.kind == Place::Kind::inode_bitmap ? "inode" : "block", place.group),
-          .block = BlockClass::bitmap,
-          .changes = {{0, "the first one"}}};
+  return {
+      .what = fmt::format("{} bitmap of group {}",
+                          place.kind == Place::Kind::inode_bitmap ? "inode" : "block", place.group),
+      .block = BlockClass::bitmap,
+      .changes = {{0, "the first one"}}};
 }
 
 ExtHistory::Story ExtHistory::bitmap(const Place& place, Bytes data, const Block& old) const {
   const bool of_inodes = place.kind == Place::Kind::inode_bitmap;
   const char* one = of_inodes ? "inode" : "block";
-  Story story{.what = fmt::format("{} bitmap of group {}", one, place.group), .block = BlockClass::bitmap};
+  Story story{.what = fmt::format("{} bitmap of group {}", one, place.group),
+              .block = BlockClass::bitmap};
   const std::uint64_t bits = of_inodes ? layout_.inodes_per_group : layout_.blocks_per_group;
-  const std::uint64_t first = of_inodes ? place.group * bits + 1 : layout_.first_block + place.group * bits;
+  const std::uint64_t first =
+      of_inodes ? place.group * bits + 1 : layout_.first_block + place.group * bits;
   std::vector<std::uint64_t> taken, freed;
   for (std::uint64_t bit = 0; bit < std::min<std::uint64_t>(bits, data.size() * 8); ++bit) {
     const std::byte mask = std::byte{1} << static_cast<unsigned>(bit % 8);
-    const bool now = (data[bit / 8] & mask) != std::byte{0}, then = (old[bit / 8] & mask) != std::byte{0};
+    const bool now = (data[bit / 8] & mask) != std::byte{0},
+               then = (old[bit / 8] & mask) != std::byte{0};
     if (now && !then) taken.push_back(first + bit);
     if (then && !now) freed.push_back(first + bit);
   }
@@ -301,7 +312,8 @@ ExtHistory::Story ExtHistory::directory(std::size_t request, std::uint64_t block
     if (known.empty() || known.back().parent != parent || known.back().name != each.name)
       known.push_back({request, parent, each.name});
     if (!then.contains(each))
-      names.push_back({0, fmt::format("adds \"{}\" for inode {}", shown(each.name), each.inode), each.inode});
+      names.push_back(
+          {0, fmt::format("adds \"{}\" for inode {}", shown(each.name), each.inode), each.inode});
   }
   for (const Entry& each : then) {
     if (!now.contains(each) && each.name != "." && each.name != "..")
@@ -315,7 +327,8 @@ ExtHistory::Story ExtHistory::directory(std::size_t request, std::uint64_t block
 
 std::optional<std::uint64_t> ExtHistory::place_in_journal(std::uint64_t block) const {
   for (const ExtExtent& each : layout_.journal)
-    if (block >= each.first && block < each.first + each.blocks) return each.logical + block - each.first;
+    if (block >= each.first && block < each.first + each.blocks)
+      return each.logical + block - each.first;
   return std::nullopt;
 }
 
@@ -325,7 +338,8 @@ void ExtHistory::learn_journal(Bytes super) {
   wide_tags_ = (features & kWide) != 0;
   third_tags_ = (features & kThirdChecksums) != 0;
   checked_tags_ = third_tags_ || (features & kSecondChecksums) != 0;
-  tag_bytes_ = third_tags_ ? 16 : 8 + ((features & kSecondChecksums) != 0 ? 2 : 0) + (wide_tags_ ? 4 : 0);
+  tag_bytes_ =
+      third_tags_ ? 16 : 8 + ((features & kSecondChecksums) != 0 ? 2 : 0) + (wide_tags_ ? 4 : 0);
 }
 
 std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std::uint64_t place,
@@ -347,10 +361,10 @@ std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std
     story->what = "journal: copy of " + story->what;
   } else {
     remember_pointers(block, data);
-    const bool descriptors =
-        block >= layout_.descriptors_at && block < layout_.descriptors_at + layout_.descriptors_blocks;
+    const bool descriptors = block >= layout_.descriptors_at &&
+                             block < layout_.descriptors_at + layout_.descriptors_blocks;
     story = Story{.what = block == 0 || block == layout_.first_block ? "journal: copy of superblock"
-                          : descriptors                              ? "journal: copy of group descriptors"
+                          : descriptors ? "journal: copy of group descriptors"
                                         : fmt::format("journal: copy of block {}", block)};
     if (const auto claim = claim_at(request, block)) story->changes.push_back({claim->inode, ""});
   }
@@ -376,8 +390,8 @@ ExtHistory::Story ExtHistory::descriptor(std::uint64_t place, Bytes data) {
     if ((flags & kLast) != 0) break;
     at += tag_bytes_ + ((flags & kSameUuid) == 0 ? kUuid : 0);
   }
-  return {.what = fmt::format("journal descriptor block of transaction {}, {} {}", big(data, 8, 4), count,
-                              count == 1 ? "block" : "blocks"),
+  return {.what = fmt::format("journal descriptor block of transaction {}, {} {}", big(data, 8, 4),
+                              count, count == 1 ? "block" : "blocks"),
           .block = BlockClass::journal};
 }
 
@@ -440,7 +454,8 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
 }
 
 /// Who had it then; else who is the next to have it, since data go first.
-std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request, std::uint64_t block) const {
+std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
+                                                      std::uint64_t block) const {
   const auto found = claims_.find(block);
   if (found == claims_.end()) return std::nullopt;
   const auto& claims = found->second;
@@ -467,7 +482,8 @@ std::string ExtHistory::named(std::size_t request, std::uint64_t inode) const {
   constexpr std::uint64_t kJournal = 8;
   if (inode == kJournal) return "inode 8 (the journal)";
   const std::string where = path(request, inode);
-  return where.empty() ? fmt::format("inode {}", inode) : fmt::format("inode {}, {}", inode, shown(where));
+  return where.empty() ? fmt::format("inode {}", inode)
+                       : fmt::format("inode {}, {}", inode, shown(where));
 }
 
 std::optional<BlockKind> ExtHistory::told(std::size_t request, std::uint64_t lba) const {
@@ -482,7 +498,8 @@ std::optional<BlockKind> ExtHistory::told(std::size_t request, std::uint64_t lba
   std::string text = story.what;
   for (std::size_t i = 0; i < story.changes.size() && i < kChangesShown; ++i) {
     const Change& change = story.changes[i];
-    text += i == 0 ? (story.block == BlockClass::directory && change.inode != 0 ? ", " : ": ") : ", ";
+    text +=
+        i == 0 ? (story.block == BlockClass::directory && change.inode != 0 ? ", " : ": ") : ", ";
     if (change.inode != 0) text += named(request, change.inode);
     if (change.inode != 0 && !change.text.empty()) text += " (" + change.text + ")";
     if (change.inode == 0) text += change.text;

@@ -1,5 +1,5 @@
-// Against real file systems: mke2fs and debugfs of the distribution make an image, and the same image a little later; what
-// differs is what was written.
+// Against real file systems: mke2fs and debugfs of the distribution make an image, and the same
+// image a little later; what differs is what was written.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,8 @@ class ExtImage {
   /// A file that commands may name.
   void put(const std::string& name, std::span<const std::byte> content) const {
     std::ofstream(folder_ / name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+        .write(reinterpret_cast<const char*>(content.data()),
+               static_cast<std::streamsize>(content.size()));
   }
   ExtBytes bytes() const {
     ExtBytes image(kExtImageBytes);
@@ -113,7 +114,8 @@ class Written {
   bool is_about(std::string_view what, const std::string& file) const {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const auto files = history_->files(i, places_[i] / 512, block(i).size() / 512);
-      if (kinds_[i].what.starts_with(what) && std::ranges::find(files, file) != files.end()) return true;
+      if (kinds_[i].what.starts_with(what) && std::ranges::find(files, file) != files.end())
+        return true;
     }
     return false;
   }
@@ -148,7 +150,8 @@ TEST_P(EveryExt, NamesInodesBitsNamesAndWhoseDataItIs) {
         << "debugfs does not touch the folder's inode: " << written.all();
     EXPECT_EQ(written.that_are("inode bitmap of group 0"),
               Strings{"inode bitmap of group 0: 1 inode allocated (13)"});
-    EXPECT_EQ(written.that_are("directory"), Strings{"directory, inode 12, /d, adds \"foo\" for inode 13"});
+    EXPECT_EQ(written.that_are("directory"),
+              Strings{"directory, inode 12, /d, adds \"foo\" for inode 13"});
     EXPECT_GE(written.that_are("data of inode 13, /d/foo").size(), 5U) << written.all();
     EXPECT_TRUE(written.is_about("data of", "d/foo"));
     EXPECT_TRUE(written.is_about("inode table", "d/foo"));
@@ -163,12 +166,11 @@ TEST_P(EveryExt, NamesInodesBitsNamesAndWhoseDataItIs) {
   EXPECT_EQ(undone.that_are("directory"), Strings{"directory, inode 12, /d, removes \"foo\""});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryExt,
-                         testing::Values(Strings{"-t", "ext2", "-b", "1024"},
-                                         Strings{"-t", "ext3", "-b", "1024"},
-                                         Strings{"-t", "ext4", "-b", "1024"},
-                                         Strings{"-t", "ext4", "-b", "4096"},
-                                         Strings{"-t", "ext4", "-O", "64bit,^metadata_csum", "-b", "2048"}));
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, EveryExt,
+    testing::Values(Strings{"-t", "ext2", "-b", "1024"}, Strings{"-t", "ext3", "-b", "1024"},
+                    Strings{"-t", "ext4", "-b", "1024"}, Strings{"-t", "ext4", "-b", "4096"},
+                    Strings{"-t", "ext4", "-O", "64bit,^metadata_csum", "-b", "2048"}));
 
 class EveryJournal : public testing::TestWithParam<std::string> {};
 
@@ -178,7 +180,8 @@ TEST_P(EveryJournal, SaysWhatItsCopiesAreOf) {
   const ExtBytes before = image.bytes();
   const ExtBytes changed = image.after("write content foo\n");
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
-  const std::uint64_t table = map.ext()->groups[0].table, bitmap = map.ext()->groups[0].inode_bitmap;
+  const std::uint64_t table = map.ext()->groups[0].table,
+                      bitmap = map.ext()->groups[0].inode_bitmap;
   // Inode 12 is the fourth of the second, third or further block of the table.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
@@ -189,8 +192,8 @@ TEST_P(EveryJournal, SaysWhatItsCopiesAreOf) {
     copies.insert(copies.end(), at, at + 1024);
   }
   logged.put("copies", copies);
-  const ExtBytes after = logged.after("jo -c" + GetParam() + "\njw -b " + std::to_string(block) + "," +
-                                      std::to_string(bitmap) + " copies\njc\n");
+  const ExtBytes after = logged.after("jo -c" + GetParam() + "\njw -b " + std::to_string(block) +
+                                      "," + std::to_string(bitmap) + " copies\njc\n");
   const Written written(fresh, after);
   const auto descriptors = written.that_are("journal descriptor block of transaction ");
   ASSERT_EQ(descriptors.size(), 1U) << written.all();
@@ -198,16 +201,20 @@ TEST_P(EveryJournal, SaysWhatItsCopiesAreOf) {
   const auto inodes = written.that_are("journal: copy of inode table of group 0: ");
   ASSERT_EQ(inodes.size(), 1U) << written.all();
   EXPECT_NE(inodes[0].find("inode 12 (created, 20000 bytes)"), std::string::npos) << inodes[0];
-  EXPECT_EQ(written.that_are("journal: copy of inode bitmap of group 0: 1 inode allocated (12)").size(), 1U)
+  EXPECT_EQ(
+      written.that_are("journal: copy of inode bitmap of group 0: 1 inode allocated (12)").size(),
+      1U)
       << written.all();
   EXPECT_EQ(written.that_are("journal commit block of transaction").size(), 1U) << written.all();
 }
 
 INSTANTIATE_TEST_SUITE_P(Checksums, EveryJournal, testing::Values("", " -v 2", " -v 3"));
 
-/// mke2fs leaves most of an inode table as it was; the kernel writes it with the first inode that it needs.
+/// mke2fs leaves most of an inode table as it was; the kernel writes it with the first inode that
+/// it needs.
 TEST(ExtHistory, WhatWasOnTheDiskBeforeMkfsIsNoInode) {
-  ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"}, ExtImage::Disk::used);
+  ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"},
+                 ExtImage::Disk::used);
   const ExtBytes before = image.bytes();
   ExtBytes after = image.after("write content foo\n");
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
@@ -216,16 +223,20 @@ TEST(ExtHistory, WhatWasOnTheDiskBeforeMkfsIsNoInode) {
                     thirteenth = map.ext()->groups[0].table * 1024 + 12 * inode;
   ASSERT_EQ(before[thirteenth], std::byte{0x81});
   std::fill_n(after.begin() + static_cast<std::ptrdiff_t>(thirteenth),
-              (map.ext()->inodes_per_block() - 12 % map.ext()->inodes_per_block()) * inode, std::byte{});
+              (map.ext()->inodes_per_block() - 12 % map.ext()->inodes_per_block()) * inode,
+              std::byte{});
   const Written written(before, after);
-  EXPECT_EQ(written.that_are("inode table of group 0: inode 12, /foo (created, 20000 bytes)").size(), 1U)
+  EXPECT_EQ(
+      written.that_are("inode table of group 0: inode 12, /foo (created, 20000 bytes)").size(), 1U)
       << written.all();
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// A bitmap that mke2fs has left out holds anything. Its copy in the journal, which comes first, changes nothing of that.
+/// A bitmap that mke2fs has left out holds anything. Its copy in the journal, which comes first,
+/// changes nothing of that.
 TEST(ExtHistory, ABitmapThatWasNeverInPlaceHasNothingToBeComparedWith) {
-  ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"}, ExtImage::Disk::used);
+  ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
+                 ExtImage::Disk::used);
   const ExtBytes before = image.bytes();
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const auto& groups = map.ext()->groups;
@@ -238,7 +249,8 @@ TEST(ExtHistory, ABitmapThatWasNeverInPlaceHasNothingToBeComparedWith) {
   ASSERT_EQ(before[static_cast<std::size_t>(at)], std::byte{0x81});
   const ExtBytes bitmap(1024, std::byte{0x0f});
   image.put("copy", bitmap);
-  ExtBytes after = image.after("jo -c\njw -b " + std::to_string(group.block_bitmap) + " copy\njc\n");
+  ExtBytes after =
+      image.after("jo -c\njw -b " + std::to_string(group.block_bitmap) + " copy\njc\n");
   std::ranges::copy(bitmap, after.begin() + at);
   const Written written(before, after, Written::Order::journal_first);
   EXPECT_EQ(written.that_are("journal: copy of " + name).size(), 1U) << written.all();
@@ -266,7 +278,8 @@ TEST(LostWrites, AreToldByWhatTheyChanged) {
   events += 2;
   write_what_differs(before, after);
   const auto run = disk.load();
-  const auto lost = lost_writes(*run, *states::parse_crash_state(fmt::format("w{}-", events)), "ext4");
+  const auto lost =
+      lost_writes(*run, *states::parse_crash_state(fmt::format("w{}-", events)), "ext4");
   ASSERT_TRUE(lost) << lost.error().message();
   std::string all;
   for (const LostWrite& each : lost->writes) all += each.what + "\n";
@@ -286,8 +299,9 @@ TEST(ExtHistory, BelievesNothing) {
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
       // Where the metadata is.
-      const std::size_t at = random.below(2) == 0 ? 1024 + random.below(64 << 10)
-                                                  : map.ext()->groups[0].table * 1024 + random.below(8192);
+      const std::size_t at = random.below(2) == 0
+                                 ? 1024 + random.below(64 << 10)
+                                 : map.ext()->groups[0].table * 1024 + random.below(8192);
       to[at] = static_cast<std::byte>(random.below(256));
       if (at > 2048) from[at] = static_cast<std::byte>(random.below(256));
     }

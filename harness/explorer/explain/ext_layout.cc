@@ -60,7 +60,9 @@ std::uint64_t span_of(std::uint64_t pointers, int level) {
 
 std::vector<ExtExtent> journal_of(const ExtLayout& layout, const ReadSectors& read) {
   const auto inode = bytes_at(
-      read, layout.groups.front().table * layout.block_bytes + (kJournalInode - 1) * layout.inode_bytes, 128);
+      read,
+      layout.groups.front().table * layout.block_bytes + (kJournalInode - 1) * layout.inode_bytes,
+      128);
   if (!inode) return {};
   ExtBlockMap map = block_map_of_inode(*inode);
   std::vector<ExtExtent> data = std::move(map.data);
@@ -75,7 +77,8 @@ std::vector<ExtExtent> journal_of(const ExtLayout& layout, const ReadSectors& re
     map.nodes.insert(map.nodes.end(), more.nodes.begin(), more.nodes.end());
   }
   std::erase_if(data, [&](const ExtExtent& each) {
-    return each.first == 0 || each.first >= layout.blocks || each.blocks > layout.blocks - each.first;
+    return each.first == 0 || each.first >= layout.blocks ||
+           each.blocks > layout.blocks - each.first;
   });
   std::ranges::sort(data, {}, &ExtExtent::logical);
   return data;
@@ -120,7 +123,8 @@ std::optional<ExtLayout> read_ext_layout(const ReadSectors& read) {
   layout.descriptors_blocks = (groups * descriptor + layout.block_bytes - 1) / layout.block_bytes;
   // Descriptors with checksums say what mkfs has left out.
   const bool lazy = (little(*super, 100, 4) & kDescriptorsChecked) != 0;
-  const auto table = bytes_at(read, layout.descriptors_at * layout.block_bytes, groups * descriptor);
+  const auto table =
+      bytes_at(read, layout.descriptors_at * layout.block_bytes, groups * descriptor);
   if (!table) return layout;
   for (std::uint64_t group = 0; group < groups; ++group) {
     const auto pointer = [&](std::size_t low, std::size_t high) {
@@ -149,15 +153,18 @@ ExtBlockMap block_map_of_inode(Bytes inode) {
   ExtBlockMap map;
   const std::uint64_t mode = little(inode, 0, 2), flags = little(inode, 32, 4);
   const std::uint64_t kind = mode >> 12;
-  const bool has_blocks = kind == 8 || kind == 4 || kind == 10;  // files, directories, symbolic links
+  const bool has_blocks =
+      kind == 8 || kind == 4 || kind == 10;  // files, directories, symbolic links
   if (!has_blocks || (flags & kInlineDataFlag) != 0) return map;
   const Bytes blocks = inode.subspan(kMapAt, kMapBytes);
   if ((flags & kExtentsFlag) != 0) return extents_of(blocks);
   if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;  // the target itself
   for (std::size_t i = 0; i < kDirectBlocks; ++i) add_block(map, little(blocks, 4 * i, 4), i);
-  // Where each begins depends on the block's size, which block_map_of_node() knows: counted from there.
+  // Where each begins depends on the block's size, which block_map_of_node() knows: counted from
+  // there.
   for (int level = 1; level <= 3; ++level) {
-    const std::uint64_t block = little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);
+    const std::uint64_t block =
+        little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);
     if (block != 0) map.nodes.push_back({block, 0, level});
   }
   return map;
@@ -192,7 +199,8 @@ bool is_ext_directory(Bytes block) {
     const std::uint64_t length = little(block, at + 4, 2), name = little(block, at + 6, 1),
                         kind = little(block, at + 7, 1);
     const bool tail = little(block, at, 4) == 0 && length == 12 && name == 0 && kind == 0xde;
-    if (length < 8 || length % 4 != 0 || at + length > block.size() || name + 8 > length) return false;
+    if (length < 8 || length % 4 != 0 || at + length > block.size() || name + 8 > length)
+      return false;
     if (!tail && (kind > 7 || (name == 0 && little(block, at, 4) != 0))) return false;
     at += length;
     ++records;

@@ -1,6 +1,6 @@
 #pragma once
-// Where an ext2, ext3 or ext4 keeps what, as its superblock and its group descriptors say (ext4.h of the kernel, and the
-// "Disk Layout" of its documentation).
+// Where an ext2, ext3 or ext4 keeps what, as its superblock and its group descriptors say (ext4.h
+// of the kernel, and the "Disk Layout" of its documentation).
 //
 //   | superblock | descriptors | ... block bitmap, inode bitmap, inode table of each group, anywhere ... | data |
 //
@@ -62,7 +62,8 @@ ExtBlockMap block_map_of_inode(std::span<const std::byte> inode);
 /// The same of a block of the map.
 ExtBlockMap block_map_of_node(std::span<const std::byte> block, const ExtBlockMap::Node& node);
 
-/// Records that follow each other to the end of the block: inode, length, length of the name, kind, name.
+/// Records that follow each other to the end of the block: inode, length, length of the name, kind,
+/// name.
 bool is_ext_directory(std::span<const std::byte> block);
 
 }  // namespace headcrash::explorer

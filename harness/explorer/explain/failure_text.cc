@@ -17,14 +17,16 @@ constexpr std::size_t kColumns = 100;
 constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
-constexpr std::size_t kLogLinesShown = 40, kLogLineMost = 400;  // e2fsck lists each bit of a bitmap in a line
+constexpr std::size_t kLogLinesShown = 40,
+                      kLogLineMost = 400;  // e2fsck lists each bit of a bitmap in a line
 constexpr std::size_t kMemberWritesShown = 12;
 
 std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
-/// `head` and the text, broken at blanks; lines after the first begin with as many blanks as `head` is long.
+/// `head` and the text, broken at blanks; lines after the first begin with as many blanks as `head`
+/// is long.
 std::string wrapped(const std::string& head, const std::string& text) {
   const std::string margin(head.size(), ' ');
   std::string out, line = head;
@@ -75,18 +77,20 @@ class FailureText {
     if (!of_.filesystem->mount_options.empty())
       text_ += fmt::format("mounted with {}\n", of_.filesystem->mount_options);
     text_ += fmt::format("made by      {}\n", fmt::join(of_.filesystem->mkfs.argv, " "));
-    if (array_) text_ += fmt::format("on array     {}\n", of_.run->header().devices.front().profile);
+    if (array_)
+      text_ += fmt::format("on array     {}\n", of_.run->header().devices.front().profile);
     text_ += wrapped("crash state  ", fmt::format("{} of {}", states::format(of_.state),
                                                   of_.workload->recording.filename().string()));
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
-  /// The cut stands after the last operation that can have begun: the persistence point after the last known
-  /// one.
+  /// The cut stands after the last operation that can have begun: the persistence point after the
+  /// last known one.
   void operations() {
     if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");
-    text_ += "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
+    text_ +=
+        "  P: promises persistence    *: the last that is known to have succeeded before the cut\n\n";
     const auto& list = of_.workload->operations;
     const auto& persisted = of_.outcome->persisted_operation;
     std::size_t reached = list.empty() ? 0 : list.size() - 1;
@@ -102,21 +106,24 @@ class FailureText {
       const bool point = workload::is_persistence_point(list[i]);
       text_ += fmt::format("  {:>4} {}{} {}{}\n", i, point ? 'P' : ' ', persisted == i ? '*' : ' ',
                            workload::format(list[i]), failed(i));
-      if (persisted == i && i < reached) text_ += "          -- from here on the power may have been cut\n";
+      if (persisted == i && i < reached)
+        text_ += "          -- from here on the power may have been cut\n";
     }
     text_ += "          == power cut\n";
     if (reached + 1 < list.size())
-      text_ += fmt::format("        ({} operations that cannot have begun)\n", list.size() - reached - 1);
+      text_ += fmt::format("        ({} operations that cannot have begun)\n",
+                           list.size() - reached - 1);
   }
   void application(const workload::Application& program) {
     section("Application");
     text_ += wrapped("  ", fmt::format("{}: {}", program.name, program.title));
     for (const std::string& line : program.run) text_ += wrapped("  run       ", line);
     const auto& reported = of_.outcome->persisted_texts;
-    text_ += wrapped("  ", reported.empty()
-                               ? "reported persistent before the cut: nothing"
-                               : fmt::format("reported persistent before the cut: {}, the last \"{}\"",
-                                             reported.size(), reported.back()));
+    text_ +=
+        wrapped("  ", reported.empty()
+                          ? "reported persistent before the cut: nothing"
+                          : fmt::format("reported persistent before the cut: {}, the last \"{}\"",
+                                        reported.size(), reported.back()));
   }
   std::string failed(std::size_t operation) const {
     for (const workload::FailedOperation& each : of_.workload->failed_operations) {
@@ -132,15 +139,18 @@ class FailureText {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));
     for (const states::RecordedWrite& write : array_->under_way) {
-      text_ += wrapped("  ", fmt::format("Request {} ({} sectors from LBA {}) was inside the array.",
-                                         write.request, write.sectors, write.lba));
+      text_ +=
+          wrapped("  ", fmt::format("Request {} ({} sectors from LBA {}) was inside the array.",
+                                    write.request, write.sectors, write.lba));
     }
-    if (!array_->lost.empty()) text_ += "\n  Not done, since the member had stopped before the others:\n";
+    if (!array_->lost.empty())
+      text_ += "\n  Not done, since the member had stopped before the others:\n";
     for (const MemberWrite& write : array_->lost) member_write(write);
     if (!array_->done.empty()) text_ += "\n  The last that members did:\n";
     for (const MemberWrite& write : array_->done) member_write(write);
     if (!of_.faults.empty())
-      text_ += wrapped("\n  ", fmt::format("When the power returned: {}", fmt::join(of_.faults, ", ")));
+      text_ +=
+          wrapped("\n  ", fmt::format("When the power returned: {}", fmt::join(of_.faults, ", ")));
   }
   void member_write(const MemberWrite& write) {
     text_ += fmt::format("  {:>10} {:>12} {:>6} sectors from LBA {}\n", write.member, ms(write.at),
@@ -151,28 +161,31 @@ class FailureText {
     section("Power cut and lost writes");
     text_ += wrapped("  ", cut_sentence(lost_.cut_at));
     if (of_.state.lies_from)
-      text_ += fmt::format("  lying drive: flushes ignored {}, from request {} on\n", lost_.flushes_ignored,
-                           *of_.state.lies_from);
-    text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed, lost_.writes.size());
+      text_ += fmt::format("  lying drive: flushes ignored {}, from request {} on\n",
+                           lost_.flushes_ignored, *of_.state.lies_from);
+    text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed,
+                         lost_.writes.size());
     if (lost_.writes.empty()) return;
     text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
-    for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesShown; ++i) lost_write(lost_.writes[i]);
+    for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesShown; ++i)
+      lost_write(lost_.writes[i]);
     if (lost_.writes.size() > kWritesShown)
       text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesShown);
   }
   std::string cut_sentence(model::TimeNs cut_at) const {
-    std::string sentence =
-        fmt::format("After event {} of the recording, at {} of its time", of_.state.event, ms(cut_at));
+    std::string sentence = fmt::format("After event {} of the recording, at {} of its time",
+                                       of_.state.event, ms(cut_at));
     if (const auto* mark = last_mark(of_.state.event)) {
       sentence += fmt::format(", {} after the mark \"{}\"", ms(cut_at - mark->at), mark->text);
     }
     return sentence + ".";
   }
   void lost_write(const LostWrite& lost) {
-    text_ +=
-        fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request, lost.write.lba,
-                    lost.write.sectors, ms(lost.submitted_at), lost.acked_at ? ms(*lost.acked_at) : "never");
-    std::string what = lost.disk.empty() ? lost.what : fmt::format("on {}: {}", lost.disk, lost.what);
+    text_ += fmt::format("  {:>8} {:>11} {:>8} {:>13}  {:>12}\n", lost.write.request,
+                         lost.write.lba, lost.write.sectors, ms(lost.submitted_at),
+                         lost.acked_at ? ms(*lost.acked_at) : "never");
+    std::string what =
+        lost.disk.empty() ? lost.what : fmt::format("on {}: {}", lost.disk, lost.what);
     if (lost.torn) {
       what += fmt::format(" (torn: only sectors {} to {} of it are there)", lost.torn->first,
                           lost.torn->first + lost.torn->count - 1);
@@ -214,7 +227,8 @@ class FailureText {
 
   static std::string shortened(const std::string& line) {
     if (line.size() <= kLogLineMost) return line;
-    return fmt::format("{} ... ({} bytes more)", line.substr(0, kLogLineMost), line.size() - kLogLineMost);
+    return fmt::format("{} ... ({} bytes more)", line.substr(0, kLogLineMost),
+                       line.size() - kLogLineMost);
   }
 
   void recovery() {
@@ -228,8 +242,8 @@ class FailureText {
     }
     if (lines.size() > kLogLinesShown)
       text_ += fmt::format("  ({} lines before)\n", lines.size() - kLogLinesShown);
-    for (std::size_t i = lines.size() > kLogLinesShown ? lines.size() - kLogLinesShown : 0; i < lines.size();
-         ++i)
+    for (std::size_t i = lines.size() > kLogLinesShown ? lines.size() - kLogLinesShown : 0;
+         i < lines.size(); ++i)
       text_ += lines[i].empty() ? "\n" : "  " + shortened(lines[i]) + "\n";
   }
 

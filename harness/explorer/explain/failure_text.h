@@ -1,7 +1,7 @@
 #pragma once
-// The account of a failure: a page of plain text that a file-system developer can read without knowing
-// headcrash. What was done, where the power went, which writes were lost and what they were, what had to be
-// there and what was.
+// The account of a failure: a page of plain text that a file-system developer can read without
+// knowing headcrash. What was done, where the power went, which writes were lost and what they
+// were, what had to be there and what was.
 
 #include <string>
 #include <vector>
@@ -23,7 +23,8 @@ struct DescribedFailure {
   std::vector<std::string> replay;  ///< commands that show it again
 };
 
-/// At most 100 columns, but for words and paths that are longer. Errors: a recording that cannot be read.
+/// At most 100 columns, but for words and paths that are longer. Errors: a recording that cannot be
+/// read.
 Result<std::string> failure_text(const DescribedFailure& of);
 
 }  // namespace headcrash::explorer

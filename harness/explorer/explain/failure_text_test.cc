@@ -115,32 +115,32 @@ TEST(Account, TellsAFailureToAReader) {
                                     .mkfs = {.argv = {"mkfs.ext4", "-q", "{device}"}}};
   const RecordedWorkload workload{
       .recording = folder / "workload.hcrec",
-      .operations =
-          workload::parse_operations("create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\n"
-                                     "write g 1024 2048 2 7\nfsync g\npunch g 0 512\nunlink f\nsync\n"
-                                     "create h\n",
-                                     "test")
-              .value(),
+      .operations = workload::parse_operations(
+                        "create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\n"
+                        "write g 1024 2048 2 7\nfsync g\npunch g 0 512\nunlink f\nsync\n"
+                        "create h\n",
+                        "test")
+                        .value(),
       .failed_operations = {{6, workload::Outcome::skipped}}};
   StateOutcome outcome;
   outcome.persisted_operation = 5;
   outcome.judgement = {oracle::Verdict::lost_synced_data,
                        "2 objects are not as promised, first g: no such name"};
-  outcome.findings = {
-      {oracle::Verdict::lost_synced_data, oracle::Tier::posix, "g", "the name to be there", "no such name"},
-      {oracle::Verdict::wrong_data, oracle::Tier::integrity, "f", "version 1 or newer in block 3",
-       "foreign bytes (5 blocks of 512 bytes)"}};
+  outcome.findings = {{oracle::Verdict::lost_synced_data, oracle::Tier::posix, "g",
+                       "the name to be there", "no such name"},
+                      {oracle::Verdict::wrong_data, oracle::Tier::integrity, "f",
+                       "version 1 or newer in block 3", "foreign bytes (5 blocks of 512 bytes)"}};
   outcome.log = "$ e2fsck -fn /dev/vda\nclean\n";
   const CrashState state = named("w13!2-1.5.6~4:0x8");
-  const auto text =
-      failure_text({.filesystem = &filesystem,
-                    .workload = &workload,
-                    .run = run.get(),
-                    .state = state,
-                    .outcome = &outcome,
-                    .kind = kind_of(outcome.judgement, outcome.findings),
-                    .notes = {"Lost or torn writes minimised from 9 to 4 (minimal; states checked: 12)."},
-                    .replay = {"headcrash replay 17 --state " + states::format(state)}});
+  const auto text = failure_text(
+      {.filesystem = &filesystem,
+       .workload = &workload,
+       .run = run.get(),
+       .state = state,
+       .outcome = &outcome,
+       .kind = kind_of(outcome.judgement, outcome.findings),
+       .notes = {"Lost or torn writes minimised from 9 to 4 (minimal; states checked: 12)."},
+       .replay = {"headcrash replay 17 --state " + states::format(state)}});
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text, kGolden);
   std::istringstream lines(*text);
@@ -237,8 +237,8 @@ TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
   EXPECT_EQ(lost->unflushed, 3U) << "request 2 is flushed on its own disk, request 1 is not";
   std::vector<std::pair<model::RequestId, std::string>> told;
   for (const LostWrite& each : lost->writes) told.emplace_back(each.write.request, each.disk);
-  EXPECT_EQ(told,
-            (std::vector<std::pair<model::RequestId, std::string>>{{1, "hd0"}, {4, "log"}, {5, "hd0"}}));
+  EXPECT_EQ(told, (std::vector<std::pair<model::RequestId, std::string>>{
+                      {1, "hd0"}, {4, "log"}, {5, "hd0"}}));
   EXPECT_EQ(unflushed_requests(*run, named("a12-")), (std::vector<model::RequestId>{1, 4, 5}));
   EXPECT_EQ(lost_writes(*run, named("a12!3-"), "ext4")->flushes_ignored, 1U);
   const auto one = lost_writes(*run, named("w12-"), "ext4");
@@ -250,9 +250,9 @@ TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
   ASSERT_TRUE(*physical);
   EXPECT_EQ(states::format(**physical), "a12-1.4~5:0x1");
 
-  const MinimisedState small =
-      minimise_state(named("a12-"), unflushed_requests(*run, named("a12-")),
-                     [](const CrashState& state) { return missing_write(state, 4).has_value(); }, {});
+  const MinimisedState small = minimise_state(
+      named("a12-"), unflushed_requests(*run, named("a12-")),
+      [](const CrashState& state) { return missing_write(state, 4).has_value(); }, {});
   EXPECT_EQ(states::format(small.state), "a12-4");
 }
 
@@ -275,8 +275,9 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("ext4", 8, std::vector<std::byte>(8192)), "2 x zeroes");
   EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({0xfe, 0xed, 0xba, 0xbe, 0, 0, 0, 2})),
             "log record of cycle 2");
-  EXPECT_EQ(describe_write("xfs", 8, RecordedDisk::block({'X', 'A', 'G', 'F', 0, 0, 0, 1, 0, 0, 0, 2})),
-            "free space header (AGF) of group 2");
+  EXPECT_EQ(
+      describe_write("xfs", 8, RecordedDisk::block({'X', 'A', 'G', 'F', 0, 0, 0, 1, 0, 0, 0, 2})),
+      "free space header (AGF) of group 2");
   EXPECT_EQ(describe_write("ext4", 8, RecordedDisk::block({'X', 'A', 'G', 'F'})),
             "metadata or data of unknown kind");
   std::vector<std::byte> disk_start(4096);
@@ -286,7 +287,8 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of unknown kind");
 }
 
-/// As `mkfs.xfs` and a `mkdir` leave them: the version is 3, the number is at 152, what is free has no mode.
+/// As `mkfs.xfs` and a `mkdir` leave them: the version is 3, the number is at 152, what is free has
+/// no mode.
 TEST(DescribeWrite, NamesTheInodesOfXfs) {
   std::vector<std::byte> cluster(4096);
   for (std::size_t i = 0; i < 8; ++i) {
@@ -312,7 +314,9 @@ TEST(DescribeWrite, NamesTheInodesOfXfs) {
 
 TEST(DescribeWrite, NamesTheInodesOfALeafOfBtrfs) {
   std::vector<std::byte> leaf(4096);
-  const auto put = [&](std::size_t at, unsigned value) { leaf[at] = static_cast<std::byte>(value); };
+  const auto put = [&](std::size_t at, unsigned value) {
+    leaf[at] = static_cast<std::byte>(value);
+  };
   put(49, 0x40);                                        // its place, 16 384
   put(80, 7);                                           // generation
   put(88, 5);                                           // owner: the tree of files
@@ -324,7 +328,8 @@ TEST(DescribeWrite, NamesTheInodesOfALeafOfBtrfs) {
   EXPECT_EQ(describe_write("btrfs", 64, leaf),
             "node of the file system tree, level 0, generation 7, inode 256");
   put(100, 1);
-  EXPECT_EQ(describe_write("btrfs", 64, leaf), "node of the file system tree, level 1, generation 7")
+  EXPECT_EQ(describe_write("btrfs", 64, leaf),
+            "node of the file system tree, level 1, generation 7")
       << "no leaf";
 }
 
@@ -333,7 +338,8 @@ TEST(DescribeWrite, TakesAnything) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
     std::vector<std::byte> bytes(random.below(6000));
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(4) == 0 ? random.below(256) : 0);
+    for (std::byte& byte : bytes)
+      byte = static_cast<std::byte>(random.below(4) == 0 ? random.below(256) : 0);
     for (const char* type : {"ext4", "xfs", "btrfs", "f2fs", "nilfs2", "reiserfs"})
       EXPECT_LE(describe_write(type, random.below(300), bytes).size(), 1000U);
   }
@@ -348,8 +354,9 @@ std::shared_ptr<const states::RunHistory> an_array_run(const TemporaryFolder& fo
   const std::vector<std::byte> sector(model::kSectorBytes, std::byte{7});
   model::TimeNs now = 0;
   const auto host = [&](model::RequestId id, std::uint64_t lba) {
-    (*writer)->submitted(0, now += 1'000'000,
-                         {.id = id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = sector});
+    (*writer)->submitted(
+        0, now += 1'000'000,
+        {.id = id, .op = model::Op::write, .lba = lba, .sectors = 1, .data = sector});
   };
   const auto member = [&](model::DeviceId id, std::uint64_t lba) {
     (*writer)->media_written(id, now += 1'000'000,

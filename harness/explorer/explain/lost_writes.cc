@@ -1,4 +1,5 @@
-// From the list in a state's name, or by comparing what a medium holds with what was sent (lost_writes.h).
+// From the list in a state's name, or by comparing what a medium holds with what was sent
+// (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
 }
 
 /// What was sent; zeroes for a trim and the like.
-Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader, const RecordedWrite& write) {
+Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
+                                          const RecordedWrite& write) {
   std::vector<std::byte> bytes(
       std::min<std::size_t>(kComparedBytes, std::size_t{write.sectors} * model::kSectorBytes));
   if (write.op != model::Op::write) return bytes;
@@ -52,7 +54,8 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Sector by sector, is it there? A later write over the same place makes it look lost, which changes
+/// Sector by sector, is it there? A later write over the same place makes it look lost, which
+/// changes
 /// nothing: the later one is there, or is missing itself.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
@@ -81,8 +84,8 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
 }
 
 /// Times of these events, which RunHistory does not keep.
-Result<std::map<std::uint64_t, model::TimeNs>> times_of(const RunHistory& run,
-                                                        std::map<std::uint64_t, model::TimeNs> events) {
+Result<std::map<std::uint64_t, model::TimeNs>> times_of(
+    const RunHistory& run, std::map<std::uint64_t, model::TimeNs> events) {
   TRY(auto reader, record::RecordingReader::open(run.path()));
   auto wanted = events.begin();
   for (std::uint64_t ordinal = 0; wanted != events.end(); ++ordinal) {
@@ -132,9 +135,11 @@ std::vector<model::RequestId> unflushed_requests(const RunHistory& run, const Cr
   return requests;
 }
 
-Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, const KnownDisks& disks) {
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
+                               const KnownDisks& disks) {
   if (state.base == CrashState::Base::members) {
-    return fail(states::format(state), "is a state of the members of an array, not of one disk's writes");
+    return fail(states::format(state),
+                "is a state of the members of an array, not of one disk's writes");
   }
   SentWrites missing;
   if (state.base == CrashState::Base::physical) {
@@ -169,12 +174,14 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, c
   return lost;
 }
 
-Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state, std::string_view type) {
+Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
+                               std::string_view type) {
   TRY(const auto disks, KnownDisks::read(run, type, run.devices_of(state)));
   return lost_writes(run, state, disks);
 }
 
-Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const CrashState& physical) {
+Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run,
+                                                 const CrashState& physical) {
   TRY(const auto missing, compared_missing(run, physical));
   const auto devices = run.devices_of(physical);
   CrashState state{
@@ -187,8 +194,9 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run, const Cr
     }
   }
   std::sort(state.listed.begin(), state.listed.end());
-  std::sort(state.torn.begin(), state.torn.end(),
-            [](const TornWrite& one, const TornWrite& other) { return one.request < other.request; });
+  std::sort(state.torn.begin(), state.torn.end(), [](const TornWrite& one, const TornWrite& other) {
+    return one.request < other.request;
+  });
   for (const model::DeviceId device : devices) {
     const auto one = run.image(physical, device), other = run.image(state, device);
     if (!one) return pass_on(one);

@@ -17,7 +17,8 @@ struct MissingWrite {
   std::optional<states::TornWrite> torn;  ///< none: lost
 };
 /// What the name of a state of writes says of such a write; nothing: it is there.
-std::optional<MissingWrite> missing_write(const states::CrashState& state, model::RequestId unflushed);
+std::optional<MissingWrite> missing_write(const states::CrashState& state,
+                                          model::RequestId unflushed);
 
 struct LostWrite {
   states::RecordedWrite write;
@@ -35,8 +36,8 @@ struct LostWrites {
   model::TimeNs cut_at = 0;         ///< of the last event before the cut
 };
 
-/// `disks`, of the state's devices: for the words. Of a physical state, what of the unflushed writes is not on the
-/// medium. Errors: a recording that cannot be read; states of arrays.
+/// `disks`, of the state's devices: for the words. Of a physical state, what of the unflushed
+/// writes is not on the medium. Errors: a recording that cannot be read; states of arrays.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
 /// The same with the disks read for it. `type`: of mount(2).
@@ -47,9 +48,9 @@ Result<LostWrites> lost_writes(const states::RunHistory& run, const states::Cras
 std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
-/// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing when it
-/// cannot be described so: the device lied, or tore a write in more than one place. The content is the same
-/// (digests are compared).
+/// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing
+/// when it cannot be described so: the device lied, or tore a write in more than one place. The
+/// content is the same (digests are compared).
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

@@ -16,8 +16,8 @@ class RangeMap {
     if (count > 0) ranges_.emplace(lba, Range{lba + count, std::move(value)});
   }
 
-  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that has a value, in order; parts for
-  /// which it returns false lose theirs.
+  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that has a value, in order;
+  /// parts for which it returns false lose theirs.
   template <typename Visit>
   void each(std::uint64_t lba, std::uint64_t count, Visit visit) {
     const std::uint64_t end = lba + count;

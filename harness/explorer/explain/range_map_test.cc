@@ -21,7 +21,8 @@ TEST(RangeMap, IsAMapOfSectors) {
       const unsigned kept = random() % 3;  // values of this remainder stay
       ranges.each(lba, count, [&](unsigned value, std::uint64_t) { return value % 3 == kept; });
       for (std::uint64_t s = lba; s < lba + count; ++s)
-        if (const auto found = reference.find(s); found != reference.end() && found->second % 3 != kept)
+        if (const auto found = reference.find(s);
+            found != reference.end() && found->second % 3 != kept)
           reference.erase(found);
       if (random() % 2 == 0) {
         ranges.each(lba, count, [](unsigned, std::uint64_t) { return false; });

@@ -21,7 +21,8 @@ using report::TimelineSeries;
 constexpr std::size_t kValuesMost = 1500;  // of one series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
-constexpr std::uint64_t kRebuildGapSectors = 4096;  // what a rebuild may leave out, since it is right already
+constexpr std::uint64_t kRebuildGapSectors =
+    4096;  // what a rebuild may leave out, since it is right already
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
@@ -32,9 +33,11 @@ Values fewer(Values values) {
   const std::size_t step = (values.size() + kValuesMost - 1) / kValuesMost;
   Values kept;
   for (std::size_t i = 0; i < values.size(); i += step) {
-    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(i + step, values.size()));
-    const auto greatest = std::max_element(values.begin() + static_cast<std::ptrdiff_t>(i), end,
-                                           [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto end =
+        values.begin() + static_cast<std::ptrdiff_t>(std::min(i + step, values.size()));
+    const auto greatest =
+        std::max_element(values.begin() + static_cast<std::ptrdiff_t>(i), end,
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     kept.emplace_back(values[i].first, greatest->second);
   }
   return kept;
@@ -89,7 +92,8 @@ class VolatileCache {
     ranges_.erase(range);
   }
   void on_medium(const Event& event) {
-    forget(event, [&](const Part& part) { return event.request == 0 || part.request == event.request; });
+    forget(event,
+           [&](const Part& part) { return event.request == 0 || part.request == event.request; });
   }
   void clear() { *this = VolatileCache(); }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
@@ -127,7 +131,8 @@ class BatteryBackedCache {
     const auto found = destages_.find(request);
     if (found == destages_.end()) return;
     const Destage& destage = found->second;
-    forget_before(destage.lba, destage.sectors, destage.ordinal);  // written again since: still dirty
+    forget_before(destage.lba, destage.sectors,
+                  destage.ordinal);  // written again since: still dirty
     destages_.erase(found);
   }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
@@ -154,8 +159,10 @@ class BatteryBackedCache {
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view words) {
   if (!text.starts_with(words)) return std::nullopt;
   std::uint32_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data() + words.size(), text.data() + text.size(), number);
-  return problem == std::errc{} && end != text.data() + words.size() ? std::optional(number) : std::nullopt;
+  const auto [end, problem] =
+      std::from_chars(text.data() + words.size(), text.data() + text.size(), number);
+  return problem == std::errc{} && end != text.data() + words.size() ? std::optional(number)
+                                                                     : std::nullopt;
 }
 
 class Series {
@@ -208,11 +215,13 @@ class Series {
   std::optional<std::size_t> number_of(const std::string& name) const {
     const auto& devices = run_.header().devices;
     const auto found = std::ranges::find(devices, name, &record::RecordedDevice::name);
-    return found == devices.end() ? std::nullopt
-                                  : std::optional(static_cast<std::size_t>(found - devices.begin()));
+    return found == devices.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - devices.begin()));
   }
 
-  Result<void> take(const record::RecordingReader& reader, const Event& event, std::uint64_t ordinal) {
+  Result<void> take(const record::RecordingReader& reader, const Event& event,
+                    std::uint64_t ordinal) {
     using record::Kind;
     if (event.device >= devices_.size()) return {};
     switch (event.kind) {
@@ -256,7 +265,8 @@ class Series {
     device.inside.set(event.at, static_cast<double>(device.pending.size()));
     if (event.detail != static_cast<std::uint32_t>(model::Status::ok)) return;
     if (request.op == model::Op::read || request.op == model::Op::write)
-      device.transfers.emplace_back(event.at, static_cast<double>(request.sectors) * model::kSectorBytes);
+      device.transfers.emplace_back(event.at,
+                                    static_cast<double>(request.sectors) * model::kSectorBytes);
     if (request.op == model::Op::read && request.sectors > 0)
       moved_to(device, event.at, request.lba + request.sectors - 1);
     if (request.op != model::Op::write && request.op != model::Op::write_zeroes) return;
@@ -317,14 +327,15 @@ class Series {
     return {};
   }
 
-  /// A rebuild writes its member from the beginning to the end; what others write there is out of order.
+  /// A rebuild writes its member from the beginning to the end; what others write there is out of
+  /// order.
   void rebuild_reached(const Event& event) {
-    const bool rebuilt =
-        std::ranges::any_of(devices_, [&](const Device& each) { return each.rebuilding == event.device; });
+    const bool rebuilt = std::ranges::any_of(
+        devices_, [&](const Device& each) { return each.rebuilding == event.device; });
     if (!rebuilt) return;
     Device& member = devices_[event.device];
-    if (!member.begun ||
-        (event.lba <= member.frontier + kRebuildGapSectors && event.lba + event.sectors > member.frontier)) {
+    if (!member.begun || (event.lba <= member.frontier + kRebuildGapSectors &&
+                          event.lba + event.sectors > member.frontier)) {
       member.begun = true;
       member.frontier = event.lba + event.sectors;
       member.rebuilt.set(event.at, static_cast<double>(member.frontier * model::kSectorBytes));
@@ -339,7 +350,8 @@ class Series {
     std::int64_t expected = 0;
     for (const auto& [index, amount] : bytes) {
       if (index != expected) values.emplace_back(first_ns_ + expected * width_ns, 0);
-      values.emplace_back(first_ns_ + index * width_ns, amount * 1e9 / static_cast<double>(width_ns));
+      values.emplace_back(first_ns_ + index * width_ns,
+                          amount * 1e9 / static_cast<double>(width_ns));
       expected = index + 1;
     }
     values.emplace_back(first_ns_ + expected * width_ns, 0);
@@ -356,10 +368,14 @@ class Series {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       Device& device = devices_[i];
       const auto add = [&](const char* label, Unit unit, Shape shape, Values values) {
-        all.series.push_back(
-            {.device = i, .label = label, .unit = unit, .shape = shape, .values = std::move(values)});
+        all.series.push_back({.device = i,
+                              .label = label,
+                              .unit = unit,
+                              .shape = shape,
+                              .values = std::move(values)});
       };
-      if (device.inside.ever()) add("queue", Unit::requests, Shape::steps, fewer(device.inside.values()));
+      if (device.inside.ever())
+        add("queue", Unit::requests, Shape::steps, fewer(device.inside.values()));
       if (!device.transfers.empty())
         add("throughput", Unit::bytes_per_second, Shape::steps, rates(device.transfers, width_ns));
       if (device.head.size() > 1) {
@@ -389,8 +405,8 @@ class Series {
   void explain(RecordedSeries& all, std::int64_t width_ns, bool any_head, bool any_battery,
                bool any_rebuild) const {
     const auto& headers = run_.header().devices;
-    all.notes.push_back(
-        fmt::format("Throughput is a mean over {:.4g} ms each.", static_cast<double>(width_ns) / 1e6));
+    all.notes.push_back(fmt::format("Throughput is a mean over {:.4g} ms each.",
+                                    static_cast<double>(width_ns) / 1e6));
     if (any_head) {
       all.notes.emplace_back(
           "Heads are shown where a write reached the medium, and where a read was complete, which a cache may have answered; "
@@ -423,7 +439,8 @@ class Series {
 
 }  // namespace
 
-Result<RecordedSeries> recorded_series(const states::RunHistory& run, const FindGeometry& geometry) {
+Result<RecordedSeries> recorded_series(const states::RunHistory& run,
+                                       const FindGeometry& geometry) {
   return Series(run, geometry).make();
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// What a recording tells of its hardware over time: requests inside, bytes a second, where heads were and how far they went,
-// what caches held, how far a rebuild was; and what it does not tell.
+// What a recording tells of its hardware over time: requests inside, bytes a second, where heads
+// were and how far they went, what caches held, how far a rebuild was; and what it does not tell.
 //
-// Nothing is run again: all of it follows from the events and the drives' geometries. Between two events a head is somewhere
-// between two places.
+// Nothing is run again: all of it follows from the events and the drives' geometries. Between two
+// events a head is somewhere between two places.
 
 #include <functional>
 #include <memory>

@@ -15,7 +15,8 @@ constexpr std::int64_t kMs = 1'000'000;
 
 /// Two heads, 2000 sectors in each of 1000 cylinders.
 model::DiskProfile a_disk() {
-  model::DiskProfile profile{.name = "a-disk", .heads = 2, .cylinders = 1000, .capacity_sectors = 2'000'000};
+  model::DiskProfile profile{
+      .name = "a-disk", .heads = 2, .cylinders = 1000, .capacity_sectors = 2'000'000};
   profile.zones = {{.track_sectors = 1000}};
   return profile;
 }
@@ -23,10 +24,11 @@ model::DiskProfile a_disk() {
 /// Writes events at instants of its own choice, on any devices.
 class Machine {
  public:
-  Machine(const TemporaryFolder& folder, std::vector<record::RecordedDevice> devices, bool media = true)
+  Machine(const TemporaryFolder& folder, std::vector<record::RecordedDevice> devices,
+          bool media = true)
       : path_(folder / "machine.hcrec") {
-    auto writer =
-        record::RecordingWriter::create(path_, {.seed = 1, .devices = std::move(devices), .media = media});
+    auto writer = record::RecordingWriter::create(
+        path_, {.seed = 1, .devices = std::move(devices), .media = media});
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
   }
@@ -84,20 +86,23 @@ Values values_of(const RecordedSeries& all, std::size_t device, const std::strin
   return {};
 }
 bool says(const RecordedSeries& all, const std::string& what) {
-  return std::ranges::any_of(all.notes,
-                             [&](const auto& note) { return note.find(what) != std::string::npos; });
+  return std::ranges::any_of(
+      all.notes, [&](const auto& note) { return note.find(what) != std::string::npos; });
 }
 
 TEST(RecordedSeries, CountsRequestsBytesAndWhatTheCacheHolds) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 100'000, 1}});
-  machine.submit(0, 1, 1, model::Op::write, 100, 8).submit(0, 2, 2, model::Op::write, 104, 8).ack(0, 3, 1);
+  machine.submit(0, 1, 1, model::Op::write, 100, 8)
+      .submit(0, 2, 2, model::Op::write, 104, 8)
+      .ack(0, 3, 1);
   machine.ack(0, 4, 2);
   // Written over in the cache: sectors 104 to 107 are held once.
   machine.media(0, 10, 2, 104, 8).media(0, 11, 1, 100, 4);
   const RecordedSeries all = machine.series();
   EXPECT_EQ(values_of(all, 0, "queue"), (Values{{1, 1}, {2, 2}, {3, 1}, {4, 0}}));
-  EXPECT_EQ(values_of(all, 0, "volatile cache"), (Values{{1, 0}, {3, 2048}, {4, 6144}, {10, 2048}, {11, 0}}));
+  EXPECT_EQ(values_of(all, 0, "volatile cache"),
+            (Values{{1, 0}, {3, 2048}, {4, 6144}, {10, 2048}, {11, 0}}));
   const Values rates = values_of(all, 0, "throughput");
   ASSERT_FALSE(rates.empty());
   double bytes = 0;
@@ -142,7 +147,8 @@ TEST(RecordedSeries, SaysWhatIsNotInTheRecording) {
 
 TEST(RecordedSeries, BatteryBackedCacheHoldsWhatIsNotBelowYet) {
   const TemporaryFolder folder;
-  Machine machine(folder, {{"hd0", "prestoserve", 100'000, 1, false}, {"hd0.below", "a-disk", 100'000, 1}});
+  Machine machine(folder,
+                  {{"hd0", "prestoserve", 100'000, 1, false}, {"hd0.below", "a-disk", 100'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 0, 16).media(0, 2, 1, 0, 16).ack(0, 2, 1);
   machine.submit(1, 3, 2, model::Op::write, 0, 16);
   machine.submit(0, 4, 3, model::Op::write, 0, 8).media(0, 5, 3, 0, 8).ack(0, 5, 3);
@@ -156,11 +162,14 @@ TEST(RecordedSeries, BatteryBackedCacheHoldsWhatIsNotBelowYet) {
 
 TEST(RecordedSeries, ARebuildIsAsFarAsItsMemberWasWrittenInOrder) {
   const TemporaryFolder folder;
-  Machine machine(
-      folder,
-      {{"hd0", "raid", 10'000, 1, false}, {"hd0.0", "a-disk", 10'000, 1}, {"hd0.1", "a-disk", 10'000, 1}});
+  Machine machine(folder, {{"hd0", "raid", 10'000, 1, false},
+                           {"hd0.0", "a-disk", 10'000, 1},
+                           {"hd0.1", "a-disk", 10'000, 1}});
   machine.media(2, 1, 9, 9000, 8).incident(0, 2, "rebuild of member 1 begins");
-  machine.media(2, 3, 9, 0, 1000).media(2, 4, 9, 9000, 8).media(1, 5, 9, 0, 1000).media(2, 6, 9, 1000, 1000);
+  machine.media(2, 3, 9, 0, 1000)
+      .media(2, 4, 9, 9000, 8)
+      .media(1, 5, 9, 0, 1000)
+      .media(2, 6, 9, 1000, 1000);
   const RecordedSeries part = [&] {
     machine.incident(0, 7, "member 0 failed").media(2, 8, 9, 2000, 500);
     machine.incident(0, 9, "rebuild of member 1 ended").media(2, 10, 9, 2500, 500);

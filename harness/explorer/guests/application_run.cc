@@ -25,9 +25,10 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
     if (found.exit_code != 0) {
       return run::stop(
           oracle::Verdict::harness_error,
-          fmt::format("the guest has no {}, which {} needs: install it on this host, or name it under "
-                      "`tools` of the file system's [guest]",
-                      tool, application.name));
+          fmt::format(
+              "the guest has no {}, which {} needs: install it on this host, or name it under "
+              "`tools` of the file system's [guest]",
+              tool, application.name));
     }
   }
   TRY(put_files(guest, application));
@@ -36,9 +37,9 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
   for (const auto& argv : commands) {
     TRY(const auto done, guest.exec(argv));
     if (done.exit_code != 0) {
-      return run::stop(
-          oracle::Verdict::harness_error,
-          fmt::format("`prepare` of {} ended with {}: {}", application.name, done.exit_code, done.output));
+      return run::stop(oracle::Verdict::harness_error,
+                       fmt::format("`prepare` of {} ended with {}: {}", application.name,
+                                   done.exit_code, done.output));
     }
   }
   return {};
@@ -81,7 +82,8 @@ Result<void> write_application_name(const std::filesystem::path& recording,
   return {};
 }
 
-Result<std::optional<workload::Application>> read_application(const std::filesystem::path& recording) {
+Result<std::optional<workload::Application>> read_application(
+    const std::filesystem::path& recording) {
   std::ifstream file(application_file(recording), std::ios::binary);
   std::string origin;
   if (!std::getline(file, origin)) return std::nullopt;

@@ -17,9 +17,11 @@ Result<ArrayCut> array_cut(const RunHistory& run, const CrashState& state, std::
     if (!event) break;
     cut.cut_at = event->at;
     if (event->kind != record::Kind::media || event->device >= devices.size()) continue;
-    const MemberWrite write{devices[event->device].name, ordinal, event->lba, event->sectors, event->at};
-    const bool stopped = std::ranges::any_of(
-        state.stopped, [&](const auto& one) { return one.first == event->device && ordinal >= one.second; });
+    const MemberWrite write{devices[event->device].name, ordinal, event->lba, event->sectors,
+                            event->at};
+    const bool stopped = std::ranges::any_of(state.stopped, [&](const auto& one) {
+      return one.first == event->device && ordinal >= one.second;
+    });
     if (stopped) {
       cut.lost.push_back(write);
       continue;

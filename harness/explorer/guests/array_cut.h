@@ -1,5 +1,6 @@
 #pragma once
-// Where the members of an array stood when the power went, in words: for people who read an account.
+// Where the members of an array stood when the power went, in words: for people who read an
+// account.
 
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ struct ArrayCut {
   std::vector<MemberWrite> lost;
   /// The last ones that were done by then, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Requests of the host that were inside the array: some of their members' writes are there, others are
-  /// not.
+  /// Requests of the host that were inside the array: some of their members' writes are there,
+  /// others are not.
   std::vector<states::RecordedWrite> under_way;
 };
 

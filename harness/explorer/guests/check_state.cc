@@ -25,14 +25,16 @@ constexpr const char* kNotJudged =
 
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event) {
   const auto& marks = run.marks();
-  auto mark = std::partition_point(marks.begin(), marks.end(),
-                                   [&](const states::RecordedMark& each) { return each.event < event; });
+  auto mark =
+      std::partition_point(marks.begin(), marks.end(),
+                           [&](const states::RecordedMark& each) { return each.event < event; });
   while (mark != marks.begin())
     if (const auto operation = workload::parse_persisted_mark((--mark)->text)) return operation;
   return std::nullopt;
 }
 
-std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event) {
+std::vector<std::string> persisted_texts_before(const states::RunHistory& run,
+                                                std::uint64_t event) {
   std::vector<std::string> texts;
   for (const states::RecordedMark& mark : run.marks()) {
     if (mark.event >= event) break;
@@ -59,14 +61,16 @@ class StateCheck : private run::RecoveryGuest {
     outcome_.state = states::format(state);
     outcome_.recording = checker.run_->path();
     outcome_.recovery_of = checker.recovery_of_;
-    outcome_.persisted_operation = checker.recovery_of_.empty() ? persisted_before(*checker.run_, state.event)
-                                                                : checker.persisted_at_start_;
+    outcome_.persisted_operation = checker.recovery_of_.empty()
+                                       ? persisted_before(*checker.run_, state.event)
+                                       : checker.persisted_at_start_;
     if (checker.application_ != nullptr)
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
     // What an array holds is known to who reads it through the array only.
-    outcome_.in_guest_only = options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
+    outcome_.in_guest_only =
+        options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
 
   StateOutcome run() {
@@ -86,7 +90,8 @@ class StateCheck : private run::RecoveryGuest {
   run::Step<void> go();
   run::Step<void> load(bool fresh_guest);
   run::Step<void> mount_first();
-  Result<base::Descriptor> copy_of(model::DeviceId device, Unwritten unwritten = Unwritten::zeroes) const;
+  Result<base::Descriptor> copy_of(model::DeviceId device,
+                                   Unwritten unwritten = Unwritten::zeroes) const;
   Result<HostCheck> check_copies(double& copy_ms);
   bool check_on_host();
   bool check_stage_on_host();
@@ -100,20 +105,24 @@ class StateCheck : private run::RecoveryGuest {
   double& ms(StepKind step) { return recovery_.ms(step); }
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv) override {
     run::Step<run::GuestOutcome> end = guest_.exec(argv);
-    if (end) log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
+    if (end)
+      log(fmt::format("guest$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code));
     return end;
   }
-  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
+  run::Step<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
+                                     bool again) override {
     return guest_.inspect(filesystem, {.again = again, .use = checker_.application_ == nullptr});
   }
   run::Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override {
-    if (outcome_.log.size() < kLogBytes) outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
+    if (outcome_.log.size() < kLogBytes)
+      outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
   /// By the command and, from the state as it was cut, by the kernel.
   bool recovers_twice() const {
-    return !filesystem_.replay_by_mount && recovery_.mount_replays() && !filesystem_.replay.argv.empty();
+    return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
+           !filesystem_.replay.argv.empty();
   }
 
   const StateChecker& checker_;
@@ -125,7 +134,7 @@ class StateCheck : private run::RecoveryGuest {
   run::Recovery recovery_;
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;  // of a first mount that recovers
   std::string first_refusal_;                                      // of a first mount
-  base::Descriptor replayed_copy_;                                 // the host's, after its replay and check
+  base::Descriptor replayed_copy_;  // the host's, after its replay and check
   bool stage_as_cut_ =
       false;  // it holds what the cut left, although a copy or a load before has been replayed
 };
@@ -171,7 +180,8 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
   return mount_first();
 }
 
-/// Before everything that recovers it. Where that mount does not recover, what is on the disk may make no sense: nothing is read.
+/// Before everything that recovers it. Where that mount does not recover, what is on the disk may
+/// make no sense: nothing is read.
 run::Step<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -187,7 +197,8 @@ run::Step<void> StateCheck::mount_first() {
   } else {
     TRY(const auto mounted, guest_.mount(first, &refusal));
     if (mounted) TRY(guest_.unmount());
-    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options, mounted ? "" : " refused"));
+    log(fmt::format("guest: first mount, {}{}\n", first.first_mount_options,
+                    mounted ? "" : " refused"));
   }
   first_refusal_ = refusal;
   ms(StepKind::mount) += watch.ms();
@@ -202,10 +213,11 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // A journal is replayed before anything else is believed. Without one an inode can be on the disk and its indirect block
-  // not yet: what lies there instead, on a used disk, is what fsck has to see.
-  TRY(auto copy,
-      copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes : Unwritten::as_on_the_disk));
+  // A journal is replayed before anything else is believed. Without one an inode can be on the disk
+  // and its indirect block not yet: what lies there instead, on a used disk, is what fsck has to
+  // see.
+  TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
+                                                                  : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
     copy_ms = watch.ms();
     replayed_copy_ = std::move(copy);
@@ -235,8 +247,9 @@ bool StateCheck::check_on_host() {
   return true;
 }
 
-/// What the host's fsck has made of its copy; the guest's would make the same of the state, and take ten
-/// times as long. A log on a disk of its own would have to follow: that is left to the guest.
+/// What the host's fsck has made of its copy; the guest's would make the same of the state, and
+/// take ten times as long. A log on a disk of its own would have to follow: that is left to the
+/// guest.
 run::Step<void> StateCheck::put_replayed_onto_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
@@ -290,13 +303,16 @@ run::Step<void> StateCheck::replay_in_guest() {
 run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
     const adapters::LinuxAdapter& filesystem) {
   TRY(auto seen, guest_.inspect(filesystem, {}));
-  MountReplay replay{
-      .look = seen.first, .verify_ms = seen.verify_ms, .tree = std::nullopt, .log = std::move(seen.log)};
+  MountReplay replay{.look = seen.first,
+                     .verify_ms = seen.verify_ms,
+                     .tree = std::nullopt,
+                     .log = std::move(seen.log)};
   if (seen.first.mounted) replay.tree = std::move(seen.tree);
   return replay;
 }
 
-/// Where the host checked its own copy, the stage still holds the state as the cut left it: replay first.
+/// Where the host checked its own copy, the stage still holds the state as the cut left it: replay
+/// first.
 run::Step<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
@@ -305,9 +321,9 @@ run::Step<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck takes from its
-/// backup). Debian's boot runs the adapter's replay command before it mounts: that has the last word, and
-/// the verdict says so.
+/// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck
+/// takes from its backup). Debian's boot runs the adapter's replay command before it mounts: that
+/// has the last word, and the verdict says so.
 run::Step<void> StateCheck::look_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
@@ -317,11 +333,13 @@ run::Step<void> StateCheck::look_after_replay() {
   return recovery_.look();
 }
 
-/// What an application does to its files when it looks is its own affair: it comes after the second mount.
+/// What an application does to its files when it looks is its own affair: it comes after the second
+/// mount.
 run::Step<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
-  auto found = put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
+  auto found =
+      put_to_verifier(guest_, filesystem_, *checker_.application_, outcome_.persisted_texts);
   ms(StepKind::judge) += watch.ms();
   if (!found) return tl::unexpected(found.error());
   outcome_.findings = std::move(found->findings);
@@ -337,7 +355,8 @@ void StateCheck::judge() {
   if (recovery_.state().mounted && checker_.oracle_ != nullptr)
     outcome_.findings = checker_.oracle_->judge(outcome_.persisted_operation, recovery_.tree());
   if (first_tree_ && checker_.oracle_ != nullptr)
-    for (oracle::Finding& each : checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
+    for (oracle::Finding& each :
+         checker_.oracle_->judge(outcome_.persisted_operation, *first_tree_)) {
       each.expected += ", by the first mount as well";
       outcome_.findings.push_back(std::move(each));
     }
@@ -350,11 +369,12 @@ void StateCheck::judge() {
   }
   const auto message = guest_.damage_message();
   if (message && recovery_.state().mounted && !recovery_.state().check_found_damage) {
-    outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
-                                 .tier = oracle::Tier::integrity,
-                                 .path = ".",
-                                 .expected = "no message of the kernel about damage, since fsck passed",
-                                 .found = *message});
+    outcome_.findings.push_back(
+        {.kind = oracle::Verdict::wrong_data,
+         .tier = oracle::Tier::integrity,
+         .path = ".",
+         .expected = "no message of the kernel about damage, since fsck passed",
+         .found = *message});
   }
   if (!recovery_.unusable().empty()) {
     outcome_.findings.push_back({.kind = oracle::Verdict::wrong_data,
@@ -363,7 +383,8 @@ void StateCheck::judge() {
                                  .expected = "new names can be made, and everything can be removed",
                                  .found = recovery_.unusable()});
   }
-  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck, which had a copy from before it.
+  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck,
+  // which had a copy from before it.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

@@ -4,9 +4,9 @@
 //   load -> replay -> read-only check (repair if it found something) -> mount -> dump -> unmount
 //        -> oracle, on the host -> second recovery must change nothing
 //
-// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a private copy
-// of the state), else in the guest; mounts are always in the guest. `wholly_in_guest` does all of it there: a
-// sample of all states and every failure are done that way again.
+// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a
+// private copy of the state), else in the guest; mounts are always in the guest. `wholly_in_guest`
+// does all of it there: a sample of all states and every failure are done that way again.
 //
 //            replay               check         judged: tree of     second recovery
 //   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
@@ -16,14 +16,15 @@
 //   by mount mount, dump,         of the stage  a second mount      that mount (2)
 //            unmount
 //
-// (1) A file system without a journal has nothing that the mount would replay: there the guest mounts what
-// the command has made of the host's copy, which is put onto the stage (stage_copy.h). (2) `wholly_in_guest`
-// replays and checks once more.
+// (1) A file system without a journal has nothing that the mount would replay: there the guest
+// mounts what the command has made of the host's copy, which is put onto the stage (stage_copy.h).
+// (2) `wholly_in_guest` replays and checks once more.
 //
-// Kernel and e2fsck recover the same state independently and must both be content. The second recovery is
-// the kernel's own on the host's path: another mount must replay nothing, say nothing and show the same tree.
-// A state that the kernel refuses as cut is replayed by the command first, as Debian does at boot, and
-// mounted again; its verdict says so (oracle::Recovery::refused_as_cut).
+// Kernel and e2fsck recover the same state independently and must both be content. The second
+// recovery is the kernel's own on the host's path: another mount must replay nothing, say nothing
+// and show the same tree. A state that the kernel refuses as cut is replayed by the command first,
+// as Debian does at boot, and mounted again; its verdict says so
+// (oracle::Recovery::refused_as_cut).
 
 #include <array>
 
@@ -44,13 +45,14 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;        ///< its name, in `recording`
-  std::string recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
+  std::string state;  ///< its name, in `recording`
+  std::string
+      recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
-  std::vector<std::string> persisted_texts;        ///< what an application's marks before the cut say
+  std::vector<std::string> persisted_texts;  ///< what an application's marks before the cut say
   oracle::Recovery recovery;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
@@ -75,19 +77,21 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// `filesystem` must outlive it. An application judges its own content. A workload with neither application
-  /// nor operations has no oracle: recovery, mount and second recovery are checked, content is not. Errors:
-  /// operations that the oracle cannot follow.
+  /// `filesystem` must outlive it. An application judges its own content. A workload with neither
+  /// application nor operations has no oracle: recovery, mount and second recovery are checked,
+  /// content is not. Errors: operations that the oracle cannot follow.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// The same oracle for states of a recording of a recovery: what must be there is what had been persistent
-  /// before it.
-  StateChecker for_recovery(const StateOutcome& of, std::shared_ptr<const states::RunHistory> recovery) const;
+  /// The same oracle for states of a recording of a recovery: what must be there is what had been
+  /// persistent before it.
+  StateChecker for_recovery(const StateOutcome& of,
+                            std::shared_ptr<const states::RunHistory> recovery) const;
 
   /// Never fails: what goes wrong is a verdict.
-  StateOutcome check(StageGuest& guest, const states::CrashState& state, const CheckOptions& options) const;
+  StateOutcome check(StageGuest& guest, const states::CrashState& state,
+                     const CheckOptions& options) const;
 
   bool judges_content() const { return oracle_ != nullptr || application_ != nullptr; }
 

@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// What a cut during recovery may leave: nothing of what was under way, or everything up to somewhere.
+/// What a cut during recovery may leave: nothing of what was under way, or everything up to
+/// somewhere.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
 /// The same of an array, whose own recovery is part of it.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
@@ -83,7 +84,8 @@ class Exploration {
   /// What a guest was asked meanwhile has ended without an answer.
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
   bool stopped() const { return error_ || (options_.stop_at_first && confirmed_) || interrupted(); }
-  /// Until the source is dry. `strategy`: what the states are reported under, if not what found them.
+  /// Until the source is dry. `strategy`: what the states are reported under, if not what found
+  /// them.
   void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                std::optional<Strategy> strategy);
@@ -116,7 +118,8 @@ class Exploration {
 template <typename Work>
 void Exploration::on_all_guests(Work work) {
   std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < guests_.size(); ++i) threads.emplace_back([&, i] { work(*guests_[i]); });
+  for (std::size_t i = 1; i < guests_.size(); ++i)
+    threads.emplace_back([&, i] { work(*guests_[i]); });
   work(*guests_[0]);
   for (std::thread& thread : threads) thread.join();
 }
@@ -128,10 +131,12 @@ Result<ExplorationResult> Exploration::run() {
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
   // Their recordings are next to the workload's, under names that every exploration of it uses.
-  const auto claim =
-      recoveries ? base::FileLock::try_take(workload_.recording.string() + ".exploring") : std::nullopt;
+  const auto claim = recoveries
+                         ? base::FileLock::try_take(workload_.recording.string() + ".exploring")
+                         : std::nullopt;
   if (recoveries && !claim)
-    return fail(workload_.recording.string(), "is explored by another process with the strategy recovery",
+    return fail(workload_.recording.string(),
+                "is explored by another process with the strategy recovery",
                 "wait until that one has ended, or explore a copy in another folder");
   TRY(auto run, states::RunHistory::load(workload_.recording));
   run_ = run;
@@ -191,8 +196,8 @@ bool Exploration::drawn(std::uint64_t digest) const {
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
 }
 
-void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
-                          std::optional<Strategy> strategy) {
+void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
+                          const states::FoundState& found, std::optional<Strategy> strategy) {
   StateOutcome outcome = checker.check(guest, found.state, {});
   if (interrupted()) return;
   outcome.strategy = strategy.value_or(found.strategy);
@@ -206,8 +211,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const 
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Those that are kept are spread over all that were seen: each number that is a power of two takes a
-      // place.
+      // Those that are kept are spread over all that were seen: each number that is a power of two
+      // takes a place.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -226,11 +231,12 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker, const 
   ++result_.sampled;
   if (differs.empty()) return;
   ++result_.disagreements;
-  result_.failures.push_back({.outcome = std::move(outcome), .confirmed = false, .disagreement = differs});
+  result_.failures.push_back(
+      {.outcome = std::move(outcome), .confirmed = false, .disagreement = differs});
 }
 
-void Exploration::confirm(StageGuest& guest, const StateChecker& checker, const states::CrashState& state,
-                          const StateOutcome& outcome) {
+void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
+                          const states::CrashState& state, const StateOutcome& outcome) {
   {
     const std::lock_guard lock(mutex_);
     const oracle::Tier tier =
@@ -281,7 +287,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Beside the workload's recording: what the base of the new one is, is told by a path relative to it.
+/// Beside the workload's recording: what the base of the new one is, is told by a path relative to
+/// it.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =
@@ -314,7 +321,8 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
   if (!recording) return give_up(recording.error());
   const auto history = states::RunHistory::load(*recording);
   if (!history) return give_up(history.error());
-  const auto& strategies = guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
+  const auto& strategies =
+      guest.machine().is_array() ? kArrayRecoveryStrategies : kRecoveryStrategies;
   states::ExploreOptions explore{.strategies = {strategies.begin(), strategies.end()},
                                  .device = options_.explore.device,
                                  .all_disks = filesystem_.log_size_bytes != 0,
@@ -329,8 +337,9 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
   bool keep = false;
   {
     const std::lock_guard lock(mutex_);
-    keep = std::any_of(result_.outcomes.begin(), result_.outcomes.end(),
-                       [&](const StateOutcome& outcome) { return outcome.recording == *recording; });
+    keep =
+        std::any_of(result_.outcomes.begin(), result_.outcomes.end(),
+                    [&](const StateOutcome& outcome) { return outcome.recording == *recording; });
     result_.generate_ms += source.generate_ms();
     for (const states::Coverage& part : source.coverage()) {
       recovery_.space += part.space;
@@ -344,7 +353,8 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
 }  // namespace
 
 Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
-                                  const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
+                                  const adapters::LinuxAdapter& filesystem,
+                                  const RecordedWorkload& workload,
                                   const ExplorationOptions& options) {
   return Exploration(guests, filesystem, workload, options).run();
 }

@@ -12,7 +12,8 @@ namespace {
 TEST(Exploration, RecoveriesOfARecordingHaveOneExplorationAtATime) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  workload.recording = folder / "workload.hcrec";  // which does not exist: the next thing that is looked for
+  workload.recording =
+      folder / "workload.hcrec";  // which does not exist: the next thing that is looked for
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {
     ExplorationOptions options;

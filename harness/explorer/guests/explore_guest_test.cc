@@ -1,5 +1,6 @@
-// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every state, the
-// same one without flushes is found out, and what was found is found again on a fresh guest.
+// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every
+// state, the same one without flushes is found out, and what was found is found again on a fresh
+// guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,8 @@ constexpr const char* kOperations =
 
 std::filesystem::path cache_folder() {
   if (const char* folder = std::getenv("HEADCRASH_CACHE")) return folder;
-  if (const char* folder = std::getenv("XDG_CACHE_HOME")) return std::filesystem::path(folder) / "headcrash";
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"))
+    return std::filesystem::path(folder) / "headcrash";
   const char* home = std::getenv("HOME");
   return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "headcrash";
 }
@@ -58,13 +60,14 @@ class LabGuest : public testing::Test {
     return std::move(*loaded);
   }
 
-  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem, const char* list = kOperations,
-                                 const DiskOptions& options = {}) {
+  static RecordedWorkload record(const adapters::LinuxAdapter& filesystem,
+                                 const char* list = kOperations, const DiskOptions& options = {}) {
     StageGuest& guest = lab_->guest(0);
     const auto operations = workload::parse_operations(list, "test");
     EXPECT_TRUE(operations) << operations.error().message();
-    const auto disk = format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
-                                  uuid_from(3), options);
+    const auto disk =
+        format_disk(guest, filesystem, lab_->scratch() / (filesystem.name + "-formatted.hcrec"),
+                    uuid_from(3), options);
     EXPECT_TRUE(disk) << disk.error().summary;
     auto recorded = record_workload(guest, filesystem, *disk, *operations,
                                     lab_->scratch() / (filesystem.name + ".hcrec"));
@@ -75,12 +78,14 @@ class LabGuest : public testing::Test {
 
   static ExplorationResult explore_all(const adapters::LinuxAdapter& filesystem,
                                        const RecordedWorkload& workload,
-                                       std::vector<states::Strategy> strategies, std::uint64_t budget) {
-    auto result = explore(lab_->guests(), filesystem, workload,
-                          {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
-                           .in_guest_share = 0.3,  // none of 30 states: once in 40 000 runs
-                           .failures_confirmed = 2,
-                           .recoveries = 2});
+                                       std::vector<states::Strategy> strategies,
+                                       std::uint64_t budget) {
+    auto result =
+        explore(lab_->guests(), filesystem, workload,
+                {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
+                 .in_guest_share = 0.3,  // none of 30 states: once in 40 000 runs
+                 .failures_confirmed = 2,
+                 .recoveries = 2});
     EXPECT_TRUE(result) << result.error().message();
     return std::move(*result);
   }
@@ -101,22 +106,25 @@ TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
   EXPECT_EQ(read_again->to_event, workload.to_event);
 
   using enum states::Strategy;
-  const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all, reorder, recovery}, 60);
+  const ExplorationResult result =
+      explore_all(ext4, workload, {prefix, lose_all, reorder, recovery}, 60);
   EXPECT_GE(result.checked, 30U);
   EXPECT_TRUE(result.judged);
   EXPECT_EQ(result.clean, result.checked);
   EXPECT_EQ(result.disagreements, 0U);
   EXPECT_GT(result.sampled, 0U);
   for (const ConfirmedFailure& failure : result.failures) {
-    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary
+                  << "\n"
                   << failure.disagreement << "\n"
                   << failure.outcome.log;
   }
   EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
 }
 
-/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole, remount and freeze;
-/// flags, writes by io_uring, a hole that begins and ends inside a block, a directory that is held open.
+/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole,
+/// remount and freeze; flags, writes by io_uring, a hole that begins and ends inside a block, a
+/// directory that is held open.
 TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
@@ -137,9 +145,9 @@ TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of it.
-/// After a crash the list goes on with what was found: what was not synced is gone and may be made again, what was is
-/// older than everything that follows.
+/// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of
+/// it. After a crash the list goes on with what was found: what was not synced is gone and may be
+/// made again, what was is older than everything that follows.
 TEST_F(LabGuest, AListGoesOnAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -151,15 +159,17 @@ TEST_F(LabGuest, AListGoesOnAfterACrash) {
              "create c\nfsync c\nrename b a\nsync\n");
   std::string list;
   for (const workload::Operation& each : workload.operations) list += workload::format(each) + "\n";
-  EXPECT_EQ(list,
-            "create a\nwrite a 0 8192 1 1\nsetxattr a user.x y\ncreate b\nwrite b 0 4096 2 2\nfreeze\n"
-            "create c\nfsync c\nrename b a\nsync\n");
+  EXPECT_EQ(
+      list,
+      "create a\nwrite a 0 8192 1 1\nsetxattr a user.x y\ncreate b\nwrite b 0 4096 2 2\nfreeze\n"
+      "create c\nfsync c\nrename b a\nsync\n");
   EXPECT_TRUE(workload.failed_operations.empty()) << "b was lost, so that it can be made";
   using enum states::Strategy;
   const ExplorationResult result = explore_all(ext4, workload, {prefix, lose_all}, 40);
   EXPECT_GE(result.checked, 4U);
   EXPECT_EQ(result.clean, result.checked);
-  for (const ConfirmedFailure& failure : result.failures) ADD_FAILURE() << failure.outcome.judgement.summary;
+  for (const ConfirmedFailure& failure : result.failures)
+    ADD_FAILURE() << failure.outcome.judgement.summary;
 }
 
 /// More than the 1024 that a process may have open unless it asks.
@@ -184,8 +194,8 @@ TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
   const RecordedWorkload workload =
       record(ext4, "create f\nwrite f 0 4096 1 1\nfsync f\nwrite f 4096 4096 1 2\nsync\n",
              {.delay_us = 0, .slow = "journal commit", .slow_us = 400'000});
-  const auto commits =
-      places_of_kind(workload.recording, "ext4", "journal commit", workload.from_event, workload.to_event);
+  const auto commits = places_of_kind(workload.recording, "ext4", "journal commit",
+                                      workload.from_event, workload.to_event);
   ASSERT_TRUE(commits) << commits.error().message();
   const auto run = states::RunHistory::load(workload.recording);
   auto reader = record::RecordingReader::open(workload.recording);
@@ -197,8 +207,9 @@ TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
   std::size_t slow = 0, others = 0;
   for (const states::RecordedWrite& write : (*run)->writes(0)) {
     if (!write.acked_event || write.submitted_event < workload.from_event) continue;
-    const bool commit = std::ranges::find(*commits, std::pair<std::uint64_t, std::uint64_t>{
-                                                        write.lba, write.sectors}) != commits->end();
+    const bool commit =
+        std::ranges::find(*commits, std::pair<std::uint64_t, std::uint64_t>{
+                                        write.lba, write.sectors}) != commits->end();
     const bool late = at[*write.acked_event] - at[write.submitted_event] >= kSlow;
     EXPECT_EQ(late, commit) << "request " << write.request;
     ++(commit ? slow : others);
@@ -207,12 +218,14 @@ TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
   EXPECT_GE(others, 2U);
 
   StageGuest& guest = lab_->guest(0);
-  const auto disk =
-      format_disk(guest, ext4, lab_->scratch() / "none-formatted.hcrec", uuid_from(3), {.slow = "node 3"});
+  const auto disk = format_disk(guest, ext4, lab_->scratch() / "none-formatted.hcrec", uuid_from(3),
+                                {.slow = "node 3"});
   ASSERT_TRUE(disk);
-  const auto none = record_workload(guest, ext4, *disk, workload.operations, lab_->scratch() / "none.hcrec");
+  const auto none =
+      record_workload(guest, ext4, *disk, workload.operations, lab_->scratch() / "none.hcrec");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().summary.find("no write of this workload is called \"node 3\""), std::string::npos)
+  EXPECT_NE(none.error().summary.find("no write of this workload is called \"node 3\""),
+            std::string::npos)
       << none.error().summary;
 }
 
@@ -221,15 +234,19 @@ TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
   StageGuest& guest = lab_->guest(0);
   const auto operations = workload::parse_operations(
       "create a\nwrite a 0 8192 1 1\nfsync a\ncrash power\ncreate b\nfsync b\n", "test");
-  const auto disk = format_disk(guest, loose, lab_->scratch() / "loose-formatted.hcrec", uuid_from(3));
+  const auto disk =
+      format_disk(guest, loose, lab_->scratch() / "loose-formatted.hcrec", uuid_from(3));
   ASSERT_TRUE(disk) << disk.error().summary;
-  const auto recorded = record_workload(guest, loose, *disk, *operations, lab_->scratch() / "loose.hcrec");
+  const auto recorded =
+      record_workload(guest, loose, *disk, *operations, lab_->scratch() / "loose.hcrec");
   ASSERT_FALSE(recorded);
-  EXPECT_EQ(recorded.error().verdict, oracle::Verdict::lost_synced_data) << recorded.error().summary;
+  EXPECT_EQ(recorded.error().verdict, oracle::Verdict::lost_synced_data)
+      << recorded.error().summary;
   EXPECT_NE(recorded.error().summary.find("at the crash inside of the list"), std::string::npos);
 }
 
-/// A first mount without recovery, said to recover, shows what was synced as lost; one that is refused is told.
+/// A first mount without recovery, said to recover, shows what was synced as lost; one that is
+/// refused is told.
 TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
@@ -239,7 +256,8 @@ TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
     filesystem.first_mount_recovers = parsed->variants.at("first").first_mount_recovers;
     return filesystem;
   };
-  const RecordedWorkload workload = record(adapter("ext4"), "create a\nwrite a 0 8192 1 1\nfsync a\n");
+  const RecordedWorkload workload =
+      record(adapter("ext4"), "create a\nwrite a 0 8192 1 1\nfsync a\n");
   const auto explored = [&](const std::string& lines) {
     return explore_all(with_first(lines), workload, {states::Strategy::lose_all}, 20);
   };
@@ -252,7 +270,8 @@ TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
   EXPECT_NE(does_not.failures.front().outcome.judgement.summary.find("by the first mount as well"),
             std::string::npos)
       << does_not.failures.front().outcome.judgement.summary;
-  const ExplorationResult unread = explored("first-mount = 'ro,norecovery'\nfirst-mount-recovers = false\n");
+  const ExplorationResult unread =
+      explored("first-mount = 'ro,norecovery'\nfirst-mount-recovers = false\n");
   EXPECT_EQ(unread.clean, unread.checked);
   const ExplorationResult refused = explored("first-mount = 'ro,nosuchword'\n");
   ASSERT_FALSE(refused.failures.empty());
@@ -282,12 +301,14 @@ TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
 TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
   const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
   const RecordedWorkload workload = record(nobarrier);
-  const ExplorationResult result = explore_all(nobarrier, workload, {states::Strategy::lose_all}, 40);
+  const ExplorationResult result =
+      explore_all(nobarrier, workload, {states::Strategy::lose_all}, 40);
   EXPECT_LT(result.clean, result.checked);
   ASSERT_FALSE(result.failures.empty());
   for (const ConfirmedFailure& failure : result.failures) {
-    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
-                                   << failure.outcome.log;
+    EXPECT_TRUE(failure.confirmed)
+        << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+        << failure.outcome.log;
     EXPECT_FALSE(failure.outcome.findings.empty());
   }
 }
@@ -306,13 +327,14 @@ TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
   const ExplorationResult refused = explore_all(ext4, workload, {member}, 2);
   ASSERT_EQ(refused.failures.size(), 2U);
   EXPECT_EQ(refused.failures[0].outcome.judgement.verdict, oracle::Verdict::unmountable);
-  EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"), std::string::npos);
+  EXPECT_NE(refused.failures[0].outcome.judgement.summary.find("raid5-5 does not start"),
+            std::string::npos);
   EXPECT_TRUE(refused.failures[0].confirmed);
   guest.put_under({});
 }
 
-/// What goes wrong in the laboratory is reported as such, and the next state is checked by a guest that knows
-/// nothing of it.
+/// What goes wrong in the laboratory is reported as such, and the next state is checked by a guest
+/// that knows nothing of it.
 TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -331,15 +353,16 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   const auto checker = StateChecker::create(ext4, workload, *run);
   ASSERT_TRUE(checker);
   const StateOutcome fine = checker->check(guest, last, {.wholly_in_guest = true});
-  EXPECT_TRUE(oracle::keeps_promises(fine.judgement.verdict)) << fine.judgement.summary << "\n" << fine.log;
+  EXPECT_TRUE(oracle::keeps_promises(fine.judgement.verdict)) << fine.judgement.summary << "\n"
+                                                              << fine.log;
   EXPECT_EQ(guest.restores(), restores + 1);
 
   const StateOutcome absent = checker->check(guest, {.event = 1ULL << 40}, {});
   EXPECT_EQ(absent.judgement.verdict, oracle::Verdict::harness_error) << absent.judgement.summary;
 }
 
-/// The first request after a load looks whether the guest sees what was loaded: here it does not, for the
-/// stage is switched once more behind its back.
+/// The first request after a load looks whether the guest sees what was loaded: here it does not,
+/// for the stage is switched once more behind its back.
 TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -377,8 +400,8 @@ class TwoDiskGuest : public LabGuest {
   static void tell_cache_of_data(const char* kind) {
     StageGuest& guest = lab_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
-    const auto told =
-        guest.exec({"sh", "-c", fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache", kind)});
+    const auto told = guest.exec(
+        {"sh", "-c", fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache", kind)});
     ASSERT_TRUE(told) << told.error().summary;
     ASSERT_EQ(told->exit_code, 0) << told->output;
   }
@@ -392,21 +415,24 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
   EXPECT_EQ((*run)->disks(), (std::vector<model::DeviceId>{0, 1}));
   for (const model::DeviceId device : {0, 1}) {
     EXPECT_FALSE((*run)->writes(device).empty()) << device;
-    EXPECT_FALSE((*run)->flushes(device).empty()) << device << ": the data is flushed before it is committed";
+    EXPECT_FALSE((*run)->flushes(device).empty())
+        << device << ": the data is flushed before it is committed";
   }
   using enum states::Strategy;
-  const ExplorationResult result = explore_all(external, workload, {reorder, lose_all, prefix, recovery}, 16);
+  const ExplorationResult result =
+      explore_all(external, workload, {reorder, lose_all, prefix, recovery}, 16);
   EXPECT_GE(result.checked, 12U);
   EXPECT_EQ(result.clean, result.checked);
   for (const ConfirmedFailure& failure : result.failures) {
-    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary << "\n"
+    ADD_FAILURE() << failure.outcome.full_name() << ": " << failure.outcome.judgement.summary
+                  << "\n"
                   << failure.disagreement << "\n"
                   << failure.outcome.log;
   }
 }
 
-/// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there, and what
-/// they commit is not.
+/// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there,
+/// and what they commit is not.
 TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
   tell_cache_of_data("through");
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
@@ -419,8 +445,9 @@ TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
   const ExplorationResult result = explore_all(external, workload, {states::Strategy::lose_all}, 6);
   ASSERT_FALSE(result.failures.empty());
   for (const ConfirmedFailure& failure : result.failures) {
-    EXPECT_TRUE(failure.confirmed) << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
-                                   << failure.outcome.log;
+    EXPECT_TRUE(failure.confirmed)
+        << failure.outcome.full_name() << ": " << failure.disagreement << "\n"
+        << failure.outcome.log;
     EXPECT_EQ(failure.outcome.full_name().front(), 'a') << failure.outcome.full_name();
   }
 }
@@ -449,15 +476,18 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
   StageGuest& guest = lab_->guest(0);
   for (const char* name : {"ext4", "ext4-nobarrier"}) {
     const adapters::LinuxAdapter filesystem = adapter(name);
-    const auto disk = format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
+    const auto disk =
+        format_disk(guest, filesystem, lab_->scratch() / "told-formatted.hcrec", uuid_from(4));
     ASSERT_TRUE(disk) << disk.error().summary;
     const auto recorded =
         record_application(guest, filesystem, *disk, *application, lab_->scratch() / "told.hcrec");
     ASSERT_TRUE(recorded) << recorded.error().summary;
     ASSERT_FALSE(recorded->failure) << *recorded->failure;
     const auto opened = open_recorded_workload(recorded->recording);
-    ASSERT_TRUE(opened && opened->application) << "the judging program is named beside the recording";
-    const ExplorationResult result = explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
+    ASSERT_TRUE(opened && opened->application)
+        << "the judging program is named beside the recording";
+    const ExplorationResult result =
+        explore_all(filesystem, *opened, {states::Strategy::lose_all}, 8);
     EXPECT_TRUE(result.judged);
     EXPECT_EQ(result.disagreements, 0U);
     if (filesystem.name == "ext4") {
@@ -465,8 +495,8 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
-    // Before the first mark only what was prepared can be missing; after it, what was reported persistent,
-    // too.
+    // Before the first mark only what was prepared can be missing; after it, what was reported
+    // persistent, too.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

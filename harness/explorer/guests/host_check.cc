@@ -1,7 +1,7 @@
 // The tools on an anonymous file (host_check.h).
 //
-// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may not
-// enter; that of the log's disk as /proc/self/fd/4.
+// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may
+// not enter; that of the log's disk as /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ std::string tail_of(int file) {
   if (::fstat(file, &status) != 0) return {};
   const auto size = static_cast<std::size_t>(status.st_size);
   std::string text(std::min(size, kOutputBytes), '\0');
-  const ssize_t got = ::pread(file, text.data(), text.size(), static_cast<off_t>(size - text.size()));
+  const ssize_t got =
+      ::pread(file, text.data(), text.size(), static_cast<off_t>(size - text.size()));
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }
@@ -62,17 +63,19 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   std::vector<int> inherit{copy.get()};
   if (log != nullptr) inherit.push_back(log->get());
   TRY(const auto started,
-      base::Process::start(
-          {.argv = argv,
-           .output = output.get(),
-           .errors = output.get(),
-           .inherit = inherit,
-           .confinement = base::Confinement{.cpu = std::chrono::ceil<std::chrono::seconds>(limit),
-                                            .memory_bytes = kMemoryBytes,
-                                            .file_bytes = static_cast<std::uint64_t>(status.st_size)}}));
+      base::Process::start({.argv = argv,
+                            .output = output.get(),
+                            .errors = output.get(),
+                            .inherit = inherit,
+                            .confinement = base::Confinement{
+                                .cpu = std::chrono::ceil<std::chrono::seconds>(limit),
+                                .memory_bytes = kMemoryBytes,
+                                .file_bytes = static_cast<std::uint64_t>(status.st_size)}}));
   const auto exit_code = started.wait(limit);
-  if (!exit_code) return fail(argv.at(0), fmt::format("did not end within {} ms on the host", limit.count()));
-  if (*exit_code >= kKilled) return fail(argv.at(0), fmt::format("was killed on the host ({})", *exit_code));
+  if (!exit_code)
+    return fail(argv.at(0), fmt::format("did not end within {} ms on the host", limit.count()));
+  if (*exit_code >= kKilled)
+    return fail(argv.at(0), fmt::format("was killed on the host ({})", *exit_code));
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
@@ -82,14 +85,16 @@ bool everybody_may_run(const std::filesystem::path& program) {
   if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;  // it runs as who we are
   std::error_code error;
   for (fs::path part = program; part != part.root_path(); part = part.parent_path())
-    if ((fs::status(part, error).permissions() & fs::perms::others_exec) == fs::perms::none || error)
+    if ((fs::status(part, error).permissions() & fs::perms::others_exec) == fs::perms::none ||
+        error)
       return false;
   return true;
 }
 
 /// Where the program is; empty: the host has it not.
 std::string host_path(const std::string& program) {
-  if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own)) return own;
+  if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own))
+    return own;
   for (const char* folder :
        {"/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/"})
     if (::access((folder + program).c_str(), X_OK) == 0) return folder + program;
@@ -97,9 +102,11 @@ std::string host_path(const std::string& program) {
 }
 
 bool can_run(const adapters::GuestCommand& command, bool has_log) {
-  if (!command.host || command.argv.empty() || host_path(command.argv.front()).empty()) return false;
+  if (!command.host || command.argv.empty() || host_path(command.argv.front()).empty())
+    return false;
   return std::none_of(command.argv.begin(), command.argv.end(), [&](const std::string& word) {
-    return word.find('{') != std::string::npos && word != "{device}" && !(has_log && word == "{log}");
+    return word.find('{') != std::string::npos && word != "{device}" &&
+           !(has_log && word == "{log}");
   });
 }
 
@@ -130,12 +137,14 @@ Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const bas
   HostCheck found;
   const auto run = [&](const std::vector<std::string>& words, double& ms) -> Result<ProgramEnd> {
     const base::Stopwatch watch;
-    auto argv = adapters::fill_in(words, {.device = kCopyPath, .log = kLogPath, .uuid = {}, .target = {}});
+    auto argv =
+        adapters::fill_in(words, {.device = kCopyPath, .log = kLogPath, .uuid = {}, .target = {}});
     if (const std::string path = host_path(argv.at(0)); !path.empty()) argv.at(0) = path;
     Result<ProgramEnd> end = run_confined(argv, copy, log, limit);
     ms = watch.ms();
     if (end)
-      found.log += fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
+      found.log +=
+          fmt::format("host$ {}\n{}exit {}\n", fmt::join(argv, " "), end->output, end->exit_code);
     return end;
   };
   if (!filesystem.replay_by_mount && !filesystem.replay.argv.empty()) {

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kImageBytes = 8 << 20;
 constexpr std::size_t kBlockBytes = 4096;
-constexpr off_t kGroupDescriptorAt = kBlockBytes;  // in block 1; its first word is the block of the bitmap
+constexpr off_t kGroupDescriptorAt =
+    kBlockBytes;  // in block 1; its first word is the block of the bitmap
 
 adapters::LinuxAdapter adapter(const std::string& name) {
   auto loaded = adapters::load_adapter(name);
@@ -39,15 +40,18 @@ base::Descriptor fresh_ext4() {
   EXPECT_TRUE(made) << made.error().message();
   EXPECT_EQ(made->wait(30s), 0);
   std::vector<char> bytes(kImageBytes);
-  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ifstream(path, std::ios::binary)
+      .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   base::Descriptor file(::memfd_create("image", MFD_CLOEXEC));
-  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0),
+            static_cast<ssize_t>(bytes.size()));
   return file;
 }
 
 off_t block_bitmap_at(int image) {
   std::uint32_t block = 0;
-  EXPECT_EQ(::pread(image, &block, sizeof block, kGroupDescriptorAt), static_cast<ssize_t>(sizeof block));
+  EXPECT_EQ(::pread(image, &block, sizeof block, kGroupDescriptorAt),
+            static_cast<ssize_t>(sizeof block));
   return static_cast<off_t>(block) * static_cast<off_t>(kBlockBytes);
 }
 
@@ -89,7 +93,9 @@ TEST(HostCheck, TellsAWholeFileSystemFromADamagedOne) {
   // Of a group descriptor replay itself would make a new one; a bitmap is the check's business.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
-  ASSERT_EQ(::pwrite(damaged.get(), nonsense.data(), nonsense.size(), block_bitmap_at(damaged.get())), 64);
+  ASSERT_EQ(
+      ::pwrite(damaged.get(), nonsense.data(), nonsense.size(), block_bitmap_at(damaged.get())),
+      64);
   const auto found = host_check(adapter("ext4"), damaged);
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_TRUE(found->found_damage) << found->log;
@@ -97,7 +103,8 @@ TEST(HostCheck, TellsAWholeFileSystemFromADamagedOne) {
 
 TEST(HostCheck, RunsUnprivilegedAndLimited) {
   adapters::LinuxAdapter spy = adapter("ext4");
-  spy.replay.argv = {"sh", "-c", "id -u; env; ulimit -t; cat /proc/self/status; head -c 1 {device}"};
+  spy.replay.argv = {"sh", "-c",
+                     "id -u; env; ulimit -t; cat /proc/self/status; head -c 1 {device}"};
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
@@ -112,7 +119,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 }
 
 TEST(HostCheck, ToleratesAProgramThatLiftsItsOwnFileSizeLimit) {
-  adapters::LinuxAdapter lifting = adapter("xfs");  // xfs_repair does, and calls it an error when it may not
+  adapters::LinuxAdapter lifting =
+      adapter("xfs");  // xfs_repair does, and calls it an error when it may not
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();
@@ -135,7 +143,8 @@ TEST(HostCheck, EndsWhatDoesNotEnd) {
   sleeper.replay.argv = {"sleep", "1000"};
   const auto ended = host_check(sleeper, fresh_ext4(), 50ms);
   ASSERT_FALSE(ended);
-  EXPECT_NE(ended.error().problem.find("did not end"), std::string::npos) << ended.error().message();
+  EXPECT_NE(ended.error().problem.find("did not end"), std::string::npos)
+      << ended.error().message();
 }
 
 TEST(Failures, AreWhatBreaksAPromise) {

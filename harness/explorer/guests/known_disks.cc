@@ -8,7 +8,8 @@
 namespace headcrash::explorer {
 namespace {
 
-constexpr std::size_t kDescribedBytes = 256 << 10;  // of one write; larger ones are known by their beginning
+constexpr std::size_t kDescribedBytes =
+    256 << 10;  // of one write; larger ones are known by their beginning
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -19,7 +20,8 @@ Image image_at_end(const RunHistory& run, model::DeviceId device) {
   return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
 }
 
-/// What was on the disk before the recording; of an array what was written to it then. Null: not known.
+/// What was on the disk before the recording; of an array what was written to it then. Null: not
+/// known.
 Image image_before(const RunHistory& run, model::DeviceId device) {
   if (auto image = run.base_image(device)) return image;
   if (!run.header().base || run.header().devices[device].medium) return nullptr;
@@ -28,8 +30,8 @@ Image image_before(const RunHistory& run, model::DeviceId device) {
 }
 
 ReadSectors reader_of(Image image, std::string path) {
-  return [image = std::move(image), path = std::move(path)](std::uint64_t lba,
-                                                            std::span<std::byte> into) -> Result<void> {
+  return [image = std::move(image), path = std::move(path)](
+             std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
     if (!image || lba + into.size() / model::kSectorBytes > image->sectors())
       return fail(path, "has no such sectors");
     return image->read(lba, into);
@@ -38,7 +40,8 @@ ReadSectors reader_of(Image image, std::string path) {
 
 Result<void> tell(ExtHistory& history, const RunHistory& run, model::DeviceId device,
                   const record::RecordingReader& reader) {
-  for (const RecordedWrite& write : run.writes(device)) history.will_write(write.lba, write.sectors);
+  for (const RecordedWrite& write : run.writes(device))
+    history.will_write(write.lba, write.sectors);
   for (const RecordedWrite& write : run.writes(device)) {
     if (write.op != model::Op::write) {
       history.zero(write.lba, write.sectors);
@@ -52,8 +55,8 @@ Result<void> tell(ExtHistory& history, const RunHistory& run, model::DeviceId de
 
 }  // namespace
 
-Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader, std::uint64_t bytes_at,
-                                               std::uint32_t sectors) {
+Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader,
+                                               std::uint64_t bytes_at, std::uint32_t sectors) {
   std::vector<std::byte> bytes(
       std::min<std::size_t>(std::size_t{sectors} * model::kSectorBytes, kDescribedBytes));
   TRY(reader.read_at(bytes_at, bytes));
@@ -67,9 +70,10 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
     // A disk that was made in the recording is as it is at the end.
-    Disk disk{DiskMap::read(std::string(type),
-                            reader_of(before ? before : image_at_end(run, device), run.path().string())),
-              std::nullopt};
+    Disk disk{
+        DiskMap::read(std::string(type),
+                      reader_of(before ? before : image_at_end(run, device), run.path().string())),
+        std::nullopt};
     if (disk.map.ext()) {
       disk.history.emplace(*disk.map.ext(), reader_of(before, run.path().string()));
       TRY(tell(*disk.history, run, device, reader));

@@ -8,8 +8,8 @@ namespace headcrash::explorer {
 Result<std::unique_ptr<Lab>> Lab::start(std::size_t guests, const StageGuestOptions& options) {
   TRY(auto made, base::ScratchFolder::make());
   std::unique_ptr<Lab> lab(new Lab(std::move(made)));
-  TRY(auto server,
-      device::StateServer::start(guests, lab->scratch(), options.accelerator == vm::Accelerator::user_mode));
+  TRY(auto server, device::StateServer::start(guests, lab->scratch(),
+                                              options.accelerator == vm::Accelerator::user_mode));
   lab->server_ = std::move(server);
   for (std::size_t i = 0; i < guests; ++i) {
     const std::filesystem::path scratch = lab->scratch() / fmt::format("guest-{}", i);

@@ -1,6 +1,6 @@
 #pragma once
-// A state server with one guest on each of its stages: what an exploration, a replay or a campaign works
-// with.
+// A state server with one guest on each of its stages: what an exploration, a replay or a campaign
+// works with.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"

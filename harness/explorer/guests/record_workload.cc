@@ -27,7 +27,8 @@ constexpr std::string_view kBeginMark = "phase workload";
 constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
-constexpr std::string_view kEarlierFailedWord = "#mishap ";  // as long; recordings of earlier versions
+constexpr std::string_view kEarlierFailedWord =
+    "#mishap ";  // as long; recordings of earlier versions
 
 /// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
 struct Bounds {
@@ -44,18 +45,22 @@ Result<Bounds> find_bounds(const fs::path& recording) {
     TRY(const auto event, reader.next());
     if (!event) break;
     // The power cut of a campaign's trial ends its workload; what follows is the recovery.
-    if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end) end = ordinal;
+    if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end)
+      end = ordinal;
     if (event->kind != record::Kind::mark) continue;
-    const std::string_view text(reinterpret_cast<const char*>(event->payload.data()), event->payload.size());
+    const std::string_view text(reinterpret_cast<const char*>(event->payload.data()),
+                                event->payload.size());
     if (text == kBeginMark) bounds.from = ordinal + 1;
-    if (const auto operation = workload::parse_persisted_mark(text)) bounds.persisted.push_back(*operation);
+    if (const auto operation = workload::parse_persisted_mark(text))
+      bounds.persisted.push_back(*operation);
     if (text == kEndMark && !end) end = ordinal;
   }
   bounds.to = end.value_or(ordinal);
   return bounds;
 }
 
-Result<workload::FailedOperation> parse_failed_operation(std::string_view line, const std::string& subject) {
+Result<workload::FailedOperation> parse_failed_operation(std::string_view line,
+                                                         const std::string& subject) {
   line.remove_prefix(kFailedWord.size());
   workload::FailedOperation failed;
   const auto number = std::from_chars(line.data(), line.data() + line.size(), failed.operation);
@@ -80,7 +85,8 @@ Result<void> read_operations(RecordedWorkload& workload) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (!line.starts_with(kFailedWord) && !line.starts_with(kEarlierFailedWord)) continue;
-    TRY(const auto failed, parse_failed_operation(line, fmt::format("{}:{}", path.string(), number)));
+    TRY(const auto failed,
+        parse_failed_operation(line, fmt::format("{}:{}", path.string(), number)));
     workload.failed_operations.push_back(failed);
   }
   return {};
@@ -93,10 +99,10 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
   for (const workload::Operation& operation : operations)
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
   if (bytes <= kRequestBytesMost) return {};
-  return fail(
-      file_name,
-      fmt::format("is {} bytes long as a request to the guest, more than {}", bytes, kRequestBytesMost),
-      "make it shorter; fill:BYTES stands for a long value of an attribute");
+  return fail(file_name,
+              fmt::format("is {} bytes long as a request to the guest, more than {}", bytes,
+                          kRequestBytesMost),
+              "make it shorter; fill:BYTES stands for a long value of an attribute");
 }
 
 }  // namespace
@@ -109,26 +115,28 @@ Result<void> check_list(const std::string& text, const std::string& file_name,
   const auto crash =
       std::ranges::find(operations, workload::Operation::Kind::crash, &workload::Operation::kind);
   operations.erase(crash, operations.end());
-  TRY(oracle::Oracle::follow(operations,
-                             {.promises = promises, .subjects = workload::subjects_of(text, file_name)}));
+  TRY(oracle::Oracle::follow(
+      operations, {.promises = promises, .subjects = workload::subjects_of(text, file_name)}));
   return {};
 }
 
 namespace {
 
-Result<void> check_belongs(const RecordedWorkload& workload, const std::vector<std::size_t>& persisted) {
+Result<void> check_belongs(const RecordedWorkload& workload,
+                           const std::vector<std::size_t>& persisted) {
   if (workload.operations.empty()) return {};
   for (const std::size_t number : persisted) {
     const bool there = number < workload.operations.size();
     if (there && workload::is_persistence_point(workload.operations[number])) continue;
-    return fail(workload.recording.string(),
-                fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
-                            workload::persisted_mark(number),
-                            there ? fmt::format("has \"{}\" there, counted from 0",
-                                                workload::format(workload.operations[number]))
-                                  : fmt::format("has {}", workload.operations.size())),
-                fmt::format("give the list that was executed; the lab had written {}",
-                            operations_file(workload.recording).filename().string()));
+    return fail(
+        workload.recording.string(),
+        fmt::format("has the mark \"{}\", but the list of operations {}; it is of another run",
+                    workload::persisted_mark(number),
+                    there ? fmt::format("has \"{}\" there, counted from 0",
+                                        workload::format(workload.operations[number]))
+                          : fmt::format("has {}", workload.operations.size())),
+        fmt::format("give the list that was executed; the lab had written {}",
+                    operations_file(workload.recording).filename().string()));
   }
   return {};
 }
@@ -150,8 +158,8 @@ std::string uuid_from(std::uint64_t seed) {
 
 std::string uuid_from(std::mt19937_64& random) {
   const std::uint64_t high = random(), low = random();
-  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
-                     0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
+                     high & 0xfff, 0x8000 | ((low >> 48) & 0x3fff), low & 0xffff'ffff'ffff);
 }
 
 fs::path operations_file(const fs::path& recording) {
@@ -180,11 +188,13 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
                             .application = std::nullopt,
                             .from_event = bounds.from,
                             .to_event = bounds.to};
-  const bool crashes = std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
-    return each.kind == workload::Operation::Kind::crash;
-  });
+  const bool crashes =
+      std::ranges::any_of(workload.operations, [](const workload::Operation& each) {
+        return each.kind == workload::Operation::Kind::crash;
+      });
   if (crashes)
-    return fail(recording.string(), "was made by the operations after the last crash of the list only",
+    return fail(recording.string(),
+                "was made by the operations after the last crash of the list only",
                 "leave the list out: what was done stands beside the recording");
   if (workload.operations.empty()) TRY(read_operations(workload));
   TRY(check_belongs(workload, bounds.persisted));
@@ -212,8 +222,8 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
   return formatted_disk(recording, *events, guest.machine(), options);
 }
 
-FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events, const StageMachine& machine,
-                             const DiskOptions& options) {
+FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events,
+                             const StageMachine& machine, const DiskOptions& options) {
   // An array has been parked: what it had to write is on its members.
   return {.recording = recording,
           .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
@@ -231,22 +241,24 @@ struct Ran {
 struct Start {
   FormattedDisk disk;
   bool crashed = false;
-  std::span<const workload::Operation> list = {};             ///< all of it, with its crashes
-  std::vector<workload::FailedOperation> failed_before = {};  ///< those of earlier legs, and the crash
+  std::span<const workload::Operation> list = {};  ///< all of it, with its crashes
+  std::vector<workload::FailedOperation> failed_before =
+      {};  ///< those of earlier legs, and the crash
   SlowPlaces slow = {};
 };
 
 /// The fresh file system, or as much as a crash has left of it.
-run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem, bool crashed) {
+run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+                            bool crashed) {
   std::string why, log;
   TRY(const auto mounted,
       crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
   if (mounted) return {};
-  return run::stop(
-      crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
-      fmt::format("the {} could not be mounted: {}",
-                  crashed ? "file system that a crash inside of the list has left" : "fresh file system",
-                  why));
+  return run::stop(crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+                   fmt::format("the {} could not be mounted: {}",
+                               crashed ? "file system that a crash inside of the list has left"
+                                       : "fresh file system",
+                               why));
 }
 
 /// Mounts the disk and does the work between the two marks. `prepare` comes before them.
@@ -294,10 +306,12 @@ run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, con
 }
 
 run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                       const Start& start, std::span<const workload::Operation> operations,
+                                       const Start& start,
+                                       std::span<const workload::Operation> operations,
                                        const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // For the agent, which has the tree before it, joins stand in the places of the operations that would make it.
+  // For the agent, which has the tree before it, joins stand in the places of the operations that
+  // would make it.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -313,7 +327,8 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                             return {};
                           },
                           [&] { return guest.run(sent, start.failed_before); }));
-  list.resize(std::min(ran.outcome.done, list.size()));  // what follows a failed operation was not executed
+  list.resize(
+      std::min(ran.outcome.done, list.size()));  // what follows a failed operation was not executed
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
                             .application = std::nullopt,
@@ -326,22 +341,23 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   return workload;
 }
 
-/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in the second. An array has
-/// times of its own.
+/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in
+/// the second. An array has times of its own.
 run::Step<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
   auto recorded = record(start);
   const std::string& kind = start.disk.options.slow;
   if (kind.empty() || guest.machine().is_array() || !recorded || recorded->failure) return recorded;
-  auto places =
-      places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event, recorded->to_event);
+  auto places = places_of_kind(recorded->recording, filesystem.type, kind, recorded->from_event,
+                               recorded->to_event);
   if (!places) return run::broken(places.error());
   start.slow = std::move(*places);
   return record(start);
 }
 
-/// The state that a crash at the end of the leg leaves, which has to keep what the leg was promised.
+/// The state that a crash at the end of the leg leaves, which has to keep what the leg was
+/// promised.
 run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                    const RecordedWorkload& leg, const std::string& how) {
   auto run = states::RunHistory::load(leg.recording);
@@ -367,14 +383,16 @@ fs::path leg_recording(const fs::path& recording, int number) {
   return fs::path(recording).replace_extension(fmt::format(".leg-{}.hcrec", number));
 }
 
-run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+run::Step<RecordedWorkload> record_workload(StageGuest& guest,
+                                            const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,
                                             const std::vector<workload::Operation>& operations,
                                             const fs::path& recording) {
   Start start{.disk = disk, .list = operations};
   std::span<const workload::Operation> rest = operations;
   for (int number = 1;; ++number) {
-    const auto crash = std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
+    const auto crash =
+        std::ranges::find(rest, workload::Operation::Kind::crash, &workload::Operation::kind);
     if (crash == rest.end())
       return record_slowly(guest, filesystem, start, [&](const Start& from) {
         return record_leg(guest, filesystem, from, rest, recording);
@@ -384,7 +402,8 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
                        "a list with a crash is recorded on a disk, not on an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
     auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
-      return record_leg(guest, filesystem, from, rest.first(length), leg_recording(recording, number));
+      return record_leg(guest, filesystem, from, rest.first(length),
+                        leg_recording(recording, number));
     });
     if (!leg || leg->failure) return leg;
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target));
@@ -396,16 +415,17 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest, const adapters::L
   }
 }
 
-run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
+run::Step<RecordedWorkload> record_application(StageGuest& guest,
+                                               const adapters::LinuxAdapter& filesystem,
                                                const FormattedDisk& disk,
                                                const workload::Application& application,
                                                const fs::path& recording) {
   return record_slowly(
       guest, filesystem, {.disk = disk}, [&](const Start& from) -> run::Step<RecordedWorkload> {
-        TRY(const auto ran,
-            record_between_marks(
-                guest, filesystem, from, recording, [&] { return prepare_application(guest, application); },
-                [&] { return guest.run_application(application); }));
+        TRY(const auto ran, record_between_marks(
+                                guest, filesystem, from, recording,
+                                [&] { return prepare_application(guest, application); },
+                                [&] { return guest.run_application(application); }));
         RecordedWorkload workload{.recording = recording,
                                   .operations = {},
                                   .application = application,
@@ -413,7 +433,8 @@ run::Step<RecordedWorkload> record_application(StageGuest& guest, const adapters
                                   .from_event = ran.bounds.from,
                                   .to_event = ran.bounds.to,
                                   .failure = ran.outcome.failure};
-        if (const auto written = run::as_step(write_application_name(recording, application)); !written)
+        if (const auto written = run::as_step(write_application_name(recording, application));
+            !written)
           return tl::unexpected(written.error());
         return workload;
       });

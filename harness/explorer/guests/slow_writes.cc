@@ -21,9 +21,11 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
   std::set<SlowPlaces::value_type> places;
   std::set<std::string> others;
   for (const states::RecordedWrite& write : run->writes(0)) {
-    if (write.op != model::Op::write || write.submitted_event < from || write.submitted_event >= to) continue;
+    if (write.op != model::Op::write || write.submitted_event < from || write.submitted_event >= to)
+      continue;
     TRY(const auto bytes, described_bytes(reader, write.bytes_at, write.sectors));
-    const std::string what = kind_of_write(disks.at(0, write.submitted_event), write.lba, bytes).what;
+    const std::string what =
+        kind_of_write(disks.at(0, write.submitted_event), write.lba, bytes).what;
     if (what.find(kind) == std::string::npos)
       others.insert(what);
     else
@@ -31,8 +33,8 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
   }
   if (places.size() > kPlacesMost)
     return fail("slow",
-                fmt::format("{} writes are of the kind \"{}\", at most {} can be slow", places.size(), kind,
-                            kPlacesMost),
+                fmt::format("{} writes are of the kind \"{}\", at most {} can be slow",
+                            places.size(), kind, kPlacesMost),
                 "use words that fewer writes have, or a shorter workload");
   if (!places.empty()) return SlowPlaces(places.begin(), places.end());
   std::vector<std::string> named(others.begin(), others.end());

@@ -46,19 +46,21 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
 }
 
 /// As a copy has it: zeroes where nothing was recorded, also on a used disk.
-Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba, std::vector<std::byte>& into) {
+Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
+                           std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
   Result<void> result;
-  image.visit_written(lba, into.size() / model::kSectorBytes, [&](std::uint64_t from, std::uint64_t count) {
-    if (result)
-      result = image.read(
-          from, std::span(into).subspan((from - lba) * model::kSectorBytes, count * model::kSectorBytes));
-  });
+  image.visit_written(
+      lba, into.size() / model::kSectorBytes, [&](std::uint64_t from, std::uint64_t count) {
+        if (result)
+          result = image.read(from, std::span(into).subspan((from - lba) * model::kSectorBytes,
+                                                            count * model::kSectorBytes));
+      });
   return result;
 }
 
-/// Zeroes that a program wrote where nothing was recorded change a used disk, too: `old`, of the piece at
-/// `offset`, becomes there what the image holds. Holes of the file were not written.
+/// Zeroes that a program wrote where nothing was recorded change a used disk, too: `old`, of the
+/// piece at `offset`, becomes there what the image holds. Holes of the file were not written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {
@@ -71,7 +73,8 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
       const std::size_t bytes = std::min(now.size() - at, kHoleBytes);
       const std::uint64_t lba = static_cast<std::uint64_t>(data) / model::kSectorBytes;
       data += static_cast<off_t>(bytes);
-      if (!base::all_zero(now.subspan(at, bytes)) || !is_unwritten(image, lba, bytes / model::kSectorBytes))
+      if (!base::all_zero(now.subspan(at, bytes)) ||
+          !is_unwritten(image, lba, bytes / model::kSectorBytes))
         continue;
       TRY(image.read(lba, old.subspan(at, bytes)));
     }
@@ -123,7 +126,8 @@ Result<void> put_sparse(const base::Descriptor& file, std::uint64_t offset,
   return {};
 }
 
-Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece, Unwritten unwritten) {
+Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece,
+                          Unwritten unwritten) {
   Result<void> visited;
   std::vector<std::byte> buffer;
   const auto visit = [&](std::uint64_t lba, std::uint64_t sectors) {

@@ -43,14 +43,15 @@ class CopiedState : public testing::Test {
   /// By offset: how many bytes differ.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
-    const auto visited = visit_changes(*image_, copy_, [&](std::uint64_t offset, auto bytes) -> Result<void> {
-      seen[offset] = bytes.size();
-      std::vector<std::byte> there(bytes.size());
-      EXPECT_EQ(::pread(copy_.get(), there.data(), there.size(), static_cast<off_t>(offset)),
-                static_cast<ssize_t>(there.size()));
-      EXPECT_TRUE(std::ranges::equal(bytes, there)) << "at " << offset;
-      return {};
-    });
+    const auto visited =
+        visit_changes(*image_, copy_, [&](std::uint64_t offset, auto bytes) -> Result<void> {
+          seen[offset] = bytes.size();
+          std::vector<std::byte> there(bytes.size());
+          EXPECT_EQ(::pread(copy_.get(), there.data(), there.size(), static_cast<off_t>(offset)),
+                    static_cast<ssize_t>(there.size()));
+          EXPECT_TRUE(std::ranges::equal(bytes, there)) << "at " << offset;
+          return {};
+        });
     EXPECT_TRUE(visited) << visited.error().message();
     return seen;
   }
@@ -98,7 +99,9 @@ TEST(UsedDisk, HoldsWhatADumpRecognises) {
   media::read_prior_bytes(77, served);
   workload::write_before_mkfs(77, wanted);
   EXPECT_EQ(served, wanted);
-  EXPECT_EQ(std::get<workload::BeforeMkfs>(workload::read_stamp(std::span(served).first(512))).sector, 77U);
+  EXPECT_EQ(
+      std::get<workload::BeforeMkfs>(workload::read_stamp(std::span(served).first(512))).sector,
+      77U);
 }
 
 /// What fsck of a file system without a journal has to see, and what it changes of it.
@@ -107,11 +110,13 @@ TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
   ASSERT_TRUE(copy) << copy.error().message();
   std::vector<std::byte> there(workload::kStampBytes), wanted(there.size());
-  ASSERT_EQ(::pread(copy->get(), there.data(), there.size(), 77 * 512), static_cast<ssize_t>(there.size()));
+  ASSERT_EQ(::pread(copy->get(), there.data(), there.size(), 77 * 512),
+            static_cast<ssize_t>(there.size()));
   media::read_prior_bytes(77, wanted);
   EXPECT_EQ(there, wanted);
   const std::vector<std::byte> zeroes(kPageBytes);
-  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 65536), static_cast<ssize_t>(zeroes.size()));
+  ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 65536),
+            static_cast<ssize_t>(zeroes.size()));
   Changes seen;
   ASSERT_TRUE(visit_changes(
       image, *copy,
@@ -132,7 +137,8 @@ TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
   ASSERT_EQ(::fstat(copy->get(), &status), 0);
   EXPECT_EQ(status.st_blocks, 0) << "all of it is a hole";
   const std::vector<std::byte> fsck(kPageBytes, std::byte{1});
-  ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536), static_cast<ssize_t>(fsck.size()));
+  ASSERT_EQ(::pwrite(copy->get(), fsck.data(), fsck.size(), 65536),
+            static_cast<ssize_t>(fsck.size()));
   const std::vector<std::byte> zeroes(kPageBytes);
   ASSERT_EQ(::pwrite(copy->get(), zeroes.data(), zeroes.size(), 1 << 20),
             static_cast<ssize_t>(zeroes.size()));

@@ -1,5 +1,5 @@
-// An NBD client beside the guest's (stage_copy.h). Of a copy: block status first, then reads of what is
-// allocated.
+// An NBD client beside the guest's (stage_copy.h). Of a copy: block status first, then reads of
+// what is allocated.
 #include "harness/explorer/guests/stage_copy.h"
 
 #include <libnbd.h>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
 constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // of one request: below what NBD can say
-constexpr std::uint32_t kHole = 1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
+constexpr std::uint32_t kHole =
+    1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
 
 struct Range {
   std::uint64_t offset = 0, bytes = 0;
@@ -70,7 +71,8 @@ Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   return std::move(seen.ranges);
 }
 
-StageCopier::StageCopier(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+StageCopier::StageCopier(std::unique_ptr<Connection> connection)
+    : connection_(std::move(connection)) {}
 StageCopier::StageCopier(StageCopier&&) noexcept = default;
 StageCopier& StageCopier::operator=(StageCopier&&) noexcept = default;
 StageCopier::~StageCopier() = default;

@@ -13,8 +13,8 @@
 namespace headcrash::explorer {
 namespace {
 
-// What a killed guest had in flight ends in the server a moment later; until then the stage refuses to be
-// switched.
+// What a killed guest had in flight ends in the server a moment later; until then the stage refuses
+// to be switched.
 constexpr int kSwitchTries = 40;
 constexpr const char* kDoesNotStart = "does not start";  // plugin/servers/nbd/CONTROL.md, "machine"
 constexpr std::chrono::milliseconds kSwitchPause{25};
@@ -45,11 +45,12 @@ struct StageGuest::State {
     guest.reset();
     trusted = mounted = write_through = false;
   }
-  /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has failed
-  /// once is asked nothing more.
+  /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has
+  /// failed once is asked nothing more.
   template <typename Question>
   auto ask(const Question& question) -> decltype(question(*session)) {
-    if (!session || !trusted) return run::stop(oracle::Verdict::harness_error, "no state is loaded");
+    if (!session || !trusted)
+      return run::stop(oracle::Verdict::harness_error, "no state is loaded");
     auto outcome = question(*session);
     if (!outcome) trusted = false;
     return outcome;
@@ -58,7 +59,8 @@ struct StageGuest::State {
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
-      TRY(auto connected, StageCopier::connect(server.socket(), device::StateServer::disk_export(stage)));
+      TRY(auto connected,
+          StageCopier::connect(server.socket(), device::StateServer::disk_export(stage)));
       copier.emplace(std::move(connected));
     }
     auto outcome = request(*copier);
@@ -129,7 +131,8 @@ run::Step<device::LoadedStage> StageGuest::State::switch_to(const device::StageL
   }
 }
 
-Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& server, std::size_t stage,
+Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& server,
+                                                      std::size_t stage,
                                                       const StageGuestOptions& options,
                                                       const std::filesystem::path& scratch) {
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
@@ -160,7 +163,8 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
   if (!state.trusted) {
     if (const auto restored = state.restore(); !restored) return run::broken(restored.error());
   }
-  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes, state.write_through};
+  state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes,
+                  state.write_through};
   return loaded;
 }
 
@@ -173,18 +177,19 @@ const StageMachine& StageGuest::machine() const {
 
 /// A guest of which it is not known how it is set is not used again.
 run::Step<void> StageGuest::set_write_through(bool write_through) {
-  const auto done =
-      exec({"sh", "-c",
-            fmt::format(
-                "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
-                state_->options.log_bytes != 0 ? "vdc" : "", write_through ? "through" : "back")});
+  const auto done = exec(
+      {"sh", "-c",
+       fmt::format(
+           "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
+           state_->options.log_bytes != 0 ? "vdc" : "", write_through ? "through" : "back")});
   if (done && done->exit_code == 0) {
     state_->write_through = write_through;
     return {};
   }
   state_->trusted = false;
   if (!done) return tl::unexpected(done.error());
-  return run::stop(oracle::Verdict::harness_error, "cannot set the guest's write cache: " + done->output);
+  return run::stop(oracle::Verdict::harness_error,
+                   "cannot set the guest's write cache: " + done->output);
 }
 
 run::Step<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& argv) {
@@ -192,29 +197,31 @@ run::Step<run::GuestOutcome> StageGuest::exec(const std::vector<std::string>& ar
 }
 
 run::Step<bool> StageGuest::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
-  run::Step<bool> mounted =
-      state_->see_and_ask([&](run::GuestSession& session) { return session.mount(filesystem, why); });
+  run::Step<bool> mounted = state_->see_and_ask(
+      [&](run::GuestSession& session) { return session.mount(filesystem, why); });
   if (mounted) state_->mounted = *mounted;
   return mounted;
 }
 
 run::Step<void> StageGuest::unmount() {
-  run::Step<void> done = state_->see_and_ask([](run::GuestSession& session) { return session.unmount(); });
+  run::Step<void> done =
+      state_->see_and_ask([](run::GuestSession& session) { return session.unmount(); });
   if (done) state_->mounted = false;
   return done;
 }
 
 run::Step<run::RunOutcome> StageGuest::run(const std::vector<workload::Operation>& operations,
                                            std::span<const workload::FailedOperation> earlier) {
-  return state_->see_and_ask([&](run::GuestSession& session) { return session.run(operations, earlier); });
+  return state_->see_and_ask(
+      [&](run::GuestSession& session) { return session.run(operations, earlier); });
 }
 
 run::Step<std::vector<oracle::ObservedObject>> StageGuest::dump() {
   return state_->see_and_ask([](run::GuestSession& session) { return session.dump(); });
 }
 
-run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
-                                              std::string& log) {
+run::Step<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem,
+                                              std::string& why, std::string& log) {
   const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();
   run::Step<bool> mounted = false;
   if (!by_command || filesystem.promises.names_are_atomic()) mounted = mount(filesystem, &why);
@@ -244,8 +251,9 @@ run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& fil
                                                const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);
   const run::Pace pace = state_->recorded ? run::Pace::as_booted : run::Pace::quick;
-  run::Step<run::Inspection> seen = state_->ask(
-      [&](run::GuestSession& session) { return session.inspect(filesystem, options, loaded, pace); });
+  run::Step<run::Inspection> seen = state_->ask([&](run::GuestSession& session) {
+    return session.inspect(filesystem, options, loaded, pace);
+  });
   if (!seen) return seen;
   if (const auto oops = vm::find_oops(seen->log)) {
     state_->trusted = false;
@@ -259,7 +267,8 @@ Result<base::Descriptor> StageGuest::copy_stage() {
   return state_->beside_guest([](StageCopier& copier) { return copier.copy(); });
 }
 
-Result<void> StageGuest::change_stage(const states::StateImage& image, const base::Descriptor& copy) {
+Result<void> StageGuest::change_stage(const states::StateImage& image,
+                                      const base::Descriptor& copy) {
   return state_->beside_guest([&](StageCopier& copier) { return copier.change(image, copy); });
 }
 

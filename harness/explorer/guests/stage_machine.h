@@ -1,10 +1,11 @@
 #pragma once
-// The hardware that the media of crash states are put under: nothing (a stage is the medium itself), or an
-// array, which recovers first, as at power-on.
+// The hardware that the media of crash states are put under: nothing (a stage is the medium
+// itself), or an array, which recovers first, as at power-on.
 //
 //   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: what the guest sees
 //
-// A recording made on it has MEDIA events of every member, and its states are `physical` and `member`.
+// A recording made on it has MEDIA events of every member, and its states are `physical` and
+// `member`.
 
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 namespace headcrash::explorer {
 
 struct StageMachine {
-  std::string profile;              ///< of a stack (plugin/profiles/stack.h); empty: the medium itself
+  std::string profile;  ///< of a stack (plugin/profiles/stack.h); empty: the medium itself
   std::vector<std::string> faults;  ///< from the workload on (plugin/model/faults/faults.h)
   std::vector<std::string> faults_after_cut;  ///< besides, when the power returns
   bool operator==(const StageMachine&) const = default;

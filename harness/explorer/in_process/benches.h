@@ -25,24 +25,24 @@ class Benches {
   /// Recordings of the making of disks are put into the folder.
   explicit Benches(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Systems whose disks are made in the same way share one. Errors: an unknown disk; a folder that cannot be
-  /// written.
+  /// Systems whose disks are made in the same way share one. Errors: an unknown disk; a folder that
+  /// cannot be written.
   Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     TRY(const auto kind, find_lab_disk(disk, system));
     std::unique_ptr<Made>& made =
         made_[{&system.type(), disk, kind.bytes, kind.mkfs, kind.used_by, kind.cut}];
     if (made) return made.get();
-    TRY(auto formatted,
-        format_disk(system.type(), kind,
-                    folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(), disk, made_.size())));
+    TRY(auto formatted, format_disk(system.type(), kind,
+                                    folder_ / fmt::format("{}-{}-{}.hcrec", system.type().name(),
+                                                          disk, made_.size())));
     made = std::make_unique<Made>(std::move(formatted));
     return made.get();
   }
 
  private:
   /// How it was made.
-  using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t, adapters::Settings,
-                         std::string, bool>;
+  using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t,
+                         adapters::Settings, std::string, bool>;
   std::filesystem::path folder_;
   std::map<Key, std::unique_ptr<Made>> made_;
 };

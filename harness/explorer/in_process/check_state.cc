@@ -17,7 +17,8 @@ constexpr std::size_t kFindingsMax =
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
-  return finding.block != 0 ? fmt::format("{} {}", type.address_unit(), finding.block) : "file system";
+  return finding.block != 0 ? fmt::format("{} {}", type.address_unit(), finding.block)
+                            : "file system";
 }
 
 std::string counts(const std::map<adapters::FindingKind, std::uint32_t>& found) {
@@ -40,8 +41,8 @@ std::string all_of(const StateOutcome& outcome) {
   std::string text = fmt::format("{} ({}), fsck: {}", oracle::name(outcome.judgement.verdict),
                                  outcome.judgement.summary, counts(outcome.found));
   for (const oracle::Finding& f : outcome.findings)
-    text += fmt::format("; {} {} {}: expected {}, found {}", oracle::name(f.kind), oracle::name(f.tier),
-                        f.path, f.expected, f.found);
+    text += fmt::format("; {} {} {}: expected {}, found {}", oracle::name(f.kind),
+                        oracle::name(f.tier), f.path, f.expected, f.found);
   return text;
 }
 
@@ -69,17 +70,17 @@ StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
           .snapshots = run.snapshots};
 }
 
-Result<StateChecker> StateChecker::create(const adapters::SystemUnderTest& system, StateDisk& disk,
-                                          adapters::ImageChecker& fsck,
-                                          std::span<const workload::Operation> operations,
-                                          const std::vector<workload::FailedOperation>& failed_operations) {
+Result<StateChecker> StateChecker::create(
+    const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
+    std::span<const workload::Operation> operations,
+    const std::vector<workload::FailedOperation>& failed_operations) {
   TRY(auto oracle, oracle::Oracle::follow(operations, {.promises = system.description().promises,
                                                        .failed_operations = failed_operations}));
   return StateChecker(system, disk, fsck, std::move(oracle));
 }
 
-Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted, Way way,
-                                                              StepTimes& times) {
+Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std::size_t> persisted,
+                                                              Way way, StepTimes& times) {
   base::Stopwatch watch;
   const auto step = [&](StepKind kind) { times.at(static_cast<std::size_t>(kind)) += watch.lap(); };
   if (way == Way::quick) {
@@ -113,8 +114,9 @@ void StateChecker::judge_findings(const adapters::CheckReport& first, const Stat
       forbidden = fmt::format("{}: {}", place_of(finding, system_->type()), finding.text);
   }
   if (facts.unmount == Unmount::succeeded && !first.was_clean && outcome.findings.empty()) {
-    outcome.judgement = {oracle::Verdict::repaired_by_fsck,
-                         "the unmount succeeded, and the file system does not say that it is clean"};
+    outcome.judgement = {
+        oracle::Verdict::repaired_by_fsck,
+        "the unmount succeeded, and the file system does not say that it is clean"};
     return;
   }
   outcome.judgement = oracle::judge_trial(recovery, outcome.findings);
@@ -131,7 +133,8 @@ void StateChecker::judge_findings(const adapters::CheckReport& first, const Stat
                                     : "",
                     counts(outcome.found), forbidden);
   } else if (is_clean && !outcome.found.empty()) {
-    outcome.judgement.summary = "fsck found no more than the scheme may leave: " + counts(outcome.found);
+    outcome.judgement.summary =
+        "fsck found no more than the scheme may leave: " + counts(outcome.found);
   }
 }
 
@@ -154,14 +157,15 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
   }
   step(StepKind::check);
   if (!first)
-    return end(oracle::Verdict::unmountable, "fsck finds no file system: " + first.error().message());
+    return end(oracle::Verdict::unmountable,
+               "fsck finds no file system: " + first.error().message());
   outcome.was_clean = first->was_clean;
   for (const adapters::CheckFinding& finding : first->findings) ++outcome.found[finding.kind];
   if (!first->nothing_found() && !system_->type().repairs_damage()) {
     outcome.left_unrepaired = true;
     return end(oracle::Verdict::not_repairable,
-               fmt::format("fsck finds what it cannot repair ({}); first: {}", counts(outcome.found),
-                           first->findings.front().text));
+               fmt::format("fsck finds what it cannot repair ({}); first: {}",
+                           counts(outcome.found), first->findings.front().text));
   }
   std::string differs;
   if (recovery_) differs = recovery_->difference(*disk_);
@@ -172,22 +176,24 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
     const auto repaired = fsck_->repair(*disk_, repairing);
     step(StepKind::repair);
     if (!repaired)
-      return end(oracle::Verdict::not_repairable, "the repair ended: " + repaired.error().message());
+      return end(oracle::Verdict::not_repairable,
+                 "the repair ended: " + repaired.error().message());
     const auto second = fsck_->check(*disk_, looking);
     step(StepKind::second_check);
     if (!second || !second->nothing_found())
-      return end(
-          oracle::Verdict::not_repairable,
-          "after the repair fsck finds " + (!second                    ? second.error().message()
-                                            : second->findings.empty() ? "more"
-                                                                       : second->findings.front().text));
+      return end(oracle::Verdict::not_repairable,
+                 "after the repair fsck finds " + (!second ? second.error().message()
+                                                   : second->findings.empty()
+                                                       ? "more"
+                                                       : second->findings.front().text));
   }
   auto findings = judge_tree(facts.persisted, way, times);
   if (!findings)
     return end(oracle::Verdict::not_repairable,
                "fsck finds nothing, and the tree cannot be read: " + findings.error().message());
   outcome.findings = *std::move(findings);
-  for (oracle::Finding& finding : judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))
+  for (oracle::Finding& finding :
+       judge_snapshots(system_->type(), *disk_, facts.snapshots, facts.cut))
     outcome.findings.push_back(std::move(finding));
   judge_findings(*first, facts, outcome);
   if (!differs.empty() && keeps_rules(outcome))

@@ -6,16 +6,16 @@
 //        -> tree       -> oracle: synced data is there, nothing that may not be
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
-// `clean`, and says what fsck found. Where the system has another recovery (adapters::RecoveryTrial), that has to
-// come out the same in every state. Whatever is worse is `repaired-by-fsck` at best, and so is any residue
-// where the run had settled (record_run.h), and where the file system says that it is clean: who believes
-// that runs no fsck. Where the run had settled, the disk has free what the file system itself counted as
-// free.
+// `clean`, and says what fsck found. Where the system has another recovery
+// (adapters::RecoveryTrial), that has to come out the same in every state. Whatever is worse is
+// `repaired-by-fsck` at best, and so is any residue where the run had settled (record_run.h), and
+// where the file system says that it is clean: who believes that runs no fsck. Where the run had
+// settled, the disk has free what the file system itself counted as free.
 //
-// There are two ways through it. The plain one looks at everything: three times the whole image, the whole
-// tree. The quick one believes that sectors with equal digests mean what they meant in the state before, and
-// is several times as fast; who uses it has a share of the states and all that failed checked in full,
-// too, and does not accept any difference (exploration.h).
+// There are two ways through it. The plain one looks at everything: three times the whole image,
+// the whole tree. The quick one believes that sectors with equal digests mean what they meant in
+// the state before, and is several times as fast; who uses it has a share of the states and all
+// that failed checked in full, too, and does not accept any difference (exploration.h).
 
 #include <array>
 #include <map>
@@ -54,7 +54,7 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;                 ///< the oracle's, and of fsck what is not permitted
+  std::vector<oracle::Finding> findings;  ///< the oracle's, and of fsck what is not permitted
   std::map<adapters::FindingKind, std::uint32_t> found;  ///< by the first check
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the disk says so
@@ -77,19 +77,21 @@ struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last point that was reported before the cut
   /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
   std::optional<adapters::Counters> settled = {};
-  Unmount unmount = Unmount::none;               ///< before the cut: what then says clean has to be clean
-  std::uint64_t cut = 0;                         ///< the event
+  Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
+  std::uint64_t cut = 0;            ///< the event
   std::span<const KeptSnapshot> snapshots = {};  ///< of the run, which must outlive this
 };
-StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points, const states::CrashState& state);
+StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
+                    const states::CrashState& state);
 
 class StateChecker {
  public:
-  /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot follow.
-  static Result<StateChecker> create(const adapters::SystemUnderTest& system, StateDisk& disk,
-                                     adapters::ImageChecker& fsck,
-                                     std::span<const workload::Operation> operations,
-                                     const std::vector<workload::FailedOperation>& failed_operations);
+  /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot
+  /// follow.
+  static Result<StateChecker> create(
+      const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
+      std::span<const workload::Operation> operations,
+      const std::vector<workload::FailedOperation>& failed_operations);
 
   /// What the disk shows now. It is changed by the repair.
   StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
@@ -111,8 +113,8 @@ class StateChecker {
     oracle::RepeatedJudge judge;
     TreeCache tree;
   };
-  StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
-               oracle::Oracle oracle)
+  StateChecker(const adapters::SystemUnderTest& system, StateDisk& disk,
+               adapters::ImageChecker& fsck, oracle::Oracle oracle)
       : system_(&system),
         disk_(&disk),
         fsck_(&fsck),

@@ -24,13 +24,15 @@ class SecondRun {
     TRY(auto recorded, record_run(formatted_, disk_, system_, operations, options, recording));
     recorded_ = std::move(recorded);
     if (recorded_.failure)
-      return fail(recording.string(), "the workload fails when it is run again: " + *recorded_.failure);
+      return fail(recording.string(),
+                  "the workload fails when it is run again: " + *recorded_.failure);
     auto run = states::RunHistory::load(recording);
     if (!run) return pass_on(run);
     run_ = *std::move(run);
     TRY(disk_.begin_run(run_));
-    TRY(auto checker, StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
-                                           recorded_.failed_operations));
+    TRY(auto checker,
+        StateChecker::create(system_, disk_, *fsck_, operations.first(recorded_.executed),
+                             recorded_.failed_operations));
     checker_.emplace(std::move(checker));
     points_.emplace(*run_);
     return {};
@@ -87,10 +89,12 @@ class SecondRun {
 
 }  // namespace
 
-Result<void> confirm_failures(const FormattedDisk& formatted, const adapters::SystemUnderTest& system,
+Result<void> confirm_failures(const FormattedDisk& formatted,
+                              const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
-                              const ExplorationOptions& options, const std::filesystem::path& recording,
-                              Minimise minimise, ExplorationResult& result) {
+                              const ExplorationOptions& options,
+                              const std::filesystem::path& recording, Minimise minimise,
+                              ExplorationResult& result) {
   if (result.failures.empty()) return {};
   SecondRun second(formatted, system);
   TRY(second.record(operations, options.run, recording));

@@ -1,4 +1,5 @@
-// Failures are seen again in a run of their own, made smaller, and not believed when they cannot be.
+// Failures are seen again in a run of their own, made smaller, and not believed when they cannot
+// be.
 #include "harness/explorer/in_process/confirm.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ TEST(Confirm, SeesFailuresAgainAndMakesTheFirstOneSmaller) {
   ASSERT_GT(result->failures.size(), 1U);
   result->failures.back().digest ^= 1U;
   const auto again = folder.path() / "again.hcrec";
-  ASSERT_TRUE(confirm_failures(*formatted, **scheme, operations, options, again, Minimise::first, *result));
+  ASSERT_TRUE(
+      confirm_failures(*formatted, **scheme, operations, options, again, Minimise::first, *result));
   EXPECT_FALSE(result->failures.back().confirmed);
   EXPECT_NE(result->failures.back().disagreement, "");
   result->failures.pop_back();

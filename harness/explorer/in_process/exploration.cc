@@ -12,7 +12,8 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kAlwaysAudited = 2048;  // sectors of a disk; of larger ones, with what is verified
+constexpr std::uint64_t kAlwaysAudited =
+    2048;  // sectors of a disk; of larger ones, with what is verified
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
@@ -25,7 +26,9 @@ void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
   // What the disk held somewhere may be a state of the explorer's, too.
-  if (std::ranges::find(result.failures, found.name, &ExploredState::state) != result.failures.end()) return;
+  if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
+      result.failures.end())
+    return;
   result.failures.push_back({.state = found.name,
                              .strategy = found.strategy,
                              .digest = found.digest,
@@ -37,11 +40,17 @@ void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
 class Examination {
  public:
   Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
-              const ExplorationOptions& options, ExplorationResult& result, adapters::ImageAudit* audit)
-      : disk_(disk), checker_(checker), points_(points), options_(options), result_(result), audit_(audit) {}
+              const ExplorationOptions& options, ExplorationResult& result,
+              adapters::ImageAudit* audit)
+      : disk_(disk),
+        checker_(checker),
+        points_(points),
+        options_(options),
+        result_(result),
+        audit_(audit) {}
 
-  /// An incremental check, and of failures and a share of all states a full one as well. An Error: they
-  /// differ.
+  /// An incremental check, and of failures and a share of all states a full one as well. An Error:
+  /// they differ.
   Result<StateOutcome> examine(const states::FoundState& found) {
     base::Stopwatch watch;
     const auto step = [&](StepKind kind) {
@@ -85,7 +94,8 @@ class Examination {
     if (problem.empty()) return {};
     if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
-                "fsck has not put it right: " + problem, "this is a bug of fsck, or of the lab's audit");
+                "fsck has not put it right: " + problem,
+                "this is a bug of fsck, or of the lab's audit");
   }
 
   StateDisk& disk_;
@@ -97,8 +107,9 @@ class Examination {
 };
 
 /// What the disk held at a cut, whatever was under way.
-Result<void> check_held(std::uint64_t event, const states::RunHistory& run, Examination& examination,
-                        const ExplorationOptions& options, ExplorationResult& result) {
+Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
+                        Examination& examination, const ExplorationOptions& options,
+                        ExplorationResult& result) {
   states::FoundState found{.state = {.event = event}};
   found.state.keep_others = run.unflushed_at(0, event).empty();
   found.name = states::format(found.state);
@@ -128,8 +139,9 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   if (result.run.failure) return result;
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   TRY(disk_.begin_run(run));
-  TRY(auto checker, StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
-                                         result.run.failed_operations));
+  TRY(auto checker,
+      StateChecker::create(system, disk_, *fsck_, operations.first(result.run.executed),
+                           result.run.failed_operations));
   const PersistencePoints points(*run);
   states::ExploreOptions explore{.strategies = options.strategies,
                                  .seed = options.run.seed,
@@ -143,7 +155,9 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     explore.from_event = result.run.met.first_failure.value_or(result.run.to_event);
   TRY(auto explorer, states::StateEnumerator::create(run, explore));
   result.load_ms = watch.lap();
-  const auto step = [&](StepKind kind) { result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap(); };
+  const auto step = [&](StepKind kind) {
+    result.step_ms.at(static_cast<std::size_t>(kind)) += watch.lap();
+  };
   Examination examination(disk_, checker, points, options, result, audit_.get());
   for (const auto& settled : result.run.settled) {
     TRY(check_held(settled.first, *run, examination, options, result));
@@ -192,8 +206,8 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   return result;
 }
 
-/// Of what the disk held after the unmount. Where that was not a success, or left something to find, a state has
-/// told it.
+/// Of what the disk held after the unmount. Where that was not a success, or left something to
+/// find, a state has told it.
 Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
@@ -208,7 +222,8 @@ Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult&
 
 Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
                                    std::span<const workload::Operation> operations,
-                                   const RecordedRun& recorded, const std::filesystem::path& recording,
+                                   const RecordedRun& recorded,
+                                   const std::filesystem::path& recording,
                                    const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
@@ -224,7 +239,8 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
   StepTimes times = {};
   const base::Stopwatch watch;
   ExploredState explored{.state = state};
-  explored.outcome = checker.check(facts_of(recorded, PersistencePoints(*run), parsed), Way::plain, times);
+  explored.outcome =
+      checker.check(facts_of(recorded, PersistencePoints(*run), parsed), Way::plain, times);
   explored.wall_ms = watch.ms();
   return explored;
 }

@@ -75,8 +75,8 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
-/// Names only: what a later run finds of data must be its own, or from before mkfs. So few that a journal
-/// does not go round: its first transaction is where that of the next mount will be.
+/// Names only: what a later run finds of data must be its own, or from before mkfs. So few that a
+/// journal does not go round: its first transaction is where that of the next mount will be.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -86,8 +86,8 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// What is given up at the next mount: changes of the root alone, many of them, so that a log holds pieces that
-/// are as long as what a mount writes first; then a name that nobody may ever see.
+/// What is given up at the next mount: changes of the root alone, many of them, so that a log holds
+/// pieces that are as long as what a mount writes first; then a name that nobody may ever see.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {
@@ -100,9 +100,10 @@ VfsResult<void> leave_a_log(Vfs& vfs) {
 
 Result<void> use(os::DeviceStores& store, const adapters::LabDisk& kind,
                  const adapters::SystemUnderTest& system) {
-  os::MemoryMachine machine(store, {.system = {.queue = system.description().queue,
-                                               .cache = {.block_copy = system.description().block_copy}},
-                                    .second_sectors = kind.log_bytes / kSectorBytes});
+  os::MemoryMachine machine(store,
+                            {.system = {.queue = system.description().queue,
+                                        .cache = {.block_copy = system.description().block_copy}},
+                             .second_sectors = kind.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   Result<void> result;
   machine.system.syncer.start();
@@ -115,7 +116,8 @@ Result<void> use(os::DeviceStores& store, const adapters::LabDisk& kind,
     auto used = make_and_remove((*mounted)->vfs());
     if (used) used = kind.cut ? leave_a_log((*mounted)->vfs()) : (*mounted)->unmount();
     if (used && kind.cut) (*mounted)->abandon();
-    if (!used) result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
+    if (!used)
+      result = fail("disk", fmt::format("cannot be used: {}", std::strerror(used.error().value)));
   });
   machine.disk.power_cut();
   machine.system.executor.halt();
@@ -128,7 +130,8 @@ std::uint64_t FormattedDisk::sectors() const {
   return bytes.size() / kSectorBytes;
 }
 
-Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& kind,
+Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
+                                  const adapters::LabDisk& kind,
                                   const std::filesystem::path& recording) {
   FormattedDisk disk{.type = &type};
   const std::uint64_t first = kind.bytes / kSectorBytes, second = kind.log_bytes / kSectorBytes;
@@ -139,8 +142,8 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const ad
   std::filesystem::remove(recording, error);
   TRY(auto writer,
       record::RecordingWriter::create(
-          recording,
-          {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}}, .media = false}));
+          recording, {.devices = {{.name = "hd0", .profile = "memory", .sectors = disk.sectors()}},
+                      .media = false}));
   RecordedBytes store(disk.bytes, *writer);
   TRY(fill(store));
   std::vector<os::DeviceStores::Part> parts{{.store = &store, .sectors = first}};

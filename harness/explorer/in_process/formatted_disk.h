@@ -1,7 +1,7 @@
 #pragma once
-// An empty file system, new or used, on a disk full of bytes from before mkfs (workload/stamp.h), made once,
-// and the recording of its making, which the recordings of runs are based on: a state of theirs is a state
-// for every other command, too (extract, recording, serve).
+// An empty file system, new or used, on a disk full of bytes from before mkfs (workload/stamp.h),
+// made once, and the recording of its making, which the recordings of runs are based on: a state of
+// theirs is a state for every other command, too (extract, recording, serve).
 
 #include <filesystem>
 #include <memory>
@@ -25,11 +25,12 @@ struct FormattedDisk {
   std::uint64_t sectors() const;
 };
 
-/// Replaces the recording if there is one. With LabDisk::used_by it is mounted by that system, some directories
-/// are made and removed, which leaves their traces (an older mount's transactions, inodes that were others'),
-/// and unmounted; with LabDisk::cut its power goes, after changes that it does not keep. Errors: options that
-/// mkfs refuses; a folder that cannot be written.
-Result<FormattedDisk> format_disk(const adapters::FileSystemType& type, const adapters::LabDisk& disk,
+/// Replaces the recording if there is one. With LabDisk::used_by it is mounted by that system, some
+/// directories are made and removed, which leaves their traces (an older mount's transactions,
+/// inodes that were others'), and unmounted; with LabDisk::cut its power goes, after changes that
+/// it does not keep. Errors: options that mkfs refuses; a folder that cannot be written.
+Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
+                                  const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);
 
 }  // namespace headcrash::in_process

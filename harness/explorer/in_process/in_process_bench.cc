@@ -2,9 +2,10 @@
 //
 //   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]   default: 300 files, 20000 states, all, ufs
 //
-// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories; then half a hundred
-// operations on them are recorded under each system of the type, and their crash states are checked wholly: fsck, repair, second
-// fsck, tree, oracle. One core; processor time, which a busy machine disturbs less, stands beside wall time.
+// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories; then
+// half a hundred operations on them are recorded under each system of the type, and their crash
+// states are checked wholly: fsck, repair, second fsck, tree, oracle. One core; processor time,
+// which a busy machine disturbs less, stands beside wall time.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -38,7 +39,8 @@ std::string path_of(int file) {
 class Workload {
  public:
   explicit Workload(int files) : files_(files) {
-    for (int i = 0; i < kDirectories; ++i) add({.kind = Kind::mkdir, .path = fmt::format("d{}", i)});
+    for (int i = 0; i < kDirectories; ++i)
+      add({.kind = Kind::mkdir, .path = fmt::format("d{}", i)});
     for (int i = 0; i < files; ++i) make(i);
     add({.kind = Kind::sync});
     setup_ = operations.size() - 1;
@@ -80,8 +82,10 @@ class Workload {
 
 void measure(Bench& bench, const adapters::SystemUnderTest& system, const Workload& workload,
              std::uint64_t states, const std::filesystem::path& folder) {
-  const ExplorationOptions options{
-      .budget = states, .reorder_per_cut = 256, .from_operation = workload.setup(), .failures_kept = 1};
+  const ExplorationOptions options{.budget = states,
+                                   .reorder_per_cut = 256,
+                                   .from_operation = workload.setup(),
+                                   .failures_kept = 1};
   const std::clock_t before = std::clock();
   const auto explored =
       bench.explore(system, workload.operations, options, folder / "in_process_bench.hcrec");
@@ -95,12 +99,15 @@ void measure(Bench& bench, const adapters::SystemUnderTest& system, const Worklo
     return;
   }
   const auto checked = static_cast<double>(explored->checked);
-  fmt::print("{:20} {:6} checked, {:6} not allowed, {:6} fine, {:6.0f} states/s, {:6.0f} by processor time;",
-             system.name(), explored->checked, explored->forbidden, explored->clean,
-             checked * 1e3 / explored->wall_ms, checked / busy);
-  fmt::print(" record {:.0f} ms, load {:.0f} ms; us a state:", explored->record_ms, explored->load_ms);
+  fmt::print(
+      "{:20} {:6} checked, {:6} not allowed, {:6} fine, {:6.0f} states/s, {:6.0f} by processor time;",
+      system.name(), explored->checked, explored->forbidden, explored->clean,
+      checked * 1e3 / explored->wall_ms, checked / busy);
+  fmt::print(" record {:.0f} ms, load {:.0f} ms; us a state:", explored->record_ms,
+             explored->load_ms);
   for (std::size_t i = 0; i < kStepKinds; ++i)
-    fmt::print(" {} {:.0f}", name(static_cast<StepKind>(i)), explored->step_ms.at(i) * 1e3 / checked);
+    fmt::print(" {} {:.0f}", name(static_cast<StepKind>(i)),
+               explored->step_ms.at(i) * 1e3 / checked);
   fmt::print("\n");
   for (const ExploredState& failure : explored->failures)
     fmt::print("  {} {}: {}\n", failure.state, oracle::name(failure.outcome.judgement.verdict),
@@ -111,7 +118,8 @@ void measure(Bench& bench, const adapters::SystemUnderTest& system, const Worklo
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]\n");
+    fmt::print(stderr,
+               "usage: headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];

@@ -1,6 +1,6 @@
-// I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in the environment:
-// the number of seeds for each scheme; HEADCRASH_IO_ERRORS_FROM: the first one. A failure prints both, the faults
-// and the operations.
+// I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in the
+// environment: the number of seeds for each scheme; HEADCRASH_IO_ERRORS_FROM: the first one. A
+// failure prints both, the faults and the operations.
 #include "harness/explorer/in_process/io_errors.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,8 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
     // A journal from the start: faults know where it is. Schemes without one leave it alone.
-    const bool has_features = disk.mkfs.contains("fast-check") || disk.mkfs.contains("bmap-cache") ||
+    const bool has_features = disk.mkfs.contains("fast-check") ||
+                              disk.mkfs.contains("bmap-cache") ||
                               disk.mkfs.contains("external-journal");
     const bool has_journal = GetParam()->type().name() == "ufs" && !has_features;
     if (has_journal) disk.mkfs["journal-size"] = "1M";
@@ -55,10 +56,11 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
     formatted_ = std::move(*formatted);
   }
   static std::vector<workload::Operation> operations_of(std::uint64_t seed) {
-    return workload::random_operations({.seed = seed,
-                                        .rounds = 60,
-                                        .persistence_percent = 40,
-                                        .threads = static_cast<std::uint8_t>(seed % 4 == 0 ? 2 : 1)});
+    return workload::random_operations(
+        {.seed = seed,
+         .rounds = 60,
+         .persistence_percent = 40,
+         .threads = static_cast<std::uint8_t>(seed % 4 == 0 ? 2 : 1)});
   }
   RunOptions run_of(std::uint64_t seed) const {
     auto faults = draw_faults(formatted_, seed);
@@ -93,16 +95,17 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
   for (std::uint64_t seed = first; seed < end; ++seed) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
-    const auto seen =
-        bench.explore(*GetParam(), operations_of(seed), {.budget = kIoErrorStates, .run = run}, recording_);
+    const auto seen = bench.explore(*GetParam(), operations_of(seed),
+                                    {.budget = kIoErrorStates, .run = run}, recording_);
     ASSERT_TRUE(seen) << seen.error().message();
     const MetFaults& met = seen->run.met;
     EXPECT_FALSE(seen->run.failure) << *seen->run.failure;
     for (const ExploredState& failure : seen->failures) {
       if (GetParam()->description().shows_unmounted) continue;
       if (GetParam()->control() && !is_of_an_unmount(failure, seen->run)) continue;
-      ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict) << ": "
-                    << failure.outcome.judgement.summary << " (ended by: " << met.ended_by << ")";
+      ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict)
+                    << ": " << failure.outcome.judgement.summary << " (ended by: " << met.ended_by
+                    << ")";
     }
     ++sums.runs;
     sums.hit += met.failed_requests > 0 ? 1 : 0;
@@ -127,7 +130,8 @@ TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
     StateDisk disk(formatted_.bytes, formatted_.log_at);
-    const auto recorded = record_run(formatted_, disk, *GetParam(), operations_of(seed), run, recording_);
+    const auto recorded =
+        record_run(formatted_, disk, *GetParam(), operations_of(seed), run, recording_);
     ASSERT_TRUE(recorded) << recorded.error().message();
     failed += recorded->met.failed_requests;
     const std::vector<std::byte> medium(disk.bytes().begin(), disk.bytes().end());

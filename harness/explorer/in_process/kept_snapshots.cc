@@ -35,8 +35,9 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
     digest.text(path);
     for (const std::uint64_t number :
          {inode.number, static_cast<std::uint64_t>(inode.type), std::uint64_t{inode.mode},
-          std::uint64_t{inode.links}, std::uint64_t{inode.user}, std::uint64_t{inode.group}, inode.size_bytes,
-          inode.allocated_bytes, static_cast<std::uint64_t>(inode.modified_seconds)})
+          std::uint64_t{inode.links}, std::uint64_t{inode.user}, std::uint64_t{inode.group},
+          inode.size_bytes, inode.allocated_bytes,
+          static_cast<std::uint64_t>(inode.modified_seconds)})
       digest.number(number);
     if (inode.type == FileType::symlink) {
       const auto target = reader->readlink(inode.number);
@@ -59,7 +60,8 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
 
 std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& type,
                                              const model::SectorStore& store,
-                                             std::span<const KeptSnapshot> snapshots, std::uint64_t cut) {
+                                             std::span<const KeptSnapshot> snapshots,
+                                             std::uint64_t cut) {
   std::vector<oracle::Finding> findings;
   for (const KeptSnapshot& snapshot : snapshots) {
     if (!snapshot.is_kept_at(cut)) continue;

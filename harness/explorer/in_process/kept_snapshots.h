@@ -1,6 +1,6 @@
 #pragma once
-// Snapshots that a run makes and drops: what each held when it had been made, and where it has to be on the disk
-// with just that. Of systems that say so (SystemDescription::keeps_snapshots).
+// Snapshots that a run makes and drops: what each held when it had been made, and where it has to
+// be on the disk with just that. Of systems that say so (SystemDescription::keeps_snapshots).
 
 #include <cstdint>
 #include <limits>
@@ -27,6 +27,7 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
 /// For each that is kept at the cut and is not what it was.
 std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& type,
                                              const model::SectorStore& store,
-                                             std::span<const KeptSnapshot> snapshots, std::uint64_t cut);
+                                             std::span<const KeptSnapshot> snapshots,
+                                             std::uint64_t cut);
 
 }  // namespace headcrash::in_process

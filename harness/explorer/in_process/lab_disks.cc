@@ -14,10 +14,12 @@ Result<void> check_lab_disk_name(std::string_view name) {
               fmt::format("there are {}", fmt::join(kLabDisks, ", ")));
 }
 
-Result<adapters::LabDisk> find_lab_disk(std::string_view name, const adapters::SystemUnderTest& system) {
+Result<adapters::LabDisk> find_lab_disk(std::string_view name,
+                                        const adapters::SystemUnderTest& system) {
   TRY(check_lab_disk_name(name));
   if (auto disk = system.lab_disk(name)) return *std::move(disk);
-  return fail("disk", fmt::format("{} has none called '{}'", system.full_name(), name), "take another one");
+  return fail("disk", fmt::format("{} has none called '{}'", system.full_name(), name),
+              "take another one");
 }
 
 }  // namespace headcrash::in_process

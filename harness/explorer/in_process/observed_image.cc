@@ -78,7 +78,8 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
     ContentRun run{.first_block = number, .blocks = 1};
     if (!hole && data != nullptr) data->push_back(static_cast<std::uint32_t>(sector));
     if (!hole)
-      run = run_of(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes), number);
+      run = run_of(content_at(sector, bytes), disk_->bytes().subspan(sector * kStampBytes, bytes),
+                   number);
     if (!object.runs.empty() && joins(object.runs.back(), run)) {
       ++object.runs.back().blocks;
     } else if (object.runs.size() < kRunsMax) {
@@ -90,7 +91,8 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
   }
 }
 
-oracle::ObservedObject Observer::describe(const adapters::ImageReader& reader, const std::string& path,
+oracle::ObservedObject Observer::describe(const adapters::ImageReader& reader,
+                                          const std::string& path,
                                           const adapters::ImageInode& inode,
                                           std::vector<std::uint32_t>* data) {
   oracle::ObservedObject object;

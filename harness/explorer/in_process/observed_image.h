@@ -1,6 +1,6 @@
 #pragma once
-// The tree of an image as the oracle wants it, read by the reader that shares no code with the mounted file
-// system (adapters::ImageReader).
+// The tree of an image as the oracle wants it, read by the reader that shares no code with the
+// mounted file system (adapters::ImageReader).
 
 #include <optional>
 #include <string>
@@ -14,18 +14,19 @@
 
 namespace headcrash::in_process {
 
-/// For the states of one run. What a sector that the run wrote holds is looked at once: stamps cost as much
-/// as everything else here together.
+/// For the states of one run. What a sector that the run wrote holds is looked at once: stamps cost
+/// as much as everything else here together.
 class Observer {
  public:
   /// Both must outlive it.
-  Observer(const adapters::FileSystemType& type, const StateDisk& disk, const oracle::Aspects& aspects = {})
+  Observer(const adapters::FileSystemType& type, const StateDisk& disk,
+           const oracle::Aspects& aspects = {})
       : type_(&type), disk_(&disk), aspects_(aspects), known_(disk.written_sectors()) {}
 
   /// Everything but the root. Errors: an image that is invalid, after a check that found nothing.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// One object. `data`, if there is one, is given the sectors of its content, which the reader does not
-  /// read.
+  /// One object. `data`, if there is one, is given the sectors of its content, which the reader
+  /// does not read.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

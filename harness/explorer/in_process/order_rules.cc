@@ -15,9 +15,10 @@ enum class Fate : std::uint8_t { free, kept, torn, lost };  // free: no write, c
 
 }  // namespace
 
-void OrderRules::issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering,
-                        std::uint64_t event) {
-  invariant(requests_.empty() || id == requests_.back().id + 1, "requests are numbered without gaps");
+void OrderRules::issued(os::RequestId id, const os::BlockRequest& request,
+                        const os::Ordering& ordering, std::uint64_t event) {
+  invariant(requests_.empty() || id == requests_.back().id + 1,
+            "requests are numbered without gaps");
   Issued one{.id = id,
              .lba = request.lba,
              .sectors = request.sectors,
@@ -36,7 +37,8 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // Everything is there: some order gets there. Nothing that is unflushed is there: as it was at the cut.
+  // Everything is there: some order gets there. Nothing that is unflushed is there: as it was at
+  // the cut.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);
@@ -51,8 +53,9 @@ bool OrderRules::allow(const states::CrashState& state) const {
     for (const os::RequestId before : one.after)
       if (const auto known = renumbered.find(before); known != renumbered.end())
         after.push_back(known->second);
-    const auto id = order.add(one.kind, one.lba, one.sectors,
-                              {.flagged = one.flagged, .after = after, .barrier = one.barrier}, changes);
+    const auto id =
+        order.add(one.kind, one.lba, one.sectors,
+                  {.flagged = one.flagged, .after = after, .barrier = one.barrier}, changes);
     renumbered.emplace(one.id, id);
     Fate fate = Fate::free;
     if (one.kind == Kind::write) {

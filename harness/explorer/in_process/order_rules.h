@@ -1,9 +1,10 @@
 #pragma once
 // Which crash states a driver's queue allows.
 //
-// A disk completes one request after the other, in an order that the driver chooses within its rules
-// (fs-adapters/substrate/os/disk_order.h). The run has seen one such order; every other one could have been. A subset
-// of the writes under way at a cut is possible if the rules let exactly these go one by one:
+// A disk completes one request after the other, in an order that the driver chooses within its
+// rules (fs-adapters/substrate/os/disk_order.h). The run has seen one such order; every other one
+// could have been. A subset of the writes under way at a cut is possible if the rules let exactly
+// these go one by one:
 //
 //   issued and not complete at the cut: 4F 5 6F 7      F flagged, meaning Part
 //   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...      may be there without the others

@@ -6,7 +6,8 @@
 
 namespace headcrash::in_process {
 
-void QueueRecorder::issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) {
+void QueueRecorder::issued(os::RequestId id, const os::BlockRequest& request,
+                           const os::Ordering& ordering) {
   rules_.issued(id, request, ordering, events());
   ++under_way_;
   if (request.op != model::Op::write) return;
@@ -50,13 +51,14 @@ void QueueRecorder::write_to(record::RecordingWriter& writer) const {
   for (const Event& event : events_) {
     switch (event.kind) {
       case Event::Kind::submit:
-        writer.submitted(0, event.at,
-                         {.id = event.id,
-                          .op = model::Op::write,
-                          .fua = true,
-                          .lba = event.lba,
-                          .sectors = static_cast<std::uint32_t>(event.data.size() / model::kSectorBytes),
-                          .data = event.data});
+        writer.submitted(
+            0, event.at,
+            {.id = event.id,
+             .op = model::Op::write,
+             .fua = true,
+             .lba = event.lba,
+             .sectors = static_cast<std::uint32_t>(event.data.size() / model::kSectorBytes),
+             .data = event.data});
         break;
       case Event::Kind::ack:
         writer.acknowledged(0, {.id = event.id,

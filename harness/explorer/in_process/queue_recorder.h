@@ -1,15 +1,16 @@
 #pragma once
 // What the driver's queue is asked and answers, as a recording and as rules (order_rules.h).
 //
-// A write that fails is recorded as one of what it left: its bytes become those that the medium has in its
-// place when it is complete, and from then on they are durable. States before that have the write as any
-// other that is under way, and what it may have put there by then is what it left.
+// A write that fails is recorded as one of what it left: its bytes become those that the medium has
+// in its place when it is complete, and from then on they are durable. States before that have the
+// write as any other that is under way, and what it may have put there by then is what it left.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
 //   recorded   SUBMIT 7: write lba 100, 4 sectors  N N o o ... ACK 7
 //
-// What it leaves is not known when it is issued, so that events are kept in memory until the run has ended.
+// What it leaves is not known when it is issued, so that events are kept in memory until the run
+// has ended.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +31,8 @@ class QueueRecorder final : public os::DiskTracer {
   QueueRecorder(os::Executor& executor, OrderRules& rules, const StateDisk& medium)
       : executor_(executor), rules_(rules), medium_(medium) {}
 
-  void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering) override;
+  void issued(os::RequestId id, const os::BlockRequest& request,
+              const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
   void mark(std::string text);
   /// Wakes whoever waits for the next answer of the disk.

@@ -1,9 +1,9 @@
-// Everything the operation language can say, drawn from seeds, under schemes that keep their rules: no
-// operation fails, all crash states are what they may be, and what is there after the last sync is what a
-// file system without a flaw would show (the oracle then permits nothing else). By default each scheme has a
-// seed; disk, order, size of the cache, and one or three users are drawn from it. HEADCRASH_HISTORIES=600 in
-// the environment: their number. HEADCRASH_HISTORIES_FROM: the first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of
-// that type only, which a seed is then one of.
+// Everything the operation language can say, drawn from seeds, under schemes that keep their rules:
+// no operation fails, all crash states are what they may be, and what is there after the last sync
+// is what a file system without a flaw would show (the oracle then permits nothing else). By
+// default each scheme has a seed; disk, order, size of the cache, and one or three users are drawn
+// from it. HEADCRASH_HISTORIES=600 in the environment: their number. HEADCRASH_HISTORIES_FROM: the
+// first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of that type only, which a seed is then one of.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,25 +38,27 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one scheme only.
-void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& system, std::uint64_t seed,
-                           const std::filesystem::path& recording) {
+/// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one
+/// scheme only.
+void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& system,
+                           std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);
   std::string disk(kLabDisks.at(draw() % kLabDisks.size()));
   if (!system.lab_disk(disk)) disk = kPlainDisk;
   const std::uint64_t order = draw() % 8;
   const bool small_cache = draw() % 2 == 0, users = draw() % 4 == 0;
-  SCOPED_TRACE(
-      fmt::format("HEADCRASH_HISTORIES_TYPE={} HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})",
-                  only_type(), seed, system.full_name(), disk));
+  SCOPED_TRACE(fmt::format(
+      "HEADCRASH_HISTORIES_TYPE={} HEADCRASH_HISTORIES_FROM={} HEADCRASH_HISTORIES=1 ({}, {})",
+      only_type(), seed, system.full_name(), disk));
   const auto bench = benches.get(disk, system);
   ASSERT_TRUE(bench) << bench.error().message();
   const std::uint32_t largest = disk == kPlainDisk ? 32 : 12;
-  const auto operations = workload::random_operations({.seed = seed,
-                                                       .rounds = 80,
-                                                       .largest_blocks = largest,
-                                                       .threads = static_cast<std::uint8_t>(users ? 3 : 1),
-                                                       .longest_target = 400});
+  const auto operations =
+      workload::random_operations({.seed = seed,
+                                   .rounds = 80,
+                                   .largest_blocks = largest,
+                                   .threads = static_cast<std::uint8_t>(users ? 3 : 1),
+                                   .longest_target = 400});
   const auto result = (*bench)->bench.explore(
       system, operations,
       {.budget = kStates,
@@ -69,7 +71,8 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
   for (const ExploredState& failure : result->failures)
     ADD_FAILURE() << failure.state << " " << oracle::name(failure.outcome.judgement.verdict) << ": "
                   << failure.outcome.judgement.summary << "; the last operation that was reported: "
-                  << (failure.outcome.persisted ? fmt::to_string(*failure.outcome.persisted) : "none");
+                  << (failure.outcome.persisted ? fmt::to_string(*failure.outcome.persisted)
+                                                : "none");
 }
 
 TEST(RandomHistories, ComeOutAsTheyMust) {
@@ -80,7 +83,8 @@ TEST(RandomHistories, ComeOutAsTheyMust) {
   const std::uint64_t first = number_from_environment("HEADCRASH_HISTORIES_FROM", 1);
   const std::uint64_t end = first + number_from_environment("HEADCRASH_HISTORIES", systems.size());
   for (std::uint64_t seed = first; seed < end; ++seed) {
-    expect_without_a_flaw(benches, *systems.at(seed % systems.size()), seed, folder.path() / "run.hcrec");
+    expect_without_a_flaw(benches, *systems.at(seed % systems.size()), seed,
+                          folder.path() / "run.hcrec");
     if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;  // of a long run
   }
 }

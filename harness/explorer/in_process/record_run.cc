@@ -26,15 +26,16 @@ constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
 /// Of shuffled runs: on a slow disk much is queued when something is chosen.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
-/// A sweep goes round in a minute, and under soft updates a removal takes five of them: name, count, inode,
-/// maps, and the summary's.
+/// A sweep goes round in a minute, and under soft updates a removal takes five of them: name,
+/// count, inode, maps, and the summary's.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
 constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // of a run
 
-/// So slow that a slice ends after a few steps: several users then meet in the middle of their operations.
+/// So slow that a slice ends after a few steps: several users then meet in the middle of their
+/// operations.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
   return {{.system_call = kStep,
@@ -65,8 +66,8 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
 /// Does nothing but wait for the disk: after an error it may be tried again.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
-  return operation.kind == fsync || operation.kind == fdatasync || operation.kind == fsync_directory ||
-         operation.kind == sync || operation.kind == syncfs;
+  return operation.kind == fsync || operation.kind == fdatasync ||
+         operation.kind == fsync_directory || operation.kind == sync || operation.kind == syncfs;
 }
 
 class Run {
@@ -78,15 +79,17 @@ class Run {
         operations_(operations),
         options_(options),
         random_(options.seed),
-        machine_(store, {.latency_ns = options.order == 0 ? kDiskLatency
-                                                          : kLatencies[options.order % kLatencies.size()],
-                         .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-                                    .queue = in_order(under_test.description().queue, options.order),
-                                    .cache = {.bytes = options.cache_bytes,
-                                              .block_copy = under_test.description().block_copy,
-                                              .lock_data = true},
-                                    .syncer = under_test.description().syncer.value_or(os::SyncerOptions{})},
-                         .second_sectors = store.second_sectors()}),
+        machine_(
+            store,
+            {.latency_ns =
+                 options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
+             .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
+                        .queue = in_order(under_test.description().queue, options.order),
+                        .cache = {.bytes = options.cache_bytes,
+                                  .block_copy = under_test.description().block_copy,
+                                  .lock_data = true},
+                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{})},
+             .second_sectors = store.second_sectors()}),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
@@ -180,7 +183,9 @@ class Run {
     const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
     if (!tree && !recorded_.failure)
       recorded_.failure = "snapshot " + name + " has been made: " + tree.error().message();
-    if (tree) recorded_.snapshots.push_back({.name = name, .tree = *tree, .from_event = recorder_.events()});
+    if (tree)
+      recorded_.snapshots.push_back(
+          {.name = name, .tree = *tree, .from_event = recorder_.events()});
   }
 
   void drop_snapshot(const std::string& name) {
@@ -191,8 +196,8 @@ class Run {
     if (!dropped && dropped.error().value == EBUSY) return;  // within a transaction: it stays
     kept->to_event = begun;
     if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
-      recorded_.failure =
-          fmt::format("snapshot {} cannot be dropped: {}", name, std::strerror(dropped.error().value));
+      recorded_.failure = fmt::format("snapshot {} cannot be dropped: {}", name,
+                                      std::strerror(dropped.error().value));
   }
 
   /// One user's part of the list.
@@ -245,7 +250,8 @@ class Run {
     changed_.wake_all();
   }
 
-  /// And until the disk has done what it was asked for by then: no promise about age leaves that out.
+  /// And until the disk has done what it was asked for by then: no promise about age leaves that
+  /// out.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -256,7 +262,8 @@ class Run {
     const workload::Operation& operation = operations_[number];
     const std::string what = fmt::format("operation {} ({})", number, workload::format(operation));
     const bool faulty = error == EIO && !recorder_.failed_at().empty();
-    const auto outcome = workload::outcome_of(operation, {.error = error, .skipped_before = skipped_});
+    const auto outcome =
+        workload::outcome_of(operation, {.error = error, .skipped_before = skipped_});
     if (faulty && only_persists(operation)) {
       ++recorded_.met.failed_syncs;
       recorded_.failed_operations.push_back({number, workload::Outcome::skipped});
@@ -308,7 +315,8 @@ class Run {
   }
 
   void pause() {
-    if (options_.pause_ns_max == 0 || options_.order % 4 == 3 || random_.below(kPauseOneIn) != 0) return;
+    if (options_.pause_ns_max == 0 || options_.order % 4 == 3 || random_.below(kPauseOneIn) != 0)
+      return;
     const auto pause = random_.below(static_cast<std::uint64_t>(options_.pause_ns_max));
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
   }
@@ -340,19 +348,21 @@ class Run {
 
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const adapters::SystemUnderTest& system,
-                               std::span<const workload::Operation> operations, const RunOptions& options,
-                               const std::filesystem::path& recording) {
+                               std::span<const workload::Operation> operations,
+                               const RunOptions& options, const std::filesystem::path& recording) {
   std::error_code error;
   std::filesystem::remove(recording, error);
-  const auto base = std::filesystem::relative(formatted.recording, base::folder_of(recording), error);
+  const auto base =
+      std::filesystem::relative(formatted.recording, base::folder_of(recording), error);
   TRY(auto writer,
       record::RecordingWriter::create(
-          recording, {.seed = options.seed,
-                      .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
-                      .media = false,
-                      .base = record::RecordingHeader::Base{
-                          base.string(), formatted.state,
-                          formatted.history->fingerprint(formatted.history->events())}}));
+          recording,
+          {.seed = options.seed,
+           .devices = {{.name = "hd0", .profile = "memory", .sectors = formatted.sectors()}},
+           .media = false,
+           .base = record::RecordingHeader::Base{
+               base.string(), formatted.state,
+               formatted.history->fingerprint(formatted.history->events())}}));
   disk.show_base();
   auto run = Run(disk, system, operations, options).run(*writer);
   if (!run) return run;

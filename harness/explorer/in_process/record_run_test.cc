@@ -48,7 +48,8 @@ class RecordedRuns : public testing::Test {
 };
 
 TEST_F(RecordedRuns, AnOrderIsAFunctionOfItsSeed) {
-  const auto operations = parsed("mkdir a\nmkdir b\ncreate a/f\nwrite a/f 0 8192 1 1\ncreate b/g\nsync\n");
+  const auto operations =
+      parsed("mkdir a\nmkdir b\ncreate a/f\nwrite a/f 0 8192 1 1\ncreate b/g\nsync\n");
   std::set<std::vector<model::RequestId>> different;
   for (const std::uint64_t order : {0, 1, 2, 3, 1}) {
     record("no-order", operations, {.pause_ns_max = 0, .order = order});
@@ -74,7 +75,8 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreToldInTheOrderOfTheList) {
       last = *operation;
       ++told;
     }
-    for (const workload::Operation& one : operations) points += workload::is_persistence_point(one) ? 1 : 0;
+    for (const workload::Operation& one : operations)
+      points += workload::is_persistence_point(one) ? 1 : 0;
     for (const workload::FailedOperation& failed : run.failed_operations)
       points -= workload::is_persistence_point(operations[failed.operation]) ? 1 : 0;
     EXPECT_EQ(told, points);
@@ -90,28 +92,32 @@ TEST_F(RecordedRuns, ANearlyFullDiskHasNoRoomUntilSomethingGoes) {
     const RecordedRun run = record("conventional", operations, {.seed = number});
     std::size_t while_filling = 0;
     for (const workload::FailedOperation& failed : run.failed_operations)
-      while_filling += failed.operation < filled && failed.outcome == workload::Outcome::partial ? 1 : 0;
+      while_filling +=
+          failed.operation < filled && failed.outcome == workload::Outcome::partial ? 1 : 0;
     EXPECT_GT(while_filling, 0U) << number;
   }
 }
 
 TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndButNotWhileAFileWithoutANameIsOpen) {
-  EXPECT_EQ(record("conventional", parsed("create a\nsync\ncreate b\nfsync b\n"), {}).settled.size(), 2U);
-  EXPECT_EQ(record("conventional", parsed("create a\nopen a %f\nunlink a\nsync\nclose %f\nsync\n"), {})
-                .settled.size(),
-            2U);
+  EXPECT_EQ(
+      record("conventional", parsed("create a\nsync\ncreate b\nfsync b\n"), {}).settled.size(), 2U);
+  EXPECT_EQ(
+      record("conventional", parsed("create a\nopen a %f\nunlink a\nsync\nclose %f\nsync\n"), {})
+          .settled.size(),
+      2U);
 }
 
 TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto bench = benches_.get("tiny", **scheme);
-  const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nrmdir d\nsync\n");
+  const auto operations =
+      parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nrmdir d\nsync\n");
   const auto result = (*bench)->bench.explore(**scheme, operations, {}, recording_);
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
-  // A state that has leaked blocks is fine during the run, and would not be fine at a cut at which it
-  // settled.
+  // A state that has leaked blocks is fine during the run, and would not be fine at a cut at which
+  // it settled.
   EXPECT_GT(result->found.size(), 0U);
 }
 
@@ -124,7 +130,8 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
   StateDisk disk((*benches_.get("tiny", **scheme))->formatted.bytes);
   ASSERT_TRUE(disk.begin_run(*run));
   const auto fsck = (*scheme)->type().checker();
-  auto checker = StateChecker::create(**scheme, disk, *fsck, operations, recorded.failed_operations);
+  auto checker =
+      StateChecker::create(**scheme, disk, *fsck, operations, recorded.failed_operations);
   ASSERT_TRUE(checker);
   const PersistencePoints points(**run);
   StepTimes times{};
@@ -139,7 +146,8 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
     disk.show(state);
     const StateOutcome miscounted = checker->check(facts, Way::plain, times);
     EXPECT_FALSE(keeps_rules(miscounted));
-    EXPECT_NE(miscounted.judgement.summary.find("the mounted file system counts"), std::string::npos);
+    EXPECT_NE(miscounted.judgement.summary.find("the mounted file system counts"),
+              std::string::npos);
   }
 }
 
@@ -181,14 +189,16 @@ TEST_F(RecordedRuns, AForbiddenFindingBehindThousandsIsSeen) {
   ASSERT_TRUE(disk.begin_run(*run));
   const auto fsck = (*scheme)->type().checker();
   VerboseChecker verbose(*fsck);
-  auto checker = StateChecker::create(**scheme, disk, verbose, operations, recorded.failed_operations);
+  auto checker =
+      StateChecker::create(**scheme, disk, verbose, operations, recorded.failed_operations);
   ASSERT_TRUE(checker);
   const PersistencePoints points(**run);
   const states::CrashState state{.event = recorded.settled.begin()->first};
   disk.show(state);
   StepTimes times{};
   const StateOutcome outcome = checker->check(facts_of(recorded, points, state), Way::plain, times);
-  EXPECT_EQ(outcome.judgement.verdict, oracle::Verdict::repaired_by_fsck) << outcome.judgement.summary;
+  EXPECT_EQ(outcome.judgement.verdict, oracle::Verdict::repaired_by_fsck)
+      << outcome.judgement.summary;
 }
 
 }  // namespace

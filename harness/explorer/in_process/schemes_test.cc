@@ -1,4 +1,5 @@
-// Each scheme on a few workloads, all states; the controls are caught. HEADCRASH_SCHEME_WORKLOADS=12 in the
+// Each scheme on a few workloads, all states; the controls are caught.
+// HEADCRASH_SCHEME_WORKLOADS=12 in the
 // environment: more of them; HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4: that one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -53,7 +54,8 @@ std::vector<Tried> sample_for(const adapters::SystemUnderTest& system) {
   if (const char* const only = std::getenv("HEADCRASH_SCHEME_WORKLOAD")) return {tried(only)};
   if (!system.description().shown_by.empty()) return {tried(system.description().shown_by)};
   std::vector<Tried> sample;
-  for (const std::uint64_t number : workload::sample_numbers(workload::Ace(2).count(), workloads(), 5))
+  for (const std::uint64_t number :
+       workload::sample_numbers(workload::Ace(2).count(), workloads(), 5))
     sample.push_back({.workload = fmt::format("ace-seq2/{}", number)});
   return sample;
 }
@@ -76,9 +78,9 @@ Sum explore_sample(const adapters::SystemUnderTest& system) {
       return sum;
     }
     Bench bench(*formatted);
-    const auto result =
-        bench.explore(system, *operations, {.budget = 5000, .run = {.order = one.order}, .verify_one_in = 4},
-                      folder.path() / "run.hcrec");
+    const auto result = bench.explore(
+        system, *operations, {.budget = 5000, .run = {.order = one.order}, .verify_one_in = 4},
+        folder.path() / "run.hcrec");
     if (!result) {
       ADD_FAILURE() << what << ": " << result.error().message();
       return sum;

@@ -38,8 +38,8 @@ Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t coun
   const std::uint64_t sector = address & os::kSectorMask;
   const std::uint64_t end = device == 0 ? sectors() : device == 1 ? second_sectors() : 0;
   if (sector <= end && count <= end - sector) return sector_of(address);
-  return fail("state", fmt::format("sectors {} to {} are beyond the end of device {}", sector, sector + count,
-                                   device));
+  return fail("state", fmt::format("sectors {} to {} are beyond the end of device {}", sector,
+                                   sector + count, device));
 }
 
 Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const {
@@ -49,7 +49,8 @@ Result<void> StateDisk::read(std::uint64_t lba, std::span<std::byte> into) const
 }
 
 void StateDisk::changed(std::uint64_t lba, std::uint64_t count) {
-  digest_sectors(lba, bytes().subspan(lba * kSectorBytes, count * kSectorBytes), digests_.data() + lba);
+  digest_sectors(lba, bytes().subspan(lba * kSectorBytes, count * kSectorBytes),
+                 digests_.data() + lba);
   for (std::uint64_t sector = lba; sector < lba + count; ++sector) {
     if (source_[sector] == kChanged) continue;
     source_[sector] = kChanged;
@@ -106,14 +107,17 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   payloads_.resize(bytes);
   payload_digests_.resize(bytes / kSectorBytes);
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    invariant(writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
-              "the lab's recordings consist of writes inside the disk");
+    invariant(
+        writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
+        "the lab's recordings consist of writes inside the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     TRY(run_->read_payload(writes[i], 0, into));
     digest_sectors(writes[i].lba, into, payload_digests_.data() + payload_at_[i] / kSectorBytes);
-    for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors; ++sector) {
-      if (std::exchange(wanted_[sector], 1U) == kBase) touched_.push_back(static_cast<std::uint32_t>(sector));
+    for (std::uint64_t sector = writes[i].lba; sector < writes[i].lba + writes[i].sectors;
+         ++sector) {
+      if (std::exchange(wanted_[sector], 1U) == kBase)
+        touched_.push_back(static_cast<std::uint32_t>(sector));
     }
   }
   for (const std::uint32_t sector : touched_) wanted_[sector] = kBase;

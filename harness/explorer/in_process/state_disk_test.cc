@@ -54,14 +54,16 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
   ASSERT_TRUE(formatted) << formatted.error().message();
   StateDisk disk(formatted->bytes);
   const auto operations = workload::Ace(2).workload(4711);
-  const auto recorded = record_run(*formatted, disk, **scheme, operations, {}, folder.path() / "run.hcrec");
+  const auto recorded =
+      record_run(*formatted, disk, **scheme, operations, {}, folder.path() / "run.hcrec");
   ASSERT_TRUE(recorded) << recorded.error().message();
   const auto run = states::RunHistory::load(recorded->recording);
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_TRUE(disk.begin_run(*run));
   auto explorer = states::StateEnumerator::create(
-      *run, {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
-             .budget = 24});
+      *run,
+      {.strategies = {states::Strategy::prefix, states::Strategy::reorder, states::Strategy::torn},
+       .budget = 24});
   ASSERT_TRUE(explorer) << explorer.error().message();
   std::vector<std::byte> expected(formatted->bytes.size());
   int states = 0;
@@ -76,8 +78,8 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
     ASSERT_TRUE(model::bench::same_bytes(disk.bytes(), expected)) << (*found)->name;
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
     // What a repair does is undone by the next state.
-    ASSERT_TRUE(
-        disk.write(static_cast<std::uint64_t>(states) * 7, std::vector<std::byte>(4096, std::byte{1})));
+    ASSERT_TRUE(disk.write(static_cast<std::uint64_t>(states) * 7,
+                           std::vector<std::byte>(4096, std::byte{1})));
     ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
   }

@@ -31,7 +31,8 @@ std::uint64_t TreeCache::digest_of(const std::vector<std::uint32_t>& sectors) co
   return sum;
 }
 
-TreeCache::Sources TreeCache::made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const {
+TreeCache::Sources TreeCache::made_of(std::uint64_t place,
+                                      std::vector<std::uint32_t> sectors) const {
   std::sort(sectors.begin(), sectors.end());
   sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());
   Sources sources{.place = place, .sectors = std::move(sectors)};
@@ -51,7 +52,9 @@ Result<void> TreeCache::read_names(const adapters::ImageReader& reader, std::uin
   for (adapters::ImageName& entry : entries) {
     const std::size_t end = std::min(before.size(), from + kLookAhead);
     std::size_t at = from;
-    while (at < end && (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name)) ++at;
+    while (at < end &&
+           (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name))
+      ++at;
     if (at < end) {
       directory.names.push_back(std::move(before[at]));
       from = at + 1;
@@ -86,7 +89,8 @@ Result<void> TreeCache::visit(const adapters::ImageReader& reader, std::uint64_t
   if (!directory.known || !unchanged(reader, number, directory.sources))
     TRY(read_names(reader, number, directory));
   for (KeptName& name : directory.names) {
-    if (!name.known || !unchanged(reader, name.entry.inode, name.sources)) TRY(read_object(reader, name));
+    if (!name.known || !unchanged(reader, name.entry.inode, name.sources))
+      TRY(read_object(reader, name));
     if (tree_.size() >= kNamesMax) return fail("state", "its tree has too many names", "run fsck");
     name.seen.object = &name.object;
     tree_.push_back(name.seen);

@@ -1,15 +1,18 @@
 #pragma once
 // The tree of one state after the other, of which only what has changed is reread.
 //
-// Whatever was made of sectors (a directory's names, an object with its content) is kept together with these
-// sectors and a digest of what they held; while they hold the same, it is what another reading would give.
+// Whatever was made of sectors (a directory's names, an object with its content) is kept together
+// with these sectors and a digest of what they held; while they hold the same, it is what another
+// reading would give.
 //
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
-// Where an inode is looked up in a map, its place belongs to what it is made of (ImageReader::place_of).
+// Where an inode is looked up in a map, its place belongs to what it is made of
+// (ImageReader::place_of).
 //
-// The reading itself is the observer's (observed_image.h), through a store that notes what it is asked for.
+// The reading itself is the observer's (observed_image.h), through a store that notes what it is
+// asked for.
 
 #include <cstdint>
 #include <span>
@@ -72,11 +75,13 @@ class TreeCache {
   };
 
   std::uint64_t digest_of(const std::vector<std::uint32_t>& sectors) const;
-  bool unchanged(const adapters::ImageReader& reader, std::uint64_t inode, const Sources& sources) const {
+  bool unchanged(const adapters::ImageReader& reader, std::uint64_t inode,
+                 const Sources& sources) const {
     return reader.place_of(inode) == sources.place && digest_of(sources.sectors) == sources.digest;
   }
   Sources made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const;
-  Result<void> visit(const adapters::ImageReader& reader, std::uint64_t number, KeptDirectory& directory);
+  Result<void> visit(const adapters::ImageReader& reader, std::uint64_t number,
+                     KeptDirectory& directory);
   Result<void> read_names(const adapters::ImageReader& reader, std::uint64_t number,
                           KeptDirectory& directory);
   Result<void> read_object(const adapters::ImageReader& reader, KeptName& name);

@@ -57,18 +57,20 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// In the same way; and what went unseen by the check before must do so still, or it is another, milder
-  /// failure.
+  /// In the same way; and what went unseen by the check before must do so still, or it is another,
+  /// milder failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
   }
   bool out_of_time(steady_clock::time_point deadline) const {
-    return steady_clock::now() > deadline || (options_.interrupted != nullptr && *options_.interrupted);
+    return steady_clock::now() > deadline ||
+           (options_.interrupted != nullptr && *options_.interrupted);
   }
   std::string replay_command(const CrashState& state) const {
     const std::string of = failure_.outcome.recovery_of;
-    return fmt::format("{} --state {}{}", options_.replay, of.empty() ? "" : of + "/", states::format(state));
+    return fmt::format("{} --state {}{}", options_.replay, of.empty() ? "" : of + "/",
+                       states::format(state));
   }
 
   StageGuest& guest_;
@@ -99,7 +101,8 @@ Result<void> FailureReporter::load() {
   here_.workload.recording = outcome.recording;
   TRY(auto recovery, states::RunHistory::load(outcome.recording));
   here_.run = std::move(recovery);
-  const StateOutcome before{.state = outcome.recovery_of, .persisted_operation = outcome.persisted_operation};
+  const StateOutcome before{.state = outcome.recovery_of,
+                            .persisted_operation = outcome.persisted_operation};
   here_.checker = here_.checker->for_recovery(before, here_.run);
   return {};
 }
@@ -118,25 +121,27 @@ Result<void> FailureReporter::make_writes_of_physical() {
 void FailureReporter::minimise_lost_writes(Failing& failing) {
   if (failing.state.base != CrashState::Base::writes || options_.state_checks == 0) return;
   const auto half = steady_clock::now() + (deadline_ - steady_clock::now()) / 2;
-  const MinimisedState small =
-      minimise_state(failing.state, unflushed_requests(*failing.run, failing.state),
-                     [&](const CrashState& state) {
-                       StateOutcome outcome = failing.checker->check(guest_, state, {});
-                       if (!same(outcome)) return false;
-                       failing.outcome = std::move(outcome);
-                       return true;
-                     },
-                     {.checks = options_.state_checks, .out_of_time = [&] { return out_of_time(half); }});
+  const MinimisedState small = minimise_state(
+      failing.state, unflushed_requests(*failing.run, failing.state),
+      [&](const CrashState& state) {
+        StateOutcome outcome = failing.checker->check(guest_, state, {});
+        if (!same(outcome)) return false;
+        failing.outcome = std::move(outcome);
+        return true;
+      },
+      {.checks = options_.state_checks, .out_of_time = [&] { return out_of_time(half); }});
   failing.state = small.state;
-  notes_.push_back(fmt::format("Lost or torn writes minimised from {} to {} ({}; states checked: {}).",
-                               small.lost_before, small.lost, small.minimal ? "minimal" : "the time was over",
-                               small.checks));
+  notes_.push_back(fmt::format(
+      "Lost or torn writes minimised from {} to {} ({}; states checked: {}).", small.lost_before,
+      small.lost, small.minimal ? "minimal" : "the time was over", small.checks));
 }
 
-/// Records the operations and looks for a state that fails in the same way, where the failure was found.
+/// Records the operations and looks for a state that fails in the same way, where the failure was
+/// found.
 bool FailureReporter::fails_too(const std::vector<workload::Operation>& operations) {
   const fs::path recording =
-      options_.recordings / fmt::format("smaller-{:016x}-{}.hcrec", failure_.outcome.digest, ++recorded_);
+      options_.recordings /
+      fmt::format("smaller-{:016x}-{}.hcrec", failure_.outcome.digest, ++recorded_);
   std::error_code ignored;
   const auto discard = [&](const fs::path& path) {
     fs::remove(path, ignored);
@@ -181,18 +186,22 @@ void FailureReporter::minimise_operations() {
       !failure_.outcome.recovery_of.empty())
     return;
   // What comes after the next persistence point cannot have begun.
-  std::size_t end = failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
-  while (end < workload_.operations.size() && !workload::is_persistence_point(workload_.operations[end]))
+  std::size_t end =
+      failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
+  while (end < workload_.operations.size() &&
+         !workload::is_persistence_point(workload_.operations[end]))
     ++end;
   end = std::min(end + 1, workload_.operations.size());
   const std::vector<workload::Operation> begun(
-      workload_.operations.begin(), workload_.operations.begin() + static_cast<std::ptrdiff_t>(end));
+      workload_.operations.begin(),
+      workload_.operations.begin() + static_cast<std::ptrdiff_t>(end));
   const MinimisedWorkload small = minimise_workload(
       begun, [&](const auto& operations) { return fails_too(operations); },
       {.checks = options_.workload_checks, .out_of_time = [&] { return out_of_time(deadline_); }});
   if (!smaller_) {
-    notes_.push_back(fmt::format("No shorter workload failed in the same way ({}; workloads recorded: {}).",
-                                 small.minimal ? "all were tried" : "the time was over", small.checks));
+    notes_.push_back(
+        fmt::format("No shorter workload failed in the same way ({}; workloads recorded: {}).",
+                    small.minimal ? "all were tried" : "the time was over", small.checks));
     return;
   }
   notes_.push_back(fmt::format("Operations minimised from {} to {} ({}; workloads recorded: {}).",
@@ -219,7 +228,8 @@ Result<FailureReport> FailureReporter::run() {
     if (here_.state == original.state) {
       notes_.push_back("Reproduced on a fresh guest, with all of recovery in the guest.");
     } else if (confirm(here_)) {
-      notes_.push_back("Reproduced as described on a fresh guest, with all of recovery in the guest.");
+      notes_.push_back(
+          "Reproduced as described on a fresh guest, with all of recovery in the guest.");
     } else {
       here_ = original;
       notes_.push_back(
@@ -241,20 +251,22 @@ Result<FailureReport> FailureReporter::run() {
 
   const double minimise_ms = minimising.ms();
   Failing& told = smaller_ ? *smaller_ : here_;
-  FailureReport report{.confirmed = failure_.confirmed,
-                       .disagreement = failure_.disagreement,
-                       .tier = std::string(oracle::name(kind_.tier.value_or(oracle::Tier::integrity))),
-                       .minimised_state = states::format(here_.state),
-                       .replay = replay_command(here_.state),
-                       .minimise_ms = minimise_ms};
+  FailureReport report{
+      .confirmed = failure_.confirmed,
+      .disagreement = failure_.disagreement,
+      .tier = std::string(oracle::name(kind_.tier.value_or(oracle::Tier::integrity))),
+      .minimised_state = states::format(here_.state),
+      .replay = replay_command(here_.state),
+      .minimise_ms = minimise_ms};
   for (const workload::Operation& operation : told.workload.operations)
     report.operations += workload::format(operation) + "\n";
   std::vector<std::string> commands{report.replay};
   if (smaller_) {
     report.recording = smaller_->workload.recording;
     report.recording_state = states::format(smaller_->state);
-    commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}", as_typed(*report.recording),
-                                   filesystem_.name, guest_.machine().as_options(), report.recording_state));
+    commands.push_back(fmt::format("headcrash replay {} --fs {}{} --state {}",
+                                   as_typed(*report.recording), filesystem_.name,
+                                   guest_.machine().as_options(), report.recording_state));
   }
   TRY(auto account, failure_text({.filesystem = &filesystem_,
                                   .workload = &told.workload,
@@ -271,8 +283,8 @@ Result<FailureReport> FailureReporter::run() {
 
 }  // namespace
 
-Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem, const RecordedWorkload& workload,
-                               const DiskOptions& options) {
+Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
+                               const RecordedWorkload& workload, const DiskOptions& options) {
   TRY(const auto reader, record::RecordingReader::open(workload.recording));
   if (!reader.header().base) return Recorder();
   const FormattedDisk disk{workload.recording.parent_path() / reader.header().base->recording,
@@ -288,14 +300,16 @@ std::vector<std::size_t> first_of_each_kind(const std::vector<ConfirmedFailure>&
   std::set<std::string> seen;
   for (std::size_t i = 0; i < failures.size(); ++i) {
     const StateOutcome& outcome = failures[i].outcome;
-    if (failures[i].confirmed && seen.insert(format(kind_of(outcome.judgement, outcome.findings))).second)
+    if (failures[i].confirmed &&
+        seen.insert(format(kind_of(outcome.judgement, outcome.findings))).second)
       firsts.push_back(i);
   }
   return firsts;
 }
 
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
-                                     const RecordedWorkload& workload, const ConfirmedFailure& failure,
+                                     const RecordedWorkload& workload,
+                                     const ConfirmedFailure& failure,
                                      const ReportOptions& options) {
   return FailureReporter(guest, filesystem, workload, failure, options).run();
 }

@@ -108,7 +108,8 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
 }
 
 /// Names are bounded: what is listed is whichever are fewer, the lost or the kept.
-states::CrashState with_missing(const states::CrashState& like, std::span<const model::RequestId> unflushed,
+states::CrashState with_missing(const states::CrashState& like,
+                                std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {
   states::CrashState state = like;
   state.torn.clear();
@@ -135,10 +136,12 @@ states::CrashState with_missing(const states::CrashState& like, std::span<const 
 
 bool stronger(oracle::Tier one, oracle::Tier other) {
   constexpr std::array<int, 4> kStrength{2, 1, 0, 3};  // posix, documented, de-facto, integrity
-  return kStrength.at(static_cast<std::size_t>(one)) > kStrength.at(static_cast<std::size_t>(other));
+  return kStrength.at(static_cast<std::size_t>(one)) >
+         kStrength.at(static_cast<std::size_t>(other));
 }
 
-FailureKind kind_of(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings) {
+FailureKind kind_of(const oracle::Judgement& judgement,
+                    const std::vector<oracle::Finding>& findings) {
   FailureKind kind{.verdict = judgement.verdict};
   for (const oracle::Finding& finding : findings) {
     if (finding.kind != kind.verdict) continue;
@@ -160,7 +163,8 @@ std::string format(const FailureKind& kind) {
   return kind.tier ? fmt::format("{} ({})", verdict, oracle::name(*kind.tier)) : verdict;
 }
 
-MinimisedState minimise_state(const states::CrashState& failing, std::span<const model::RequestId> unflushed,
+MinimisedState minimise_state(const states::CrashState& failing,
+                              std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits) {
   if (failing.base != states::CrashState::Base::writes) return {.state = failing};
   const std::vector<MissingWrite> all = missing_in(failing, unflushed);
@@ -169,9 +173,10 @@ MinimisedState minimise_state(const states::CrashState& failing, std::span<const
     for (const std::size_t i : chosen) missing.push_back(all[i]);
     return with_missing(failing, unflushed, missing);
   };
-  DeltaDebugging search({.usable = [](const Chosen& chosen) { return chosen; },
-                         .still_fails = [&](const Chosen& chosen) { return still_fails(state_of(chosen)); }},
-                        limits);
+  DeltaDebugging search(
+      {.usable = [](const Chosen& chosen) { return chosen; },
+       .still_fails = [&](const Chosen& chosen) { return still_fails(state_of(chosen)); }},
+      limits);
   const Chosen fewest = search.run(all.size());
   return {.state = fewest.size() == all.size() ? failing : state_of(fewest),
           .lost_before = all.size(),
@@ -181,7 +186,8 @@ MinimisedState minimise_state(const states::CrashState& failing, std::span<const
 }
 
 MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
-                                    const WorkloadExaminer& still_fails, const MinimiseLimits& limits) {
+                                    const WorkloadExaminer& still_fails,
+                                    const MinimiseLimits& limits) {
   MinimisedWorkload result{.operations = {failing.begin(), failing.end()}};
   const auto usable = [&](const Chosen& chosen) {
     workload::Draft draft;

@@ -105,8 +105,8 @@ TEST(MinimiseState, StopsAtItsLimitsWithSomethingThatStillFails) {
   const std::set<model::RequestId> cause{3, 41, 99};
   for (const std::size_t checks : {0U, 1U, 5U, 12U}) {
     std::size_t asked = 0;
-    const MinimisedState small = minimise_state({.keep_others = false}, unflushed,
-                                                needs(cause, unflushed, &asked), {.checks = checks});
+    const MinimisedState small = minimise_state(
+        {.keep_others = false}, unflushed, needs(cause, unflushed, &asked), {.checks = checks});
     EXPECT_EQ(asked, checks);
     EXPECT_FALSE(small.minimal);
     EXPECT_TRUE(needs(cause, unflushed)(small.state));
@@ -158,8 +158,8 @@ TEST(MinimiseWorkload, KeepsWhatTheFailureNeedsToBeExecuted) {
 }
 
 TEST(MinimiseWorkload, NumbersStampsAnewAndLetsAppendsLandAtTheEnd) {
-  const auto whole =
-      parse("create f\nwrite f 0 4096 1 1\ncreate g\nappend g 0 512 2 2\nappend g 512 512 2 3\nfsync g\n");
+  const auto whole = parse(
+      "create f\nwrite f 0 4096 1 1\ncreate g\nappend g 0 512 2 2\nappend g 512 512 2 3\nfsync g\n");
   const auto last_append = [](const std::vector<Operation>& operations) {
     EXPECT_TRUE(executable(operations));
     return std::count_if(operations.begin(), operations.end(), [](const Operation& each) {
@@ -198,7 +198,8 @@ TEST(MinimiseWorkload, IsMinimalForRandomWorkloads) {
 }
 
 TEST(MinimiseWorkload, AsksNothingTwice) {
-  const auto whole = parse("mkdir a\ncreate a/f\nmkdir b\ncreate b/g\nfsync a/f\nlink b/g h\nsync\n");
+  const auto whole =
+      parse("mkdir a\ncreate a/f\nmkdir b\ncreate b/g\nfsync a/f\nlink b/g h\nsync\n");
   std::set<std::string> asked;
   const auto never = [&](const std::vector<Operation>& operations) {
     EXPECT_TRUE(asked.insert(text_of(operations)).second) << text_of(operations);
@@ -212,10 +213,11 @@ TEST(MinimiseWorkload, AsksNothingTwice) {
 TEST(FailureKind, IsTheWorstVerdictAndItsStrongestTier) {
   using oracle::Tier;
   using oracle::Verdict;
-  const std::vector<oracle::Finding> findings{{Verdict::zero_length, Tier::integrity, "a", "", ""},
-                                              {Verdict::lost_synced_data, Tier::de_facto, "b", "", ""},
-                                              {Verdict::lost_synced_data, Tier::posix, "c", "", ""},
-                                              {Verdict::lost_synced_data, Tier::documented, "d", "", ""}};
+  const std::vector<oracle::Finding> findings{
+      {Verdict::zero_length, Tier::integrity, "a", "", ""},
+      {Verdict::lost_synced_data, Tier::de_facto, "b", "", ""},
+      {Verdict::lost_synced_data, Tier::posix, "c", "", ""},
+      {Verdict::lost_synced_data, Tier::documented, "d", "", ""}};
   const oracle::Judgement judgement{Verdict::lost_synced_data, ""};
   const FailureKind kind = kind_of(judgement, findings);
   EXPECT_EQ(kind, (FailureKind{Verdict::lost_synced_data, Tier::posix}));

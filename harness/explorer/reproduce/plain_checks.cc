@@ -1,5 +1,6 @@
-// The expectations are read back from the oracle's words (harness/oracle/judge.cc, content.cc): a finding has
-// no other form in the database. The tests let the oracle speak, so a change of its words shows there.
+// The expectations are read back from the oracle's words (harness/oracle/judge.cc, content.cc): a
+// finding has no other form in the database. The tests let the oracle speak, so a change of its
+// words shows there.
 #include "harness/explorer/reproduce/plain_checks.h"
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ namespace {
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The sums that a block may have: of stamps, whole, as far as they were written, and with zeroes after their
-/// end (a write may end inside a block); of zeroes likewise.
+/// The sums that a block may have: of stamps, whole, as far as they were written, and with zeroes
+/// after their end (a write may end inside a block); of zeroes likewise.
 class Sums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {
@@ -42,13 +43,13 @@ class Sums {
   std::set<std::uint32_t> sums_;
 };
 
-void add_versions(std::span<const Operation> operations, std::uint32_t file, std::uint32_t from_version,
-                  std::uint64_t block, Content content, Sums& sums) {
+void add_versions(std::span<const Operation> operations, std::uint32_t file,
+                  std::uint32_t from_version, std::uint64_t block, Content content, Sums& sums) {
   const std::uint64_t at = block * kStampBytes;
   for (const Operation& operation : operations) {
     const std::uint64_t end = operation.offset + operation.length;
-    if (!workload::is_write(operation.kind) || operation.file != file || operation.version < from_version ||
-        at < operation.offset || at >= end)
+    if (!workload::is_write(operation.kind) || operation.file != file ||
+        operation.version < from_version || at < operation.offset || at >= end)
       continue;
     std::vector<std::byte> bytes(kStampBytes);
     if (content == Content::stamps) {
@@ -72,7 +73,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
   return 0;
 }
 
-constexpr auto kLargestFileBytes = std::numeric_limits<std::int64_t>::max();  // and what a shell can count
+constexpr auto kLargestFileBytes =
+    std::numeric_limits<std::int64_t>::max();  // and what a shell can count
 
 struct Sizes {
   unsigned long long least = 0, most = 0;
@@ -83,8 +85,11 @@ std::optional<Sizes> sizes_of(const std::string& expected) {
   Sizes sizes;
   int used = 0;
   const char* text = expected.c_str();
-  const auto all_used = [&] { return used > 0 && static_cast<std::size_t>(used) == expected.size(); };
-  if (std::sscanf(text, "%llu to %llu bytes%n", &sizes.least, &sizes.most, &used) == 2 && all_used())
+  const auto all_used = [&] {
+    return used > 0 && static_cast<std::size_t>(used) == expected.size();
+  };
+  if (std::sscanf(text, "%llu to %llu bytes%n", &sizes.least, &sizes.most, &used) == 2 &&
+      all_used())
     return sizes;
   used = 0;
   if (std::sscanf(text, "at least %llu bytes%n", &sizes.least, &used) == 1 && all_used())
@@ -102,7 +107,8 @@ std::string size_check(const oracle::Finding& finding) {
 }
 
 /// Whether the file may end before the block: another finding says how long it may be.
-bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path, std::uint64_t block) {
+bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
+                    std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
     const auto sizes = each.path == path ? sizes_of(each.expected) : std::nullopt;
     return sizes && sizes->least <= block * kStampBytes;
@@ -116,7 +122,8 @@ std::string block_check(const oracle::Finding& finding, std::span<const oracle::
   if (in == std::string::npos) return "";
   // A block may then be another one's, or two writes', which no sum of this one's versions tells.
   const bool blocks_move = std::ranges::any_of(operations, [](const Operation& operation) {
-    const bool begins_inside = workload::is_write(operation.kind) && operation.offset % kStampBytes != 0;
+    const bool begins_inside =
+        workload::is_write(operation.kind) && operation.offset % kStampBytes != 0;
     return begins_inside || workload::moves_blocks(operation.kind) ||
            operation.kind == Operation::Kind::clone;
   });
@@ -132,7 +139,8 @@ std::string block_check(const oracle::Finding& finding, std::span<const oracle::
   } else if (finding.expected.starts_with("zeroes")) {
     sums.add(std::vector<std::byte>(kStampBytes), kStampBytes);
     const bool in_flight = finding.expected.starts_with("zeroes or a version");
-    if (in_flight) add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
+    if (in_flight)
+      add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
     if (in_flight || may_end_before(findings, finding.path, block)) sums.add_nothing();
   } else {
     return "";
@@ -149,15 +157,17 @@ std::string name_check(const oracle::Finding& finding) {
   if (expected == "a file") return "expect_kind " + path + " regular";
   if (expected == "a directory") return "expect_kind " + path + " directory";
   if (expected == "a symbolic link") return "expect_kind " + path + " symbolic";
-  if (expected == "a readable directory" || expected == "readable content") return "expect_readable " + path;
+  if (expected == "a readable directory" || expected == "readable content")
+    return "expect_readable " + path;
   constexpr std::string_view kLink = "a link to \"";
   if (expected.starts_with(kLink) && expected.ends_with('"') && expected.size() > kLink.size())
     return fmt::format("expect_target {} {}", path,
                        quoted(expected.substr(kLink.size(), expected.size() - kLink.size() - 1)));
   constexpr std::string_view kAlso = "also \"";
   if (expected == "one name" && finding.found.starts_with(kAlso) && finding.found.ends_with('"'))
-    return fmt::format("expect_one_name {} {}", path,
-                       quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
+    return fmt::format(
+        "expect_one_name {} {}", path,
+        quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
   unsigned links = 0;
   if (std::sscanf(expected.c_str(), "link count %u,", &links) == 1)
     return fmt::format("expect_links {} {}", path, links);
@@ -182,7 +192,8 @@ std::uint32_t posix_cksum(std::span<const std::byte> data) {
   std::uint32_t sum = 0;
   const auto add = [&](std::uint32_t byte) {
     sum ^= byte << 24;
-    for (int bit = 0; bit < 8; ++bit) sum = (sum & 0x80000000U) != 0 ? sum << 1 ^ 0x04c11db7U : sum << 1;
+    for (int bit = 0; bit < 8; ++bit)
+      sum = (sum & 0x80000000U) != 0 ? sum << 1 ^ 0x04c11db7U : sum << 1;
   };
   for (const std::byte each : data) add(std::to_integer<std::uint32_t>(each));
   for (std::size_t length = data.size(); length > 0; length >>= 8) add(length & 0xff);

@@ -1,4 +1,5 @@
-// The script's head says what is special about this failure, reproduce.sh does the rest (reproducer.h).
+// The script's head says what is special about this failure, reproduce.sh does the rest
+// (reproducer.h).
 #include "harness/explorer/reproduce/reproducer.h"
 
 #include <fcntl.h>
@@ -42,8 +43,8 @@ Result<void> write_script(const fs::path& path, const std::string& text) {
 }
 
 Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
-  TRY(auto process, base::Process::start({.argv = {"qemu-img", "convert", "-f", "raw", "-O", "qcow2",
-                                                   raw.string(), qcow2.string()},
+  TRY(auto process, base::Process::start({.argv = {"qemu-img", "convert", "-f", "raw", "-O",
+                                                   "qcow2", raw.string(), qcow2.string()},
                                           .errors = STDERR_FILENO}));
   const auto status = process.wait(kConvertLimit);
   if (!status || *status != 0)
@@ -65,8 +66,8 @@ Result<fs::path> make_folder_beside(const fs::path& target) {
   return fail(target.string(), error.message(), "choose a folder that can be made");
 }
 
-Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& image, const fs::path& folder,
-                              ImageFormat format) {
+Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& image,
+                              const fs::path& folder, ImageFormat format) {
   Reproducer made{.image = folder / (format == ImageFormat::raw ? "crash.raw" : "crash.qcow2"),
                   .script = folder / "reproduce.sh",
                   .account = folder / "account.txt",
@@ -108,7 +109,8 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
     }
   }
   if (!filesystem.mount.argv.empty())
-    return fail(filesystem.name, "is mounted by a command of its own", "use `headcrash replay` instead");
+    return fail(filesystem.name, "is mounted by a command of its own",
+                "use `headcrash replay` instead");
   if (filesystem.mount_options.find('{') != std::string::npos)
     return fail(filesystem.name, "lies on more than one disk",
                 "a stand-alone script supports one disk only; use `headcrash replay` instead");
@@ -156,7 +158,8 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
     if (!made) return pass_on(made);
     return fail(target.string(), error.message());
   }
-  for (fs::path* path : {&made->image, &made->script, &made->account}) *path = target / path->filename();
+  for (fs::path* path : {&made->image, &made->script, &made->account})
+    *path = target / path->filename();
   if (!made->workload.empty()) made->workload = target / made->workload.filename();
   return made;
 }

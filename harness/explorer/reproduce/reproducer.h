@@ -1,6 +1,6 @@
 #pragma once
-// A failure to give away: the image that the power cut left, and a shell script that shows the failure with
-// plain tools, without headcrash.
+// A failure to give away: the image that the power cut left, and a shell script that shows the
+// failure with plain tools, without headcrash.
 //
 //   FOLDER/crash.raw       sparse (or crash.qcow2)
 //          reproduce.sh    refuses to do anything without --yes: it mounts a damaged image (reproduce.sh in
@@ -32,8 +32,9 @@ struct ReproducerOf {
   std::string account;
   // Of workload.sh.
   std::vector<workload::FailedOperation> failed_operations;
-  std::optional<std::size_t> persisted;  ///< the last operation before the cut that made something persistent
-  bool mounted = true;                   ///< false: the cut is in the first mount, before operation 0
+  std::optional<std::size_t>
+      persisted;        ///< the last operation before the cut that made something persistent
+  bool mounted = true;  ///< false: the cut is in the first mount, before operation 0
   std::uint64_t disk_bytes = 0;
   std::string uuid;  ///< for mkfs
 };
@@ -45,8 +46,9 @@ struct Reproducer {
   std::uint64_t image_bytes = 0;   ///< allocated on the host
 };
 
-/// The folder is made and must not exist: either all is in it at the end or nothing is there. Errors: a file
-/// system that lies on two devices or is mounted by a command; a full disk; no qemu-img.
+/// The folder is made and must not exist: either all is in it at the end or nothing is there.
+/// Errors: a file system that lies on two devices or is mounted by a command; a full disk; no
+/// qemu-img.
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,
                                     const std::filesystem::path& folder, ImageFormat format);
 

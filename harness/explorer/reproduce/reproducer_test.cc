@@ -27,7 +27,8 @@ Ran run(const std::string& command) {
   Ran ran;
   std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
   char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) ran.output.append(buffer, got);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    ran.output.append(buffer, got);
   const int status = ::pclose(pipe);
   ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ran;
@@ -52,8 +53,8 @@ TEST(PosixCksum, IsWhatTheUtilityPrints) {
   }
 }
 
-/// The oracle itself speaks: each of these trees breaks a promise, and none of its words is beyond the
-/// script.
+/// The oracle itself speaks: each of these trees breaks a promise, and none of its words is beyond
+/// the script.
 TEST(PlainChecks, UnderstandTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
@@ -65,11 +66,13 @@ TEST(PlainChecks, UnderstandTheOracle) {
   using oracle::ObservedObject;
   const ObservedObject d{.path = "d", .type = FileType::directory, .inode = 2, .links = 2};
   const auto file = [](std::uint64_t size, std::vector<ContentRun> runs) {
-    return ObservedObject{.path = "d/f", .inode = 3, .links = 1, .size_bytes = size, .runs = std::move(runs)};
+    return ObservedObject{
+        .path = "d/f", .inode = 3, .links = 1, .size_bytes = size, .runs = std::move(runs)};
   };
   const ContentRun all{
       .kind = ContentRun::Kind::stamp, .first_block = 0, .blocks = 4, .file = 1, .version = 1};
-  const ObservedObject s{.path = "s", .type = FileType::symlink, .inode = 4, .links = 1, .link_target = "t"};
+  const ObservedObject s{
+      .path = "s", .type = FileType::symlink, .inode = 4, .links = 1, .link_target = "t"};
   auto wrong = s;
   wrong.link_target = "u";
   auto counted = file(2048, {all});
@@ -80,7 +83,11 @@ TEST(PlainChecks, UnderstandTheOracle) {
       {d, s, file(0, {})},
       {d, s, file(2048, {{.kind = ContentRun::Kind::zero, .blocks = 4}})},
       {d, s, file(2048, {all})},  // block 1 is of an old version
-      {d, wrong, counted, {.path = "gone", .inode = 5, .links = 1}, {.path = "x", .inode = 6, .links = 1}}};
+      {d,
+       wrong,
+       counted,
+       {.path = "gone", .inode = 5, .links = 1},
+       {.path = "x", .inode = 6, .links = 1}}};
   std::string lines;
   for (const auto& tree : trees) {
     const auto findings = oracle->judge(11, tree);
@@ -90,10 +97,10 @@ TEST(PlainChecks, UnderstandTheOracle) {
       lines += line + "\n";
     }
   }
-  for (const char* each :
-       {"expect_name 'd'", "expect_name 'd/f'", "expect_size 'd/f' 2048 2048",
-        "expect_block 'd/f' 0 'version 1 or newer' ", "expect_block 'd/f' 1 'version 2 or newer' ",
-        "expect_target 's' 't'", "expect_links 'd/f' 1", "expect_no_name 'gone'", "expect_no_name 'x'"})
+  for (const char* each : {"expect_name 'd'", "expect_name 'd/f'", "expect_size 'd/f' 2048 2048",
+                           "expect_block 'd/f' 0 'version 1 or newer' ",
+                           "expect_block 'd/f' 1 'version 2 or newer' ", "expect_target 's' 't'",
+                           "expect_links 'd/f' 1", "expect_no_name 'gone'", "expect_no_name 'x'"})
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
 }
 
@@ -106,11 +113,13 @@ TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
   };
   EXPECT_NE(check("zeroes or a version in flight").find(nothing), std::string::npos)
       << "the append may not have happened";
-  EXPECT_EQ(check("zeroes").find(nothing), std::string::npos) << "what was zeroed and synced must be there";
+  EXPECT_EQ(check("zeroes").find(nothing), std::string::npos)
+      << "what was zeroed and synced must be there";
   const auto beside_size = [](const std::string& size) {
-    return plain_checks({{Verdict::wrong_data, Tier::integrity, "f", size, "8192 bytes"},
-                         {Verdict::stale_data, Tier::integrity, "f", "zeroes in block 9", "other bytes"}},
-                        operations("create f\n"), Content::version_bytes)[1];
+    return plain_checks(
+        {{Verdict::wrong_data, Tier::integrity, "f", size, "8192 bytes"},
+         {Verdict::stale_data, Tier::integrity, "f", "zeroes in block 9", "other bytes"}},
+        operations("create f\n"), Content::version_bytes)[1];
   };
   EXPECT_NE(beside_size("0 bytes").find(nothing), std::string::npos)
       << "a file that is to be empty has no block";
@@ -121,16 +130,19 @@ TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
 }
 
 TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
-  EXPECT_EQ(plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
-                         Content::stamps),
-            std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
+  EXPECT_EQ(
+      plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
+                   Content::stamps),
+      std::vector<std::string>{"expect_size 'f' 512 9223372036854775807"})
       << "a shell counts no further";
-  EXPECT_EQ(plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}}, {},
-                         Content::stamps),
-            (std::vector<std::string>{"look_yourself 'it'\\''s' 'mode 644' 'mode 600'"}));
-  EXPECT_EQ(plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "a", "one name", "also \"d/b\""}}, {},
-                         Content::stamps),
-            std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
+  EXPECT_EQ(
+      plain_checks({{Verdict::lost_synced_data, Tier::de_facto, "it's", "mode 644", "mode 600"}},
+                   {}, Content::stamps),
+      (std::vector<std::string>{"look_yourself 'it'\\''s' 'mode 644' 'mode 600'"}));
+  EXPECT_EQ(
+      plain_checks({{Verdict::non_atomic_rename, Tier::de_facto, "a", "one name", "also \"d/b\""}},
+                   {}, Content::stamps),
+      std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
 /// An adapter whose commands are harmless, on a file system whose files need no mount to be read.
@@ -229,21 +241,23 @@ TEST_F(ReproducerTest, ExitCodesAreThoseOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// The functions that compare, on files that lie in a folder: the script itself cannot mount in a test.
+/// The functions that compare, on files that lie in a folder: the script itself cannot mount in a
+/// test.
 TEST_F(ReproducerTest, ComparesWithPlainTools) {
-  const auto body =
-      reproducer_script(of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
-                             "zeroes (1 block of 512 bytes)"},
-                            {Verdict::lost_synced_data, Tier::posix, "f", "1300 bytes", "0 bytes"},
-                            {Verdict::resurrected, Tier::posix, "it's", "no such name", "a file"},
-                            {Verdict::wrong_data, Tier::integrity, "s", "a link to \"f\"", "a link to \"\""},
-                            {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
-                        "crash.raw");
+  const auto body = reproducer_script(
+      of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
+           "zeroes (1 block of 512 bytes)"},
+          {Verdict::lost_synced_data, Tier::posix, "f", "1300 bytes", "0 bytes"},
+          {Verdict::resurrected, Tier::posix, "it's", "no such name", "a file"},
+          {Verdict::wrong_data, Tier::integrity, "s", "a link to \"f\"", "a link to \"\""},
+          {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
+      "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
   // All functions, then the checks in the folder, in place of the main part.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
-  std::ofstream(folder_ / "checks.sh") << body->substr(0, main_part) << "\ncd \"$1\" && checks\nfinish\n";
+  std::ofstream(folder_ / "checks.sh")
+      << body->substr(0, main_part) << "\ncd \"$1\" && checks\nfinish\n";
   const fs::path tree = folder_ / "tree";
   fs::create_directories(tree / "d");
   fs::create_symlink("f", tree / "s");

@@ -28,7 +28,8 @@ std::string script_setting(std::string_view name, const std::string& value) {
 
 std::string script_command(const std::string& name, const adapters::GuestCommand& command) {
   std::string body = command.argv.empty() ? "true" : "";
-  for (const std::string& word : command.argv) body += (body.empty() ? "" : " ") + script_word(word);
+  for (const std::string& word : command.argv)
+    body += (body.empty() ? "" : " ") + script_word(word);
   const std::vector<int> good = command.argv.empty() ? std::vector<int>{0} : command.good_exits;
   return fmt::format("{0}() {{ {1}; }}\n{0}_good={2}\n", name, body,
                      quoted(fmt::format("{}", fmt::join(good, " "))));
@@ -52,7 +53,8 @@ std::string as_comment(const std::string& text) {
 std::string script_head(const ReproducerOf& of) {
   const adapters::LinuxAdapter& filesystem = *of.filesystem;
   const bool atomic = filesystem.promises.names_are_atomic();
-  const bool kernel_recovers = !filesystem.replay_by_mount && atomic && !filesystem.replay.argv.empty();
+  const bool kernel_recovers =
+      !filesystem.replay_by_mount && atomic && !filesystem.replay.argv.empty();
   return script_setting("title", fmt::format("{}, crash state {}: {}", filesystem.title, of.state,
                                              of.judgement.summary)) +
          script_setting("fstype", filesystem.type) +
@@ -60,8 +62,8 @@ std::string script_head(const ReproducerOf& of) {
          script_setting("replay_by_mount", filesystem.replay_by_mount ? "yes" : "") +
          script_setting("kernel_recovers", kernel_recovers ? "yes" : "") +
          script_setting("fsck_may_repair", atomic ? "" : "yes") +
-         script_setting("replay_words",
-                        filesystem.replay_by_mount ? "mount and unmount" : in_words(filesystem.replay)) +
+         script_setting("replay_words", filesystem.replay_by_mount ? "mount and unmount"
+                                                                   : in_words(filesystem.replay)) +
          script_setting("check_words", in_words(filesystem.check)) +
          script_command("replay", filesystem.replay) + script_command("check", filesystem.check) +
          script_command("repair", filesystem.repair);

@@ -1,6 +1,6 @@
 #pragma once
-// What the scripts of a failure have in common (reproducer.h, workload_script.h): their heads say what is special about
-// it, in variables and functions of a POSIX shell.
+// What the scripts of a failure have in common (reproducer.h, workload_script.h): their heads say
+// what is special about it, in variables and functions of a POSIX shell.
 
 #include <string>
 #include <string_view>

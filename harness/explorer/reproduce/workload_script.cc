@@ -28,12 +28,14 @@ std::string subject_of(std::size_t number, const Operation& operation) {
   return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
 }
 
-/// The files that the list has open, by their words "%NAME", and the descriptors of the shell that they are.
+/// The files that the list has open, by their words "%NAME", and the descriptors of the shell that
+/// they are.
 class Descriptors {
  public:
   std::optional<unsigned> open(const std::string& name) {
     for (unsigned each = kFirstDescriptor; each <= kLastDescriptor; ++each) {
-      if (std::any_of(open_.begin(), open_.end(), [&](const auto& one) { return one.second == each; }))
+      if (std::any_of(open_.begin(), open_.end(),
+                      [&](const auto& one) { return one.second == each; }))
         continue;
       open_[name] = each;
       return each;
@@ -96,7 +98,8 @@ std::string range_word(Kind kind) {
 
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
-  return fail(subject, fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+  return fail(subject,
+              fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
 }
 
 /// By xfs_io, whose letters are its own.
@@ -111,24 +114,27 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
     left &= ~flag;
   }
   if (left != 0)
-    return fail(subject, fmt::format("xfs_io does not set \"{}\", or nothing could sync the file then",
-                                     workload::format_flags(left)));
+    return fail(subject,
+                fmt::format("xfs_io does not set \"{}\", or nothing could sync the file then",
+                            workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
 
 /// The command of one operation; empty: there is nothing to be done.
-/// In hexadecimal, which setfattr takes for any bytes; an argument of a program has a longest length.
+/// In hexadecimal, which setfattr takes for any bytes; an argument of a program has a longest
+/// length.
 Result<std::string> set_attribute(const Operation& operation, const std::string& path,
                                   const std::string& subject) {
   constexpr std::size_t kBytesMost = 60'000;
   if (operation.value.size() > kBytesMost)
     return fail(subject, fmt::format("setfattr takes a value of at most {} bytes", kBytesMost));
   std::string digits = "0x";
-  for (const char byte : operation.value) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  for (const char byte : operation.value)
+    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   const std::string word = workload::format_attribute_value(operation.value);
   const bool plain = word == operation.value;
-  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute), plain ? quoted(word) : digits,
-                     path);
+  return fmt::format("setfattr -n {} -v {} {}", quoted(operation.attribute),
+                     plain ? quoted(word) : digits, path);
 }
 
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
@@ -142,7 +148,9 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     path = ".";
   }
   const std::string target = quoted(operation.target);
-  const auto renamed = [&](int flags) { return fmt::format("rename_flags {} {} {}", path, target, flags); };
+  const auto renamed = [&](int flags) {
+    return fmt::format("rename_flags {} {} {}", path, target, flags);
+  };
   switch (operation.kind) {
     case Kind::mkdir:
       return "mkdir " + path;
@@ -176,13 +184,16 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return fmt::format("io -r -c 'chproj {}' {}", operation.project, path);
     case Kind::store:
       TRY(fits_a_byte(operation, subject));
-      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}", operation.offset + operation.length,
-                         operation.version, operation.offset, operation.length, path);
+      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}",
+                         operation.offset + operation.length, operation.version, operation.offset,
+                         operation.length, path);
     case Kind::msync:
-      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}", operation.offset + operation.length,
-                         operation.offset, operation.length, path);
+      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}",
+                         operation.offset + operation.length, operation.offset, operation.length,
+                         path);
     case Kind::sync_range:
-      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length, path);
+      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length,
+                         path);
     case Kind::truncate:
       return fmt::format("io -c 'truncate {}' {}", operation.length, path);
     case Kind::allocate:
@@ -199,11 +210,13 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       // xfs_io takes its own quotes off the path.
       return fmt::format(
           "io -c {} {}",
-          quoted(fmt::format("{} -q \"{}\" {} {} {}", operation.kind == Kind::clone ? "reflink" : "dedupe",
-                             operation.path, operation.offset, operation.target_offset, operation.length)),
+          quoted(fmt::format("{} -q \"{}\" {} {} {}",
+                             operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
+                             operation.offset, operation.target_offset, operation.length)),
           target);
     case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
-      return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path, target);
+      return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path,
+                         target);
     case Kind::remount:
     case Kind::crash:
       return fail(subject, "what is recorded in the script is one mount");
@@ -262,7 +275,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   return fail(subject, "it has no command");
 }
 
-/// How many sectors of a write there are, negative from its end: what the script tries with each write.
+/// How many sectors of a write there are, negative from its end: what the script tries with each
+/// write.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
   std::string counts = "1";
@@ -273,13 +287,15 @@ std::string torn_sectors(const states::CrashState& state) {
 
 }  // namespace
 
-Result<std::string> operations_in_shell(std::span<const Operation> operations,
-                                        std::span<const workload::FailedOperation> failed_operations) {
+Result<std::string> operations_in_shell(
+    std::span<const Operation> operations,
+    std::span<const workload::FailedOperation> failed_operations) {
   std::string text;
   Descriptors descriptors;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const Operation& operation = operations[number];
-    const std::string subject = subject_of(number, operation), words = quoted(workload::format(operation));
+    const std::string subject = subject_of(number, operation),
+                      words = quoted(workload::format(operation));
     if (operation.thread != 0) return fail(subject, "a script does one operation after another");
     const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
                                      [&](const auto& each) { return each.operation == number; });
@@ -323,8 +339,8 @@ Result<std::string> workload_script(const ReproducerOf& of) {
                                         : of.mounted ? "start"
                                                      : "mkfs") +
             script_setting("one_left_out", state.listed.empty() ? "" : "yes") +
-            script_setting("torn", torn_sectors(state)) + script_setting("mkfs_words", in_words(mkfs)) +
-            script_command("mkfs", mkfs);
+            script_setting("torn", torn_sectors(state)) +
+            script_setting("mkfs_words", in_words(mkfs)) + script_command("mkfs", mkfs);
   script += checks_function(plain_checks(of.findings, of.operations, Content::version_bytes));
   script += "operations() {\n  :\n" + operations + "}\n\n";
   return script + embedded_script("look.sh") + embedded_script("workload.sh");

@@ -21,21 +21,23 @@ std::vector<workload::Operation> operations_of(const std::string& text) {
   return workload::parse_operations(text, "test").value();
 }
 
-std::string in_shell(const std::string& list, const std::vector<workload::FailedOperation>& failed = {}) {
+std::string in_shell(const std::string& list,
+                     const std::vector<workload::FailedOperation>& failed = {}) {
   const auto text = operations_in_shell(operations_of(list), failed);
   return text ? *text : text.error().message();
 }
 
 TEST(OperationsInShell, KeepTheirOrderAndAMarkFollowsEachPromise) {
-  EXPECT_EQ(in_shell("create f\nwrite f 0 8192 1 1\nsync\nwrite f 512 1024 1 2\nfsync f\nrename f g\n"),
-            "  step 0 'create f' create 'f'\n"
-            "  step 1 'write f 0 8192 1 1' write 'f' 0 8192 1\n"
-            "  step 2 'sync' sync\n"
-            "  mark 2\n"
-            "  step 3 'write f 512 1024 1 2' write 'f' 512 1024 2\n"
-            "  step 4 'fsync f' io -c fsync 'f'\n"
-            "  mark 4\n"
-            "  step 5 'rename f g' rename_flags 'f' 'g' 0\n");
+  EXPECT_EQ(
+      in_shell("create f\nwrite f 0 8192 1 1\nsync\nwrite f 512 1024 1 2\nfsync f\nrename f g\n"),
+      "  step 0 'create f' create 'f'\n"
+      "  step 1 'write f 0 8192 1 1' write 'f' 0 8192 1\n"
+      "  step 2 'sync' sync\n"
+      "  mark 2\n"
+      "  step 3 'write f 512 1024 1 2' write 'f' 512 1024 2\n"
+      "  step 4 'fsync f' io -c fsync 'f'\n"
+      "  mark 4\n"
+      "  step 5 'rename f g' rename_flags 'f' 'g' 0\n");
 }
 
 TEST(OperationsInShell, HaveAWordForEachKind) {
@@ -110,9 +112,11 @@ TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
             "  exec 4>&-\n");
   const std::string two = in_shell("create a\nopen a %f\nopen a %g\nclose %f\nopen a %h\n");
   EXPECT_NE(two.find("exec 5<> 'a'"), std::string::npos) << two;
-  EXPECT_NE(two.find("  exec 4>&-\n  step 4 'open a %h' true\n  command exec 4<> 'a'"), std::string::npos)
+  EXPECT_NE(two.find("  exec 4>&-\n  step 4 'open a %h' true\n  command exec 4<> 'a'"),
+            std::string::npos)
       << two;
-  EXPECT_TRUE(two.ends_with("  exec 5>&-\n  exec 4>&-\n")) << "what is open at the end is closed:\n" << two;
+  EXPECT_TRUE(two.ends_with("  exec 5>&-\n  exec 4>&-\n")) << "what is open at the end is closed:\n"
+                                                           << two;
 }
 
 TEST(OperationsInShell, LeaveOutWhatTheFileSystemCouldNotDo) {
@@ -125,7 +129,8 @@ TEST(OperationsInShell, LeaveOutWhatTheFileSystemCouldNotDo) {
 
 TEST(OperationsInShell, NameTheOperationThatNoToolDoes) {
   for (const auto& [list, named, why] : std::vector<std::array<std::string, 3>>{
-           {"create a\n@1 create b\n", "operation 1, \"@1 create b\"", "one operation after another"},
+           {"create a\n@1 create b\n", "operation 1, \"@1 create b\"",
+            "one operation after another"},
            {"create a\nbegin\n", "operation 1, \"begin\"", "transactions"},
            {"create a\nwrite a 0 512 1 256\n", "operation 1, \"write a 0 512 1 256\"", "1 to 255"},
            {"open a %1\nopen a %2\nopen a %3\nopen a %4\nopen a %5\nopen a %6\nopen a %7\n",
@@ -177,12 +182,13 @@ class WorkloadScriptTest : public testing::Test {
 };
 
 TEST_F(WorkloadScriptTest, SaysWhatIsSpecial) {
-  const std::string text =
-      script(of("create f\nwrite f 0 512 1 1\nfsync f\n",
-                {{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 0", "zeroes"}}));
+  const std::string text = script(of(
+      "create f\nwrite f 0 512 1 1\nfsync f\n",
+      {{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 0", "zeroes"}}));
   std::vector<std::byte> block(512, std::byte{1});
   for (const std::string& each :
-       {std::string("mkfs() { 'mkfs.xfs' '-m' 'uuid=11111111-2222-3333-4444-555555555555' ''\"$1\"''; }\n"),
+       {std::string(
+            "mkfs() { 'mkfs.xfs' '-m' 'uuid=11111111-2222-3333-4444-555555555555' ''\"$1\"''; }\n"),
         std::string("size='335544320'\npersisted='2'\none_left_out=''\ntorn=''\n"),
         std::string("replay_by_mount='yes'\n"), std::string("# An account of $(reboot)\n"),
         "expect_block 'f' 0 'version 1 or newer' " + std::to_string(posix_cksum(block)) + "\n",
@@ -193,11 +199,14 @@ TEST_F(WorkloadScriptTest, SaysWhatIsSpecial) {
 
 TEST_F(WorkloadScriptTest, KnowsWhichWritesAStateLacks) {
   state_ = "w36-17";
-  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn=''\n"), std::string::npos);
+  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn=''\n"),
+            std::string::npos);
   state_ = "w36+17~18:0x1";
-  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn='1 -1'\n"), std::string::npos);
+  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn='1 -1'\n"),
+            std::string::npos);
   state_ = "w36~18:0x3";
-  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out=''\ntorn='1 3 -1'\n"), std::string::npos);
+  EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out=''\ntorn='1 3 -1'\n"),
+            std::string::npos);
   auto early = of("create f\nsync\n");
   early.persisted.reset();
   EXPECT_NE(script(early).find("persisted='start'\n"), std::string::npos);
@@ -244,8 +253,8 @@ class ReplayLogTest : public WorkloadScriptTest {
     if (log_.size() < at + bytes) log_.resize(at + bytes);
     for (std::size_t i = 0; i < bytes; ++i) log_[at + i] = static_cast<char>(value >> (8 * i));
   }
-  void add(std::uint64_t sector, std::uint64_t sectors, std::uint64_t flags, const std::string& content,
-           const std::string& mark = "") {
+  void add(std::uint64_t sector, std::uint64_t sectors, std::uint64_t flags,
+           const std::string& content, const std::string& mark = "") {
     const std::size_t at = log_.size();
     log_.resize(at + 512);
     put(at, 8, sector);
@@ -262,8 +271,8 @@ class ReplayLogTest : public WorkloadScriptTest {
     const std::string text = script(of("create f\nsync\n"));
     const std::size_t main_part = text.find("\nyes='' keep='' all=''");
     EXPECT_NE(main_part, std::string::npos);
-    EXPECT_EQ(run("cd '" + folder_.path().string() + "'\n" + text.substr(0, main_part) + "\nreplay_log log " +
-                  arguments + "\n"),
+    EXPECT_EQ(run("cd '" + folder_.path().string() + "'\n" + text.substr(0, main_part) +
+                  "\nreplay_log log " + arguments + "\n"),
               0);
     std::ifstream in(folder_ / "disk", std::ios::binary);
     const std::string disk{std::istreambuf_iterator<char>(in), {}};

@@ -23,14 +23,16 @@ class RecordedDisk {
   explicit RecordedDisk(std::filesystem::path path, std::uint64_t sectors = 4096, bool media = true,
                         std::uint64_t log_sectors = 0)
       : path_(std::move(path)) {
-    record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "test", sectors, 1}}, .media = media};
+    record::RecordingHeader header{
+        .seed = 1, .devices = {{"hd0", "test", sectors, 1}}, .media = media};
     if (log_sectors != 0) header.devices.push_back({"log", "test", log_sectors, 1});
     auto writer = record::RecordingWriter::create(path_, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
   }
 
-  static Data stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset, std::size_t bytes) {
+  static Data stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
+                     std::size_t bytes) {
     Data data(bytes);
     workload::write_stamps(file, version, offset, data);
     return data;
@@ -63,7 +65,8 @@ class RecordedDisk {
     return ack(id);
   }
   RecordedDisk& trim(model::RequestId id, std::uint64_t lba, std::uint32_t sectors) {
-    writer_->submitted(device_, tick(), {.id = id, .op = model::Op::trim, .lba = lba, .sectors = sectors});
+    writer_->submitted(device_, tick(),
+                       {.id = id, .op = model::Op::trim, .lba = lba, .sectors = sectors});
     return *this;
   }
   RecordedDisk& ack(model::RequestId id) {
@@ -71,11 +74,12 @@ class RecordedDisk {
     return *this;
   }
   RecordedDisk& media(model::RequestId id, std::uint64_t lba, const Data& data) {
-    writer_->media_written(device_, tick(),
-                           {.source = id,
-                            .lba = lba,
-                            .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes),
-                            .bytes = data});
+    writer_->media_written(
+        device_, tick(),
+        {.source = id,
+         .lba = lba,
+         .sectors = static_cast<std::uint32_t>(data.size() / model::kSectorBytes),
+         .bytes = data});
     return *this;
   }
   RecordedDisk& mark(const std::string& text) {

@@ -23,19 +23,22 @@ struct Case {
 
   Found judge(const Tree& tree, const adapters::Promises& promises) const {
     std::vector<workload::Operation> list;
-    for (const std::string& line : lines) list.push_back(workload::parse_operation(line, "test").value());
+    for (const std::string& line : lines)
+      list.push_back(workload::parse_operation(line, "test").value());
     const Result<Oracle> oracle =
         Oracle::follow(list, {.promises = promises, .failed_operations = failed_operations});
     EXPECT_TRUE(oracle) << oracle.error().message();
     Found found;
-    for (const Finding& f : oracle.value().judge(persisted, tree)) found.emplace_back(f.kind, f.tier);
+    for (const Finding& f : oracle.value().judge(persisted, tree))
+      found.emplace_back(f.kind, f.tier);
     return found;
   }
 };
 
 inline ObservedObject file(std::string path, std::uint64_t blocks, std::uint32_t number,
                            std::uint32_t version, std::uint64_t inode, std::uint32_t links = 1) {
-  ObservedObject object{.path = std::move(path), .inode = inode, .links = links, .size_bytes = blocks * 512};
+  ObservedObject object{
+      .path = std::move(path), .inode = inode, .links = links, .size_bytes = blocks * 512};
   const ContentRun run{ContentRun::Kind::stamp, 0, blocks, number, version};
   if (blocks > 0) object.runs.push_back(run);
   return object;

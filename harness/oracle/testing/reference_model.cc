@@ -19,7 +19,8 @@ bool by_chance(std::mt19937_64& random, unsigned percent) {
 
 bool changes_blocks(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::truncate ||
-         operation.kind == Kind::punch || operation.kind == Kind::zero || operation.kind == Kind::zero_keep;
+         operation.kind == Kind::punch || operation.kind == Kind::zero ||
+         operation.kind == Kind::zero_keep;
 }
 
 bool is_shared_into(const Operation& operation, std::uint64_t block) {
@@ -47,12 +48,15 @@ bool is_of_a_range(const Operation& operation) {
 }
 
 bool changes_content(const Operation& operation) {
-  return changes_blocks(operation) || workload::moves_blocks(operation.kind) || operation.kind == Kind::clone;
+  return changes_blocks(operation) || workload::moves_blocks(operation.kind) ||
+         operation.kind == Kind::clone;
 }
 
-/// Where the block has been before the operation, which moves what follows a range; nothing: in the hole that it made.
+/// Where the block has been before the operation, which moves what follows a range; nothing: in the
+/// hole that it made.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
-  const std::uint64_t first = operation.offset / kStampBytes, blocks = operation.length / kStampBytes;
+  const std::uint64_t first = operation.offset / kStampBytes,
+                      blocks = operation.length / kStampBytes;
   if (block < first) return block;
   if (operation.kind == Kind::collapse) return block + blocks;
   if (block < first + blocks) return std::nullopt;
@@ -63,10 +67,11 @@ std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   if (operation.kind == Kind::collapse) return size - operation.length;
   if (operation.kind == Kind::insert) return size + operation.length;
-  if (operation.kind == Kind::clone) return std::max(size, operation.target_offset + operation.length);
+  if (operation.kind == Kind::clone)
+    return std::max(size, operation.target_offset + operation.length);
   if (operation.kind == Kind::truncate) return operation.length;
-  const bool extends =
-      workload::is_write(operation.kind) || operation.kind == Kind::allocate || operation.kind == Kind::zero;
+  const bool extends = workload::is_write(operation.kind) || operation.kind == Kind::allocate ||
+                       operation.kind == Kind::zero;
   return extends ? std::max(size, operation.offset + operation.length) : size;
 }
 
@@ -111,8 +116,8 @@ void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std:
     if (workload::moves_blocks(operation.kind)) return start >= operation.offset;
     if (operation.kind == Kind::clone) return is_shared_into(operation, block);
     if (cuts) return start >= std::min(operation.length, size);
-    return changes_blocks(operation) && !workload::is_write(operation.kind) && start >= operation.offset &&
-           start + kStampBytes <= end;
+    return changes_blocks(operation) && !workload::is_write(operation.kind) &&
+           start >= operation.offset && start + kStampBytes <= end;
   });
 }
 
@@ -128,15 +133,16 @@ ContentRun run_of(std::span<const std::byte> bytes, std::uint64_t block) {
     run.kind = ContentRun::Kind::before_mkfs;
   } else if (std::holds_alternative<workload::Foreign>(content)) {
     run.kind = ContentRun::Kind::foreign;
-    run.head.assign(bytes.begin(),
-                    bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(32, bytes.size())));
+    run.head.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(
+                                                       std::min<std::size_t>(32, bytes.size())));
   }
   return run;
 }
 
 }  // namespace
 
-ReferenceModel::ReferenceModel(std::span<const Operation> operations, const adapters::Promises& promises)
+ReferenceModel::ReferenceModel(std::span<const Operation> operations,
+                               const adapters::Promises& promises)
     : operations_(operations.begin(), operations.end()), promises_(promises) {
   files_[0] = {.type = FileType::directory};
   for (std::size_t i = 0; i < operations_.size(); ++i) {
@@ -171,7 +177,8 @@ ReferenceModel::Slot ReferenceModel::slot_of(const std::string& path) const {
   return {resolve(path.substr(0, slash)).value(), path.substr(slash + 1)};
 }
 
-void ReferenceModel::bind(NameOperation& about, const std::string& path, std::optional<FileId> file) {
+void ReferenceModel::bind(NameOperation& about, const std::string& path,
+                          std::optional<FileId> file) {
   const Slot slot = slot_of(path);
   about.changes.emplace_back(slot, file);
   about.needs.push_back(slot.first);
@@ -179,8 +186,12 @@ void ReferenceModel::bind(NameOperation& about, const std::string& path, std::op
 }
 
 void ReferenceModel::learn(std::size_t index, const Operation& operation) {
-  NameOperation about{
-      .operation = index, .changes = {}, .needs = {}, .about = {}, .emptied = {}, .exchange = false};
+  NameOperation about{.operation = index,
+                      .changes = {},
+                      .needs = {},
+                      .about = {},
+                      .emptied = {},
+                      .exchange = false};
   switch (operation.kind) {
     case Kind::mkdir:
     case Kind::create:
@@ -307,9 +318,10 @@ bool ReferenceModel::was_persisted(FileId file, const Cut& cut,
          });
 }
 
-/// Where nothing orders the writes of names: those that were changing are gone or show some other file.
-void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
-                              std::map<Slot, FileId>& names) const {
+/// Where nothing orders the writes of names: those that were changing are gone or show some other
+/// file.
+void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut,
+                              std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::vector<FileId> regular;
   for (const auto& [slot, file] : names) {
     if (files_.at(file).type == FileType::regular) regular.push_back(file);
@@ -337,8 +349,9 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {
-    return was_persisted(file, cut,
-                         [&](const Persistence& point) { return point.everything || point.file == file; });
+    return was_persisted(file, cut, [&](const Persistence& point) {
+      return point.everything || point.file == file;
+    });
   };
   std::map<Slot, int> changes;
   std::set<Slot> made;
@@ -347,12 +360,14 @@ std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     if (required.contains(i) || each.operation > cut.reached) continue;
     for (const auto& [slot, file] : each.changes) {
       ++changes[slot];
-      if (each.changes.size() == 1 && file && files_.at(*file).type == FileType::regular && synced(*file))
+      if (each.changes.size() == 1 && file && files_.at(*file).type == FileType::regular &&
+          synced(*file))
         made.insert(slot);
     }
   }
   const std::map<Slot, FileId> before = names_after(required);
-  std::erase_if(made, [&](const Slot& slot) { return changes.at(slot) > 1 || before.contains(slot); });
+  std::erase_if(made,
+                [&](const Slot& slot) { return changes.at(slot) > 1 || before.contains(slot); });
   return made;
 }
 
@@ -405,7 +420,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::names_aft
   return names;
 }
 
-bool ReferenceModel::covers(const Persistence& point, FileId file, std::optional<std::uint64_t> block) const {
+bool ReferenceModel::covers(const Persistence& point, FileId file,
+                            std::optional<std::uint64_t> block) const {
   if (point.everything) return true;
   if (point.file != file) return false;
   const Operation& operation = operations_[point.operation];
@@ -414,7 +430,8 @@ bool ReferenceModel::covers(const Persistence& point, FileId file, std::optional
          *block * kStampBytes < operation.offset + operation.length;
 }
 
-std::optional<std::size_t> ReferenceModel::covered_until(FileId file, std::optional<std::uint64_t> block,
+std::optional<std::size_t> ReferenceModel::covered_until(FileId file,
+                                                         std::optional<std::uint64_t> block,
                                                          const Cut& cut, bool attributes) const {
   std::optional<std::size_t> until;
   for (const Persistence& point : persistence_) {
@@ -425,7 +442,8 @@ std::optional<std::size_t> ReferenceModel::covered_until(FileId file, std::optio
   return until;
 }
 
-std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
+                                         std::mt19937_64& random) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   std::uint64_t size = 0, truth = 0, at_least = 0;
   for (const std::size_t index : files_.at(file).operations) {
@@ -448,7 +466,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut, std::mt199
 }
 
 /// What a block holds when all operations before `end` have been done: what a clone takes.
-std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block, std::size_t end) const {
+std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block,
+                                                    std::size_t end) const {
   std::vector<std::size_t> changes;
   std::vector<std::uint64_t> places;
   const auto& all = files_.at(file).operations;
@@ -462,7 +481,8 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
       block = *from;
     } else if (is_shared_into(operation, block)) {
       const std::uint64_t first = operation.offset / kStampBytes;
-      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first, *at);
+      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first,
+                           *at);
       break;
     } else if (changes_blocks(operation)) {
       changes.push_back(*at);
@@ -474,7 +494,8 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// From the last operation back to the first: where blocks have moved, or not yet, the block before has another place.
+/// From the last operation back to the first: where blocks have moved, or not yet, the block before
+/// has another place.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -499,7 +520,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     } else if (is_shared_into(operation, block)) {
       if (!done) continue;
       const std::uint64_t first = operation.offset / kStampBytes;
-      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first, *at);
+      bytes = block_before(sources_.at(*at), block - operation.target_offset / kStampBytes + first,
+                           *at);
       break;
     } else if (changes_blocks(operation) && done) {
       changes.push_back(*at);
@@ -513,7 +535,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     const bool writes = workload::is_write(operation.kind) && touches(operation, places[i]);
     const bool fresh = !surely[i] && writes && !written;
     written |= writes;
-    const bool stale = promises_.names == adapters::NameOrder::ordered && promises_.exposes_stale_data;
+    const bool stale =
+        promises_.names == adapters::NameOrder::ordered && promises_.exposes_stale_data;
     if (fresh && stale && by_chance(random, 10)) {
       workload::write_before_mkfs(block, bytes);
       break;
@@ -538,10 +561,12 @@ std::uint64_t ReferenceModel::allocated_by(FileId file, const Cut& cut,
   return room.size() * kStampBytes;
 }
 
-std::uint64_t ReferenceModel::allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const {
+std::uint64_t ReferenceModel::allocated_after(FileId file, const Cut& cut,
+                                              std::mt19937_64& random) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
-  return allocated_by(file, cut,
-                      [&](std::size_t index) { return (until && index <= *until) || by_chance(random, 60); });
+  return allocated_by(file, cut, [&](std::size_t index) {
+    return (until && index <= *until) || by_chance(random, 60);
+  });
 }
 
 void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& random,
@@ -582,7 +607,8 @@ void ReferenceModel::fill_in(FileId file, const Cut& cut, std::mt19937_64& rando
   }
 }
 
-std::vector<ObservedObject> ReferenceModel::tree_after(const Cut& cut, std::mt19937_64& random) const {
+std::vector<ObservedObject> ReferenceModel::tree_after(const Cut& cut,
+                                                       std::mt19937_64& random) const {
   std::set<std::size_t> kept = required(cut);
   constexpr std::array<unsigned, 4> kPercent{0, 30, 70, 100};
   const unsigned percent = kPercent[random() % kPercent.size()];
@@ -591,14 +617,15 @@ std::vector<ObservedObject> ReferenceModel::tree_after(const Cut& cut, std::mt19
   }
   close(kept);
   std::map<Slot, FileId> names = names_after(kept);
-  if (promises_.names == adapters::NameOrder::unordered) disorder(required(cut), cut, random, names);
+  if (promises_.names == adapters::NameOrder::unordered)
+    disorder(required(cut), cut, random, names);
   if (promises_.names == adapters::NameOrder::ordered) names = ordered_names(cut, random);
   std::map<FileId, std::uint32_t> links;
   std::map<FileId, ObservedObject> inodes;
   std::vector<ObservedObject> tree;
   const auto walk = [&](const auto& self, FileId directory, const std::string& above) -> void {
-    for (auto at = names.lower_bound({directory, ""}); at != names.end() && at->first.first == directory;
-         ++at) {
+    for (auto at = names.lower_bound({directory, ""});
+         at != names.end() && at->first.first == directory; ++at) {
       const FileId file = at->second;
       if (!inodes.contains(file) && file != kLostAndFound) fill_in(file, cut, random, inodes[file]);
       if (file == kLostAndFound) inodes[file] = {.type = FileType::directory, .inode = 100 + file};
@@ -633,8 +660,8 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned when a persistence point names it after its last change, not merely because a dependency
-  // of this file system keeps it.
+  // A name is pinned when a persistence point names it after its last change, not merely because a
+  // dependency of this file system keeps it.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;
@@ -650,7 +677,8 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       const auto at = names.find(slot);
       const auto file = at == names.end() ? std::nullopt : std::optional(at->second);
       pinned.push_back({above + slot.second, file, was});
-      if (file && files_.at(*file).type == FileType::directory) self(self, *file, above + slot.second + "/");
+      if (file && files_.at(*file).type == FileType::directory)
+        self(self, *file, above + slot.second + "/");
     }
   };
   walk(walk, 0, "");
@@ -662,7 +690,8 @@ bool ReferenceModel::data_is_pinned(FileId file, const Cut& cut) const {
   if (!until) return false;
   const auto& all = files_.at(file).operations;
   return std::none_of(all.begin(), all.end(), [&](std::size_t index) {
-    const bool data = changes_content(operations_[index]) || operations_[index].kind == Kind::allocate;
+    const bool data =
+        changes_content(operations_[index]) || operations_[index].kind == Kind::allocate;
     return data && index > *until && index <= cut.reached;
   });
 }

@@ -1,13 +1,14 @@
 #pragma once
 // For tests: a file system that keeps exactly its promises and nothing more.
 //
-// It shares no code with the oracle. Operations are run once in order to learn what each touches; a power cut
-// then keeps a random subset of what was not promised, closed under what each change of names needs (earlier
-// changes of the same names, the directories and files it speaks of), and for each block, size and attribute
-// of a file a random subset of the changes since it was last made persistent. Content is real bytes. Where
-// nothing orders names, whatever was changing may also be gone or be another file. Where they are ordered
-// (reference_ordered_names.cc), an operation is a series of changes of single names, each of which waits for
-// the one before it; what has no name then is in lost+found, and a directory with two has lost one.
+// It shares no code with the oracle. Operations are run once in order to learn what each touches; a
+// power cut then keeps a random subset of what was not promised, closed under what each change of
+// names needs (earlier changes of the same names, the directories and files it speaks of), and for
+// each block, size and attribute of a file a random subset of the changes since it was last made
+// persistent. Content is real bytes. Where nothing orders names, whatever was changing may also be
+// gone or be another file. Where they are ordered (reference_ordered_names.cc), an operation is a
+// series of changes of single names, each of which waits for the one before it; what has no name
+// then is in lost+found, and a directory with two has lost one.
 
 #include <cstdint>
 #include <functional>
@@ -27,12 +28,13 @@ namespace headcrash::oracle {
 
 class ReferenceModel {
  public:
-  using FileId = std::size_t;                   ///< 0 is the root; else 1 + the operation that made it
+  using FileId = std::size_t;  ///< 0 is the root; else 1 + the operation that made it
   using Slot = std::pair<FileId, std::string>;  ///< directory and name
   using Change = std::pair<Slot, std::optional<FileId>>;
   static constexpr FileId kLostAndFound = 1U << 30U;
 
-  ReferenceModel(std::span<const workload::Operation> operations, const adapters::Promises& promises);
+  ReferenceModel(std::span<const workload::Operation> operations,
+                 const adapters::Promises& promises);
 
   struct Cut {
     std::optional<std::size_t> persisted;
@@ -97,8 +99,10 @@ class ReferenceModel {
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
   /// A persistence point that the cut knows, after the file was made, fits.
-  bool was_persisted(FileId file, const Cut& cut, const std::function<bool(const Persistence&)>& fits) const;
-  std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required, const Cut& cut) const;
+  bool was_persisted(FileId file, const Cut& cut,
+                     const std::function<bool(const Persistence&)>& fits) const;
+  std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,
+                                           const Cut& cut) const;
   std::optional<FileId> resolve(const std::string& path) const;
   Slot slot_of(const std::string& path) const;
   void learn(std::size_t index, const workload::Operation& operation);
@@ -110,13 +114,14 @@ class ReferenceModel {
   void close(std::set<std::size_t>& kept) const;
   std::map<Slot, FileId> names_after(const std::set<std::size_t>& kept) const;
   bool covers(const Persistence& point, FileId file, std::optional<std::uint64_t> block) const;
-  std::optional<std::size_t> covered_until(FileId file, std::optional<std::uint64_t> block, const Cut& cut,
-                                           bool attributes) const;
+  std::optional<std::size_t> covered_until(FileId file, std::optional<std::uint64_t> block,
+                                           const Cut& cut, bool attributes) const;
   std::uint64_t size_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
   std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
-  /// What the file has room for, beyond its size too, after those of its operations (by index) that count.
+  /// What the file has room for, beyond its size too, after those of its operations (by index) that
+  /// count.
   std::uint64_t allocated_by(FileId file, const Cut& cut,
                              const std::function<bool(std::size_t)>& counts) const;
   std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;

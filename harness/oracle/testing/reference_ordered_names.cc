@@ -5,8 +5,8 @@
 //   rename                the new name, then the old one goes
 //   exchange              a third name for what is at the target, the target, the source, the third goes
 //
-// A name's changes keep their order, and so do the steps of one operation. A directory may be on the disk
-// before it has a name.
+// A name's changes keep their order, and so do the steps of one operation. A directory may be on
+// the disk before it has a name.
 #include <algorithm>
 #include <array>
 
@@ -49,10 +49,12 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   for (std::size_t i = 0; i < steps.size(); ++i) {
     for (const Persistence& point : persistence_) {
       if (!cut.persisted || point.operation > *cut.persisted) break;
-      if (steps[i].operation < point.operation && covers_name(point, steps[i].change.first)) kept[i] = true;
+      if (steps[i].operation < point.operation && covers_name(point, steps[i].change.first))
+        kept[i] = true;
     }
   }
-  // Which of two names fsck takes from a directory nobody can know: fsync has the old ones removed, too.
+  // Which of two names fsck takes from a directory nobody can know: fsync has the old ones removed,
+  // too.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
@@ -90,22 +92,25 @@ void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileI
   }
   for (auto& [file, slots] : of_directory) {
     while (slots.size() > 1) {
-      auto goes = std::find_if(slots.begin(), slots.end(),
-                               [](const Slot& slot) { return slot.second.starts_with(".exchanged-"); });
-      if (goes == slots.end()) goes = slots.begin() + static_cast<std::ptrdiff_t>(random() % slots.size());
+      auto goes = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) {
+        return slot.second.starts_with(".exchanged-");
+      });
+      if (goes == slots.end())
+        goes = slots.begin() + static_cast<std::ptrdiff_t>(random() % slots.size());
       names.erase(*goes);
       slots.erase(goes);
     }
   }
 }
 
-/// Directories to which no name leads, with what is in them. Where names lead in a circle, fsck opens it.
+/// Directories to which no name leads, with what is in them. Where names lead in a circle, fsck
+/// opens it.
 void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {
     if (!reached.insert(directory).second) return;
-    for (auto at = names.lower_bound({directory, ""}); at != names.end() && at->first.first == directory;
-         ++at)
+    for (auto at = names.lower_bound({directory, ""});
+         at != names.end() && at->first.first == directory; ++at)
       if (files_.at(at->second).type == FileType::directory) self(self, at->second);
   };
   reach(reach, 0);
@@ -127,7 +132,8 @@ void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   }
   if (found.empty()) return;
   names[{0, "lost+found"}] = kLostAndFound;
-  for (const FileId directory : found) names[{kLostAndFound, "#" + std::to_string(directory)}] = directory;
+  for (const FileId directory : found)
+    names[{kLostAndFound, "#" + std::to_string(directory)}] = directory;
 }
 
 }  // namespace headcrash::oracle

@@ -1,4 +1,5 @@
-// The equations with a user's numbers, then with the paper's own: what it prints beside what follows from them.
+// The equations with a user's numbers, then with the paper's own: what it prints beside what
+// follows from them.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +17,8 @@ ClaimAnswer claim(const char* id, std::string title) {
   return {.id = id, .part = "calculator", .title = std::move(title)};
 }
 
-void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit, Figure paper,
-         Figure ours) {
+void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
+         Figure paper, Figure ours) {
   answer.numbers.push_back({.cell = std::move(cell),
                             .quantity = std::move(quantity),
                             .unit = std::move(unit),
@@ -30,7 +31,8 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);
-  add_rule(answer, fmt::format("{}: {} is {:g} {}", cell, quantity, paper, unit), {{quantity, ours}},
+  add_rule(answer, fmt::format("{}: {} is {:g} {}", cell, quantity, paper, unit),
+           {{quantity, ours}},
            [&] { return std::abs(*ours - paper) <= within * std::max(paper, 1e-9); });
 }
 
@@ -84,8 +86,10 @@ struct Asked {
 };
 
 Table delays_table(const Asked& asked) {
-  Table table{
-      .name = "delays", .title = "Your machine", .columns = {"what", "value", "unit", "from"}, .rows = {}};
+  Table table{.name = "delays",
+              .title = "Your machine",
+              .columns = {"what", "value", "unit", "from"},
+              .rows = {}};
   const auto row = [&](const char* what, Figure value, const char* unit, const char* from) {
     table.rows.push_back({what, text(value), unit, from});
   };
@@ -96,22 +100,24 @@ Table delays_table(const Asked& asked) {
   row("read from the cache", asked.traffic.read_cache, "MB/s", "read-share");
   row("read from the disk", asked.traffic.read_disk, "MB/s", "read-misses");
   const Figure most = most_writes_mb_s(asked.traffic, asked.disk);
-  row("longest delay worth having, with reads", delay_with_reads_s(asked.traffic, asked.memory, asked.disk),
-      "s",
-      most && asked.writes > *most ? "equation 2, but the disk cannot keep up under any delay (equation 4)"
-                                   : "equation 2");
+  row("longest delay worth having, with reads",
+      delay_with_reads_s(asked.traffic, asked.memory, asked.disk), "s",
+      most && asked.writes > *most
+          ? "equation 2, but the disk cannot keep up under any delay (equation 4)"
+          : "equation 2");
   row("left of the disk for writes", left, "MB/s", "equation 3");
   row("most that may be written into the cache", most, "MB/s", "equation 4");
   for (const double percent : {50.0, 90.0, 99.0}) {
     const double size = size_for_efficiency_mb(percent / kPercent, asked.positioning, asked.disk);
     const std::string what = fmt::format("write for {:g} % of the disk's rate", percent);
     table.rows.push_back({what, text(size), "MB", "equation 6"});
-    if (asked.writes > 0) table.rows.push_back({what + ": collected in", text(size / asked.writes), "s", ""});
+    if (asked.writes > 0)
+      table.rows.push_back({what + ": collected in", text(size / asked.writes), "s", ""});
   }
   row("throughput of writes as large as what a second collects",
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");
-  row("least delay for the disk to keep up", least_delay_s(asked.writes, asked.positioning, asked.disk), "s",
-      "footnote 3");
+  row("least delay for the disk to keep up",
+      least_delay_s(asked.writes, asked.positioning, asked.disk), "s", "footnote 3");
   row("a burst's writing begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
       "section 4");
   return table;
@@ -137,7 +143,8 @@ ClaimAnswer asked_for(const Context& context) {
             .logarithmic_x = true,
             .series = {{.name = "equation 6", .points = {}}}};
   for (double size = 0.001; size < 101; size *= std::sqrt(10.0))
-    plot.series[0].points.emplace_back(size, kPercent * efficiency(size, asked.positioning, asked.disk));
+    plot.series[0].points.emplace_back(size,
+                                       kPercent * efficiency(size, asked.positioning, asked.disk));
   answer.plots.push_back(plot);
   return answer;
 }
@@ -183,11 +190,14 @@ ClaimAnswer figure_1() {
 }
 
 ClaimAnswer sprite() {
-  ClaimAnswer answer = claim("CH-05", "Sprite: 8 KB/s a user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
+  ClaimAnswer answer =
+      claim("CH-05", "Sprite: 8 KB/s a user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
   constexpr double kUser = 0.008, kCache = 7, kDisk = 1;
-  add_same(answer, "8 KB/s", "optimal delay", "s", 0, optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
+  add_same(answer, "8 KB/s", "optimal delay", "s", 0,
+           optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
   add_same(answer, "7 MB, 1 MB/s", "longest delay", "s", 7, longest_delay_s(kCache, kDisk), 1e-6);
-  add(answer, "24 MB, 1 MB/s: the largest cache", "longest delay", "s", {}, longest_delay_s(24, kDisk));
+  add(answer, "24 MB, 1 MB/s: the largest cache", "longest delay", "s", {},
+      longest_delay_s(24, kDisk));
   return answer;
 }
 
@@ -196,19 +206,21 @@ ClaimAnswer long_lifetime() {
   // The smallest whole number of megabytes in which rule 3 gives the lifetime.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
-  while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime) cache += 1;
+  while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)
+    cache += 1;
   add_same(answer, "100 s at 2 MB/s", "cache", "MB", 200, cache, 1e-6);
   return answer;
 }
 
 ClaimAnswer reads() {
-  ClaimAnswer answer = claim("CH-07", "Reads do not make the longest delay longer (equations 2 to 4)");
+  ClaimAnswer answer =
+      claim("CH-07", "Reads do not make the longest delay longer (equations 2 to 4)");
   constexpr double kCache = 100, kDisk = 5;
-  Table table{
-      .name = "reads",
-      .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
-      .columns = {"reads that miss (%)", "most written (MB/s)", "delay at the most (s)", "at half of it (s)"},
-      .rows = {}};
+  Table table{.name = "reads",
+              .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
+              .columns = {"reads that miss (%)", "most written (MB/s)", "delay at the most (s)",
+                          "at half of it (s)"},
+              .rows = {}};
   double longest = 0, furthest = 0;
   for (const double misses : {0.05, 0.25, 0.5, 0.75, 1.0}) {
     Traffic traffic{.write_cache = 0, .read_cache = 4, .read_disk = 4 * misses};
@@ -221,8 +233,8 @@ ClaimAnswer reads() {
     furthest = std::max(furthest, std::abs(at_most - longest_delay_s(kCache, kDisk)));
     table.rows.push_back({text(kPercent * misses), text(most), text(at_most), text(half)});
   }
-  add_same(answer, "as much written as can be", "longest delay", "s", longest_delay_s(kCache, kDisk), longest,
-           1e-9);
+  add_same(answer, "as much written as can be", "longest delay", "s",
+           longest_delay_s(kCache, kDisk), longest, 1e-9);
   add_rule(answer, "equation 2 at equation 4's most is cache by disk rate, whatever misses",
            {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
   answer.tables.push_back(std::move(table));
@@ -230,7 +242,8 @@ ClaimAnswer reads() {
 }
 
 ClaimAnswer efficiencies() {
-  ClaimAnswer answer = claim("CH-08", "Efficiency of writes by size (equations 5 and 6): 4 MB/s, 15 ms");
+  ClaimAnswer answer =
+      claim("CH-08", "Efficiency of writes by size (equations 5 and 6): 4 MB/s, 15 ms");
   constexpr double kDisk = 4, kPositioning = 0.015, kPoints = 2;
   const std::pair<double, double> kPrinted[] = {{0.060, 50}, {0.540, 90}, {6, 99}};
   for (const auto& [its_size, its_percent] : kPrinted) {
@@ -256,7 +269,8 @@ ClaimAnswer least_delay() {
   for (const double writes : {0.4, 1.0, 2.0, 3.0, 3.9}) {
     const Figure delay = least_delay_s(writes, kPositioning, kDisk);
     add(answer, fmt::format("{:g} MB/s of 4", writes), "least delay", "s", {}, delay);
-    const double reached = effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
+    const double reached =
+        effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
     furthest = std::max(furthest, std::abs(reached - writes));
   }
   add_rule(answer, "equation 5 with what is collected in it gives the workload's throughput",
@@ -281,7 +295,8 @@ ClaimAnswer five_megabytes() {
   add_rule(answer, "within 2 points", {{"equation 6", by_equation}},
            [&] { return std::abs(by_equation - kPercent * kShare) <= kPoints; });
   const double fixed_s = kSize / 3 * (1 / kShare - 1);
-  add(answer, "97 % at the 3 MB/s that it sustains", "fixed time of a write", "ms", {}, kMsPerS * fixed_s);
+  add(answer, "97 % at the 3 MB/s that it sustains", "fixed time of a write", "ms", {},
+      kMsPerS * fixed_s);
   answer.remarks.push_back(
       "Measured there, and not by equation 6: at 3 MB/s, 97 % leave some 50 ms that do not grow with the size, three "
       "times the positioning of section 3.");
@@ -289,38 +304,45 @@ ClaimAnswer five_megabytes() {
 }
 
 /// Memory of a machine by the rate of one of its drives, as our profiles have it.
-void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine, double cache_mb,
-                 const char* profile) {
+void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine,
+                 double cache_mb, const char* profile) {
   const auto drive = profiles::summarise_profile(profile);
   if (!drive) {
-    answer.numbers.push_back(
-        {.cell = machine, .quantity = "longest delay", .unit = "s", .remark = drive.error().message()});
+    answer.numbers.push_back({.cell = machine,
+                              .quantity = "longest delay",
+                              .unit = "s",
+                              .remark = drive.error().message()});
     return;
   }
   const double outer = drive->outer_bytes_per_second / kBytesPerMb;
-  const double inner =
-      (drive->inner_bytes_per_second > 0 ? drive->inner_bytes_per_second : drive->outer_bytes_per_second) /
-      kBytesPerMb;
+  const double inner = (drive->inner_bytes_per_second > 0 ? drive->inner_bytes_per_second
+                                                          : drive->outer_bytes_per_second) /
+                       kBytesPerMb;
   table.rows.push_back({year, machine, text(cache_mb), profile, text(inner), text(outer),
-                        text(longest_delay_s(cache_mb, outer)), text(longest_delay_s(cache_mb, inner))});
+                        text(longest_delay_s(cache_mb, outer)),
+                        text(longest_delay_s(cache_mb, inner))});
 }
 
 ClaimAnswer trend() {
   ClaimAnswer answer = claim("CH-16", "The longest delay worth having, by year");
-  add(answer, "Mogul's estimate for 1993 (memory and rate not printed)", "longest delay", "s", 1, {});
-  add(answer, "Mogul's estimate for 2003 (memory and rate not printed)", "longest delay", "s", 14, {});
+  add(answer, "Mogul's estimate for 1993 (memory and rate not printed)", "longest delay", "s", 1,
+      {});
+  add(answer, "Mogul's estimate for 2003 (memory and rate not printed)", "longest delay", "s", 14,
+      {});
   for (ClaimNumber& number : answer.numbers) number.remark = "a quotation: nothing to compute";
   constexpr double kLeast = 80, kMost = 90, kSlow = 2.7, kFast = 5.5;
   const double shortest = longest_delay_s(kLeast, kFast), longest = longest_delay_s(kMost, kSlow);
   add(answer, "the paper's machine: 80 MB, 5.5 MB/s", "longest delay", "s", {}, shortest);
   add(answer, "the paper's machine: 90 MB, 2.7 MB/s", "longest delay", "s", {}, longest);
   add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine",
-           {{"least", shortest}, {"most", longest}}, [&] { return shortest >= 1 && longest <= 10; });
-  Table table{.name = "machines",
-              .title = "Machines of the papers, all of their memory as cache, one drive as we have it",
-              .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
-                          "least (s)", "most (s)"},
-              .rows = {}};
+           {{"least", shortest}, {"most", longest}},
+           [&] { return shortest >= 1 && longest <= 10; });
+  Table table{
+      .name = "machines",
+      .title = "Machines of the papers, all of their memory as cache, one drive as we have it",
+      .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
+                  "least (s)", "most (s)"},
+      .rows = {}};
   add_machine(answer, table, "1992", "Sun-4/260", 32, "wren-iv");
   add_machine(answer, table, "1994", "NCR 3433", 44, "hp-c2447");
   add_machine(answer, table, "1996", "DEC AXP 3000/600, its cache", 85, "dec-rz26l");

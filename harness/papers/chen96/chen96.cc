@@ -20,11 +20,14 @@ Paper paper() {
          {"read-misses", 1, "of the reads, 0 to 1: what the cache does not have"},
          {"burst-mb", 10, "written at once, MB"},
          {"longest-delay-s", 15, "after which a burst has to be on the disk"}}},
-       {"writes", "fsync by size and bursts, figures 4 and 5 (CH-08, CH-14, CH-15)", 1, writes_by_size},
+       {"writes", "fsync by size and bursts, figures 4 and 5 (CH-08, CH-14, CH-15)", 1,
+        writes_by_size},
        {"rules", "The three rules of write cancellation, figure 3 (CH-11 to CH-13)", 1, rules},
-       {"policies", "Reads beside writes under each policy, and the age of what is written (CH-17, CH-18)", 1,
+       {"policies",
+        "Reads beside writes under each policy, and the age of what is written (CH-17, CH-18)", 1,
         policies},
-       {"loss", "How old is what a power cut loses, by policy and file system, beside what it costs", 1,
+       {"loss",
+        "How old is what a power cut loses, by policy and file system, beside what it costs", 1,
         loss}}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Chen, "Optimizing Delay in Delayed-Write File Systems", 1996: what its equations say, beside what it prints.
+// Chen, "Optimizing Delay in Delayed-Write File Systems", 1996: what its equations say, beside what
+// it prints.
 
 #include "harness/papers/paper.h"
 

@@ -22,7 +22,8 @@ TEST(DelayModel, KeepsTheThreeRules) {
 
 TEST(DelayModel, SharesCacheAndDiskWithReads) {
   // Half of 100 MB, by 5 - 1 MB/s.
-  EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5), 12.5);
+  EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5),
+                   12.5);
   EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
   EXPECT_DOUBLE_EQ(*most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 1}, 5), 16);
   EXPECT_FALSE(most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 0}, 5));
@@ -63,8 +64,11 @@ TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
 }
 
 TEST(Calculator, SaysWhatIsWrongWithAParameter) {
-  for (const auto& [its_name, value] : std::map<std::string, double>{
-           {"memory-mb", 0}, {"disk-mb-s", -1}, {"read-share", 1}, {"read-misses", 1.5}, {"burst-mb", -1}}) {
+  for (const auto& [its_name, value] : std::map<std::string, double>{{"memory-mb", 0},
+                                                                     {"disk-mb-s", -1},
+                                                                     {"read-share", 1},
+                                                                     {"read-misses", 1.5},
+                                                                     {"burst-mb", -1}}) {
     const ExperimentOutcome outcome = calculated({{its_name, value}});
     EXPECT_FALSE(outcome.answers.at(0).numbers.at(0).ours) << its_name;
     EXPECT_NE(outcome.answers.at(0).numbers.at(0).remark.find(its_name), std::string::npos);
@@ -95,8 +99,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// What is overwritten after 6 s is written with a delay of 5 s, and is not with one of 8 s; data wait as long as the
-/// policy says.
+/// What is overwritten after 6 s is written with a delay of 5 s, and is not with one of 8 s; data
+/// wait as long as the policy says.
 TEST(Measurements, SeeTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -117,7 +121,8 @@ TEST(Loss, ALookSeesWhatACutLoses) {
                                      {"snapfs", "snapshots"}}) {
     for (const std::uint64_t seed : {1, 2}) {
       const auto machine = loss_machine(
-          type, system, {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
+          type, system,
+          {.policy = os::SyncerOptions::Policy::interval, .interval_ns = 5 * model::kSecondNs},
           seed);
       ASSERT_TRUE(machine) << machine.error().message();
       const LossSeen seen = run_loss({.machine = *machine,

@@ -9,13 +9,15 @@ double longest_delay_s(double cache_mb, double disk_mb_s) {
   return cache_mb / disk_mb_s;
 }
 
-OptimalDelay optimal_delay(double file_set_mb, double write_mb_s, double cache_mb, double disk_mb_s) {
+OptimalDelay optimal_delay(double file_set_mb, double write_mb_s, double cache_mb,
+                           double disk_mb_s) {
   if (write_mb_s <= disk_mb_s) return {Rule::disk_keeps_up, 0};
   if (file_set_mb > cache_mb) return {Rule::cache_thrashes, 0};
   return {Rule::lifetime, file_set_mb / write_mb_s};
 }
 
-std::optional<double> delay_with_reads_s(const Traffic& traffic, double cache_mb, double disk_mb_s) {
+std::optional<double> delay_with_reads_s(const Traffic& traffic, double cache_mb,
+                                         double disk_mb_s) {
   const double all = traffic.write_cache + traffic.read_cache, left = disk_mb_s - traffic.read_disk;
   if (left <= 0) return std::nullopt;
   return all > 0 ? cache_mb * (traffic.write_cache / all) / left : 0;

@@ -1,5 +1,5 @@
-// What a cut loses under each policy and file system, and what that costs: the question of the paper, answered with
-// measurements (loss_run.h).
+// What a cut loses under each policy and file system, and what that costs: the question of the
+// paper, answered with measurements (loss_run.h).
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,9 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  bool by_buffers = false;  ///< the syncer writes its data; others count from the first change themselves
-  bool in_stages = false;   ///< writes wait for others
+  bool by_buffers =
+      false;  ///< the syncer writes its data; others count from the first change themselves
+  bool in_stages = false;  ///< writes wait for others
 };
 const std::vector<Mounted>& loss_systems() {
   static const std::vector<Mounted> kSystems{
@@ -44,10 +45,11 @@ std::vector<LossPolicy> loss_policies(bool scaled) {
   constexpr std::uint64_t kDrainBytesPerS = 1'900'000;  // measured: figure 4 here, the best
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
-    cases.push_back({std::move(its_name),
-                     {.policy = policy,
-                      .interval_ns = static_cast<os::TimeNs>(seconds * static_cast<double>(model::kSecondNs)),
-                      .drain_bytes_per_s = kDrainBytesPerS}});
+    cases.push_back(
+        {std::move(its_name),
+         {.policy = policy,
+          .interval_ns = static_cast<os::TimeNs>(seconds * static_cast<double>(model::kSecondNs)),
+          .drain_bytes_per_s = kDrainBytesPerS}});
     return cases.back().syncer;
   };
   const auto add_interval = [&](double seconds) {
@@ -79,7 +81,8 @@ struct Row {
 
 Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   Row row{.policy = policy.name, .delay_s = policy.delay_s};
-  if (!seen.error.empty() || seen.oldest_s.empty() || seen.read_ms.empty() || seen.change_ms.empty())
+  if (!seen.error.empty() || seen.oldest_s.empty() || seen.read_ms.empty() ||
+      seen.change_ms.empty())
     return row;
   row.median_s = statistics::quantile(seen.oldest_s, 0.5);
   row.p99_s = statistics::quantile(seen.oldest_s, 0.99);
@@ -99,8 +102,8 @@ const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   return found == rows.end() ? kNone : *found;
 }
 
-/// What a tick and the disk's work for what is due come to. Soft updates take further ticks: what waits for a write
-/// goes at the tick after it.
+/// What a tick and the disk's work for what is due come to. Soft updates take further ticks: what
+/// waits for a write goes at the tick after it.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {
@@ -108,10 +111,11 @@ void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& an
   const double slack_s = mounted.in_stages ? kAfterDelayInStagesS : kAfterDelayS;
   Figure beyond_s;
   for (const Row& row : rows)
-    if (row.delay_s && row.most_s) beyond_s = std::max(beyond_s.value_or(0), *row.most_s - *row.delay_s);
+    if (row.delay_s && row.most_s)
+      beyond_s = std::max(beyond_s.value_or(0), *row.most_s - *row.delay_s);
   add_rule(answer,
-           fmt::format("{}: interval update with any delay loses nothing that is older by {:g} s", system,
-                       slack_s),
+           fmt::format("{}: interval update with any delay loses nothing that is older by {:g} s",
+                       system, slack_s),
            {in_unit(beyond_s, "s")}, [&] { return *beyond_s <= slack_s; });
   const Row &through = row_named(rows, kWriteThrough), &first = row_named(rows, kFromFirst),
             &classic = row_named(rows, kClassic), &interval = row_named(rows, kInterval);
@@ -120,11 +124,12 @@ void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& an
     add_rule(answer, fmt::format("{}: nor does it when age counts from the first change", system),
              {in_unit(its, "s")}, [&] { return *its <= slack_s; });
   }
-  add_rule(answer, system + ": write-through loses nothing that has returned", {in_unit(through.most_s, "s")},
-           [&] { return *through.most_s == 0; });
+  add_rule(answer, system + ": write-through loses nothing that has returned",
+           {in_unit(through.most_s, "s")}, [&] { return *through.most_s == 0; });
   const Row& chosen = mounted.by_buffers ? first : interval;
   add_rule(answer,
-           fmt::format("{}: {}: half of what periodic update of 30 s loses, or less", system, chosen.policy),
+           fmt::format("{}: {}: half of what periodic update of 30 s loses, or less", system,
+                       chosen.policy),
            {{"interval", chosen.p99_s, "s"}, {"periodic", classic.p99_s, "s"}},
            [&] { return *chosen.p99_s <= *classic.p99_s / 2; });
   add_rule(answer, fmt::format("{}: {}: and reads are not slower (5 %)", system, chosen.policy),
@@ -134,14 +139,15 @@ void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& an
 
 std::vector<std::string> cells_of(const Row& row) {
   std::vector<std::string> cells{row.policy};
-  for (const Figure& value :
-       {row.median_s, row.p99_s, row.most_s, row.lost_kb, row.lost_changes, row.read_ms, row.change_ms})
+  for (const Figure& value : {row.median_s, row.p99_s, row.most_s, row.lost_kb, row.lost_changes,
+                              row.read_ms, row.change_ms})
     cells.push_back(fmt::format("{:.2f}", *value));
   return cells;
 }
 
 /// One run, and its numbers.
-Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy, ClaimAnswer& answer) {
+Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
+            ClaimAnswer& answer) {
   const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);
   LossSeen seen;
   if (machine) {
@@ -166,13 +172,16 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy, 
 std::vector<ClaimAnswer> loss(Context& context) {
   ClaimAnswer answer{
       .id = "CH-loss", .part = "loss", .title = "What a cut loses, and what it costs to lose less"};
-  Plot reads{.name = "loss-against-reads",
-             .title = "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a read",
-             .x = "mean response of a read (ms)",
-             .y = "oldest lost, 99 of 100 cuts within (s)"};
+  Plot reads{
+      .name = "loss-against-reads",
+      .title =
+          "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a read",
+      .x = "mean response of a read (ms)",
+      .y = "oldest lost, 99 of 100 cuts within (s)"};
   Plot changes{
       .name = "loss-against-changes",
-      .title = "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a change",
+      .title =
+          "Loss against speed: interval update of 0, 1, 5, 15, 30 s, by the response of a change",
       .x = "mean response of a change (ms)",
       .y = "oldest lost, 99 of 100 cuts within (s)",
       .logarithmic_x = true};
@@ -185,8 +194,8 @@ std::vector<ClaimAnswer> loss(Context& context) {
     if (context.scaled && mounted.system != "conventional" && mounted.type != "lfs") continue;
     Table table{.name = fmt::format("{}-{}", mounted.type, mounted.system),
                 .title = full_name(mounted),
-                .columns = {"policy", "oldest lost: median (s)", "99 of 100 (s)", "most (s)", "lost (kB)",
-                            "changes lost", "read (ms)", "change (ms)"}};
+                .columns = {"policy", "oldest lost: median (s)", "99 of 100 (s)", "most (s)",
+                            "lost (kB)", "changes lost", "read (ms)", "change (ms)"}};
     Table kinds{.name = table.name + "-kinds",
                 .title = full_name(mounted) + ": the oldest lost of each kind of change (s)",
                 .columns = {"policy"}};

@@ -14,7 +14,8 @@ namespace {
 using os::TimeNs;
 using Policy = os::SyncerOptions::Policy;
 
-/// Readers that come at random, and a writer to random blocks of many, so that nothing is overwritten soon.
+/// Readers that come at random, and a writer to random blocks of many, so that nothing is
+/// overwritten soon.
 struct Response {
   Figure mean_ms, deviation_ms, p99_ms, age_s;
   std::string error;
@@ -28,7 +29,8 @@ struct PolicyCase {
 
 constexpr std::uint64_t kBlockBytes = 8192;
 
-Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_bytes, std::uint64_t seed) {
+Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_bytes,
+               std::uint64_t seed) {
   constexpr double kReadsPerS = 5, kWritesPerS = 10;
   auto options = axp3000_600(0);
   if (options) {
@@ -92,15 +94,18 @@ Response probe(const PolicyCase& asked, TimeNs measured_ns, std::uint64_t file_b
 }  // namespace
 
 std::vector<ClaimAnswer> policies(Context& context) {
-  ClaimAnswer responses{
-      .id = "CH-17", .part = "policies", .title = "Responses of reads beside 10 blocks written a second"};
-  ClaimAnswer ages{
-      .id = "CH-18", .part = "policies", .title = "How old data are when they are written (Little's law)"};
-  const PolicyCase cases[] = {{"periodic update, 30 s", Policy::periodic, 30 * model::kSecondNs},
-                              {"interval periodic update, 30 s", Policy::interval, 30 * model::kSecondNs},
-                              {"interval periodic update, 5 s", Policy::interval, 5 * model::kSecondNs},
-                              {"zero delay", Policy::interval, 0},
-                              {"write-through", Policy::none, 0, true}};
+  ClaimAnswer responses{.id = "CH-17",
+                        .part = "policies",
+                        .title = "Responses of reads beside 10 blocks written a second"};
+  ClaimAnswer ages{.id = "CH-18",
+                   .part = "policies",
+                   .title = "How old data are when they are written (Little's law)"};
+  const PolicyCase cases[] = {
+      {"periodic update, 30 s", Policy::periodic, 30 * model::kSecondNs},
+      {"interval periodic update, 30 s", Policy::interval, 30 * model::kSecondNs},
+      {"interval periodic update, 5 s", Policy::interval, 5 * model::kSecondNs},
+      {"zero delay", Policy::interval, 0},
+      {"write-through", Policy::none, 0, true}};
   const TimeNs measured = (context.scaled ? 60 : 600) * model::kSecondNs;
   const std::uint64_t bytes = context.scaled ? 20 * kMb : 300 * kMb;
   std::vector<Response> seen;
@@ -112,15 +117,16 @@ std::vector<ClaimAnswer> policies(Context& context) {
     add_row(responses, each.name, "standard deviation", "ms", {}, one.deviation_ms, one.error);
     add_row(responses, each.name, "99 of 100 within", "ms", {}, one.p99_ms, one.error);
     if (!each.write_through)
-      add_row(ages, each.name, "mean age", "s", &each == cases ? Figure(15) : std::nullopt, one.age_s,
-              one.error);
+      add_row(ages, each.name, "mean age", "s", &each == cases ? Figure(15) : std::nullopt,
+              one.age_s, one.error);
   }
   seen.resize(std::size(cases));
   const Figure periodic = seen[0].deviation_ms, interval = seen[1].deviation_ms;
   const Figure ratio =
       periodic && interval ? Figure(*periodic * *periodic / (*interval * *interval)) : std::nullopt;
   add_row(responses, "periodic over interval, 30 s", "variance", "times", {}, ratio);
-  add_rule(responses, "variance under periodic update at least 3 times that under interval periodic update",
+  add_rule(responses,
+           "variance under periodic update at least 3 times that under interval periodic update",
            {{"ratio", ratio}}, [&] { return *ratio >= 3; });
   add_rule(responses, "write-through's reads are slower on average than interval periodic update's",
            {{"write-through", seen[4].mean_ms}, {"interval, 30 s", seen[1].mean_ms}},

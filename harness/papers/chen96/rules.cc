@@ -18,13 +18,14 @@ struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
 };
-Together read_and_write(Cells& cells, TimeNs delay_ns, std::uint32_t request_bytes = kRequestBytes) {
+Together read_and_write(Cells& cells, TimeNs delay_ns,
+                        std::uint32_t request_bytes = kRequestBytes) {
   const auto machine = axp3000_600(delay_ns, request_bytes);
   if (!machine) return {{}, {}, machine.error().message()};
-  const Cell& cell = cells.get(
-      {.name = fmt::format("delay {:g} s, requests of {} KiB", seconds_of(delay_ns), request_bytes >> 10),
-       .machine = *machine},
-      "chen-r2");
+  const Cell& cell = cells.get({.name = fmt::format("delay {:g} s, requests of {} KiB",
+                                                    seconds_of(delay_ns), request_bytes >> 10),
+                                .machine = *machine},
+                               "chen-r2");
   const auto rate = [&](double PhaseOutcome::* until) {
     return cell.of("read-and-write", [until](const PhaseOutcome& phase) {
       return megabytes(phase.bytes_read + phase.bytes_written) / phase.*until;
@@ -33,8 +34,9 @@ Together read_and_write(Cells& cells, TimeNs delay_ns, std::uint32_t request_byt
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Rule 3: a reader as fast as it can, and a writer that overwrites a file of 60 MB at 10 MB/s. The timed workload
-/// chen-r3 ends with the reader, which with short delays does not get to its end here.
+/// Rule 3: a reader as fast as it can, and a writer that overwrites a file of 60 MB at 10 MB/s. The
+/// timed workload chen-r3 ends with the reader, which with short delays does not get to its end
+/// here.
 struct Lifetime {
   Figure read_mb_s, write_mb_s, disk_write_mb_s;
   std::string error;
@@ -72,7 +74,8 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
              [&] {
                const auto file = bench.vfs().open("written", {});
                const auto turn_ns = static_cast<double>(Bench::kUnitBytes) /
-                                    (kTargetMbPerS / static_cast<double>(scale)) / static_cast<double>(kMb) *
+                                    (kTargetMbPerS / static_cast<double>(scale)) /
+                                    static_cast<double>(kMb) *
                                     static_cast<double>(model::kSecondNs);
                auto due = static_cast<double>(bench.now());
                for (std::uint64_t at = 0; bench.ok(file) && bench.now() < end;) {
@@ -101,8 +104,9 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
 ClaimAnswer rule_1(Context& context) {
   // Calibrated: 16.3 s in all with infinite delay, 26 compilations.
   constexpr std::uint64_t kCompileMs = 460;
-  ClaimAnswer answer{
-      .id = "CH-11", .part = "rules", .title = "Rule 1: the disk keeps up, and no delay helps (Andrew)"};
+  ClaimAnswer answer{.id = "CH-11",
+                     .part = "rules",
+                     .title = "Rule 1: the disk keeps up, and no delay helps (Andrew)"};
   struct Andrew {
     const char* name;
     os::SyncerOptions::Policy policy;
@@ -112,11 +116,12 @@ ClaimAnswer rule_1(Context& context) {
   };
   using enum os::SyncerOptions::Policy;
   std::vector<Named> seconds;
-  for (const Andrew& row : {Andrew{"infinite delay", interval, kLongAfter, 16.3},
-                            {"zero delay", interval, 0, 16.7},
-                            {"write-through", write_through, 0, 300},
-                            {"infinite delay; eight programs a compilation", interval, kLongAfter, {}, 8},
-                            {"write-through; eight programs a compilation", write_through, 0, {}, 8}}) {
+  for (const Andrew& row :
+       {Andrew{"infinite delay", interval, kLongAfter, 16.3},
+        {"zero delay", interval, 0, 16.7},
+        {"write-through", write_through, 0, 300},
+        {"infinite delay; eight programs a compilation", interval, kLongAfter, {}, 8},
+        {"write-through; eight programs a compilation", write_through, 0, {}, 8}}) {
     if (context.scaled && row.passes > 1) continue;
     auto machine = axp3000_600(row.delay_ns);
     if (!machine) {
@@ -152,13 +157,14 @@ ClaimAnswer rule_2(Context& context) {
                  at_once = read_and_write(context.cells, 0);
   add_row(answer, "infinite delay", "read and written", "MB/s", 3.1, never.mb_per_s, never.error);
   add_row(answer, "zero delay", "read and written", "MB/s", 3.0, at_once.mb_per_s, at_once.error);
-  add_row(answer, "infinite delay, by the disk's busy time until all is on it", "read and written", "MB/s",
-          {}, never.mb_per_busy_s, never.error);
-  add_row(answer, "zero delay, by the disk's busy time until all is on it", "read and written", "MB/s", {},
-          at_once.mb_per_busy_s, at_once.error);
+  add_row(answer, "infinite delay, by the disk's busy time until all is on it", "read and written",
+          "MB/s", {}, never.mb_per_busy_s, never.error);
+  add_row(answer, "zero delay, by the disk's busy time until all is on it", "read and written",
+          "MB/s", {}, at_once.mb_per_busy_s, at_once.error);
   add_rule(answer, "each within 10 % of the paper's",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}}, [&] {
-             return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 && std::abs(*at_once.mb_per_s / 3.0 - 1) <= .1;
+             return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 &&
+                    std::abs(*at_once.mb_per_s / 3.0 - 1) <= .1;
            });
   add_rule(answer, "zero delay as fast as infinite delay (5 %)",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}},
@@ -171,8 +177,8 @@ ClaimAnswer rule_2(Context& context) {
   const Together longer = read_and_write(context.cells, 0, kLongRequests);
   add_row(answer, "infinite delay; requests of up to 1 MB", "read and written", "MB/s", {},
           longer_never.mb_per_s, longer_never.error);
-  add_row(answer, "zero delay; requests of up to 1 MB", "read and written", "MB/s", {}, longer.mb_per_s,
-          longer.error);
+  add_row(answer, "zero delay; requests of up to 1 MB", "read and written", "MB/s", {},
+          longer.mb_per_s, longer.error);
   answer.remarks.push_back(
       "Infinite delay leaves a cache full of what was written behind at the end; by the disk's busy time until all is on it "
       "both do the same work. Counterfactual: longer requests. A write without a write cache misses a revolution "
@@ -181,9 +187,10 @@ ClaimAnswer rule_2(Context& context) {
 }
 
 ClaimAnswer rule_3(Context& context) {
-  ClaimAnswer answer = {.id = "CH-13",
-                        .part = "rules",
-                        .title = "Rule 3: what is overwritten after 6 s is never written (figure 3)"};
+  ClaimAnswer answer = {
+      .id = "CH-13",
+      .part = "rules",
+      .title = "Rule 3: what is overwritten after 6 s is never written (figure 3)"};
   const std::uint64_t scale = context.scaled ? 20 : 1;
   const TimeNs warm = 20 * model::kSecondNs,
                measured = context.scaled ? 10 * model::kSecondNs : 60 * model::kSecondNs;
@@ -192,13 +199,14 @@ ClaimAnswer rule_3(Context& context) {
       .title = "Read and written by delay (figure 3)",
       .x = "delay (s)",
       .y = "MB/s",
-      .series = {{.name = "read"}, {.name = "written into the cache"}, {.name = "written to the disk"}}};
+      .series = {
+          {.name = "read"}, {.name = "written into the cache"}, {.name = "written to the disk"}}};
   Figure before, after, never_read, never_disk, disk_after, write_before;
   for (const double delay : {0., 1., 2., 3., 4., 5., 6., 7., 8., 10., 15., 30., 1e9}) {
     if (context.interrupted()) break;
     const bool never = delay > 1e6;
-    const Lifetime seen =
-        overwrite(never ? kNever : static_cast<TimeNs>(delay) * model::kSecondNs, warm, measured, scale);
+    const Lifetime seen = overwrite(never ? kNever : static_cast<TimeNs>(delay) * model::kSecondNs,
+                                    warm, measured, scale);
     const std::string cell = never ? "infinite delay" : fmt::format("delay {:g} s", delay);
     add_row(answer, cell, "read", "MB/s", {}, seen.read_mb_s, seen.error);
     add_row(answer, cell, "written into the cache", "MB/s", never ? Figure(10) : std::nullopt,
@@ -220,7 +228,8 @@ ClaimAnswer rule_3(Context& context) {
            [&] { return *write_before < .95 * kTargetMbPerS; });
   add_rule(answer, "with 7 s no file data go to the disk (5 % of what is written into the cache)",
            {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
-  add_rule(answer, "infinite delay is no better than 7 s (5 %)", {{"7 s", after}, {"infinite", never_read}},
+  add_rule(answer, "infinite delay is no better than 7 s (5 %)",
+           {{"7 s", after}, {"infinite", never_read}},
            [&] { return *never_read <= *after * 1.05; });
   answer.plots.push_back(std::move(plot));
   answer.remarks.push_back(

@@ -18,20 +18,23 @@ Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kReque
   auto machine = axp3000_600(0, request_bytes);
   if (!machine) return {{}, machine.error().message()};
   machine->syncer = {.policy = os::SyncerOptions::Policy::periodic, .interval_ns = kLongAfter};
-  const auto kib = static_cast<std::uint64_t>(std::llround(megabytes * static_cast<double>(kMb) / 1024));
-  const Cell& cell =
-      cells.get({.name = fmt::format("requests of {} KiB", request_bytes >> 10), .machine = *machine},
-                "chen-fsync", {{"burst-kib", kib}});
+  const auto kib =
+      static_cast<std::uint64_t>(std::llround(megabytes * static_cast<double>(kMb) / 1024));
+  const Cell& cell = cells.get(
+      {.name = fmt::format("requests of {} KiB", request_bytes >> 10), .machine = *machine},
+      "chen-fsync", {{"burst-kib", kib}});
   return {cell.of("fsync", [](const PhaseOutcome& phase) { return phase.longest_s; }), cell.remark};
 }
 
 }  // namespace
 
 std::vector<ClaimAnswer> writes_by_size(Context& context) {
-  ClaimAnswer efficient{
-      .id = "CH-14", .part = "writes", .title = "fsync of what has been written, by size (figure 4)"};
-  ClaimAnswer bursts{
-      .id = "CH-15", .part = "writes", .title = "fsync of bursts up to more than the cache (figure 5)"};
+  ClaimAnswer efficient{.id = "CH-14",
+                        .part = "writes",
+                        .title = "fsync of what has been written, by size (figure 4)"};
+  ClaimAnswer bursts{.id = "CH-15",
+                     .part = "writes",
+                     .title = "fsync of bursts up to more than the cache (figure 5)"};
   ClaimAnswer equation{
       .id = "CH-08", .part = "writes", .title = "Equation 6 beside the drive: fsync by size"};
   Plot figure_4{.name = "figure4",
@@ -45,7 +48,8 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
                 .y = "s",
                 .series = {{.name = "fsync"}}};
   Figure best, five, longest, sixty_kb, half_mb, six_mb;
-  std::vector<double> sizes{.06, .125, .25, .54, 1, 2, 3, 5, 6, 7, 10, 20, 40, 60, 70, 80, 85, 90, 100, 120};
+  std::vector<double> sizes{.06, .125, .25, .54, 1,  2,  3,  5,  6,   7,
+                            10,  20,   40,  60,  70, 80, 85, 90, 100, 120};
   if (context.scaled) sizes = {.06, .54, 5, 6};
   for (const double size : sizes) {
     if (context.interrupted()) break;
@@ -67,19 +71,22 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   const Figure share = part_of(five, best, 100);
   add_row(efficient, "5 MB", "of the best", "%", 97, share);
   add_row(efficient, "the best", "throughput", "MB/s", 3, best);
-  add_rule(efficient, "5 MB reach 95 % of the best", {{"5 MB", share}}, [&] { return *share >= 95; });
+  add_rule(efficient, "5 MB reach 95 % of the best", {{"5 MB", share}},
+           [&] { return *share >= 95; });
   add_row(bursts, "the longest", "drained in", "s", 30, longest);
-  add_rule(bursts, "27 to 32 s", {{"longest", longest}}, [&] { return *longest >= 27 && *longest <= 32; });
+  add_rule(bursts, "27 to 32 s", {{"longest", longest}},
+           [&] { return *longest >= 27 && *longest <= 32; });
   for (const auto& [size, rate, paper] :
        {std::tuple{.06, sixty_kb, 50.}, {.54, half_mb, 90.}, {6., six_mb, 99.}}) {
     const Figure ours = part_of(rate, best, 100);
     add_row(equation, fmt::format("{:g} MB", size), "of the best", "%", paper, ours);
-    add_rule(equation, fmt::format("{:g} MB: {:g} % within 10 points", size, paper), {{"ours", ours}},
-             [&, its = paper] { return std::abs(*ours - its) <= 10; });
+    add_rule(equation, fmt::format("{:g} MB: {:g} % within 10 points", size, paper),
+             {{"ours", ours}}, [&, its = paper] { return std::abs(*ours - its) <= 10; });
   }
   if (!context.scaled) {
     constexpr std::uint32_t kLongRequests = 1 << 20;
-    const Drain ten = drain(context.cells, 10, kLongRequests), all = drain(context.cells, 90, kLongRequests);
+    const Drain ten = drain(context.cells, 10, kLongRequests),
+                all = drain(context.cells, 90, kLongRequests);
     add_row(efficient, "10 MB; requests of up to 1 MB", "throughput", "MB/s", {},
             ten.seconds ? Figure(10 / *ten.seconds) : std::nullopt, ten.error);
     add_row(bursts, "90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds, all.error);

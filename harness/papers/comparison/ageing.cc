@@ -21,7 +21,8 @@ constexpr std::int64_t kBetweenFilesNs = 100'000'000;
 
 class Turnover {
  public:
-  Turnover(Vfs& vfs, const AgeingOptions& options) : vfs_(vfs), options_(options), random_(options.seed) {}
+  Turnover(Vfs& vfs, const AgeingOptions& options)
+      : vfs_(vfs), options_(options), random_(options.seed) {}
 
   VfsResult<AgedDisk> run() {
     if (auto looked = look(); !looked) return pass_on_errno(looked);
@@ -30,7 +31,8 @@ class Turnover {
                kFilesPerFolder);
     if (auto made = vfs_.mkdir("aged", 0755); !made) return pass_on_errno(made);
     for (std::uint64_t i = 0; i < folders_; ++i)
-      if (auto made = vfs_.mkdir(fmt::format("aged/d{}", i), 0755); !made) return pass_on_errno(made);
+      if (auto made = vfs_.mkdir(fmt::format("aged/d{}", i), 0755); !made)
+        return pass_on_errno(made);
     while (full_ < options_.full) {
       const std::uint64_t missing = files_missing();
       for (std::uint64_t i = 0; i <= std::min<std::uint64_t>(missing, kTogether); ++i)
@@ -41,8 +43,9 @@ class Turnover {
     written_ = 0;
     while (static_cast<double>(written_) < options_.turnovers * in_use)
       if (auto turned = turn(); !turned) return pass_on_errno(turned);
-    return AgedDisk{
-        .full = full_, .files = files_.size(), .written_over = static_cast<double>(written_) / in_use};
+    return AgedDisk{.full = full_,
+                    .files = files_.size(),
+                    .written_over = static_cast<double>(written_) / in_use};
   }
 
  private:
@@ -70,7 +73,8 @@ class Turnover {
 
   VfsResult<void> turn() {
     for (std::uint64_t i = files_too_many(); i > 0; --i) TRY(remove());
-    for (std::uint64_t i = std::min<std::uint64_t>(files_missing(), kTogether); i > 0; --i) TRY(make());
+    for (std::uint64_t i = std::min<std::uint64_t>(files_missing(), kTogether); i > 0; --i)
+      TRY(make());
     for (std::size_t i = 0; i < kTogether; ++i) {
       TRY(remove());
       TRY(make());
@@ -79,11 +83,14 @@ class Turnover {
   }
 
   std::uint64_t draw_bytes() {
-    const double bytes = kMeanBytes * std::exp(kSpread * normal_of(random_) - kSpread * kSpread / 2);
+    const double bytes =
+        kMeanBytes * std::exp(kSpread * normal_of(random_) - kSpread * kSpread / 2);
     return std::clamp(static_cast<std::uint64_t>(std::min(bytes, 1e9)), kLeastBytes, kMostBytes);
   }
 
-  static std::string path(const File& file) { return fmt::format("aged/d{}/f{}", file.folder, file.number); }
+  static std::string path(const File& file) {
+    return fmt::format("aged/d{}/f{}", file.folder, file.number);
+  }
 
   VfsResult<void> make() {
     const File file{.number = ++numbers_, .folder = random_.below(folders_), .bytes = draw_bytes()};
@@ -91,8 +98,10 @@ class Turnover {
     if (!handle) return pass_on_errno(handle);
     VfsResult<void> done;
     for (std::uint64_t at = 0; done && at < file.bytes; at += zeroes_.size()) {
-      const auto piece = std::span(zeroes_).first(std::min<std::uint64_t>(zeroes_.size(), file.bytes - at));
-      if (const auto written = vfs_.pwrite(*handle, at, piece); !written) done = pass_on_errno(written);
+      const auto piece =
+          std::span(zeroes_).first(std::min<std::uint64_t>(zeroes_.size(), file.bytes - at));
+      if (const auto written = vfs_.pwrite(*handle, at, piece); !written)
+        done = pass_on_errno(written);
     }
     if (auto closed = vfs_.close(*handle); done && !closed) done = closed;
     vfs_.cpu(kBetweenFilesNs);
@@ -106,7 +115,8 @@ class Turnover {
     if (files_.empty()) return {};
     const std::size_t young = std::max<std::size_t>(1, files_.size() / 20);
     const bool is_young = random_.below(2) == 0;
-    const std::size_t at = is_young ? files_.size() - 1 - random_.below(young) : random_.below(files_.size());
+    const std::size_t at =
+        is_young ? files_.size() - 1 - random_.below(young) : random_.below(files_.size());
     const File file = files_[at];
     files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(at));
     bytes_ -= file.bytes;

@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-/// What one run says, in the order of kQuantities. All measured phases count; the responses are of one of them.
-std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome, const std::string& phase) {
+/// What one run says, in the order of kQuantities. All measured phases count; the responses are of
+/// one of them.
+std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
+                                                 const std::string& phase) {
   double user_s = 0, quiet_s = 0, busy_s = 0, writes = 0, operations = 0;
   for (const PhaseOutcome& each : outcome.phases) {
     if (!each.measured) continue;
@@ -155,7 +157,8 @@ const char* unit(Quantity quantity) {
   return quantity == Quantity::response || quantity == Quantity::response_p99 ? "ms" : "s";
 }
 
-Outcome measure(const Context& context, const Row& row, const MachineChoice& choice, const Column& column,
+Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
+                const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images) {
   Outcome outcome;
   for (std::size_t i = 0; i < seeds_of(context); ++i) {
@@ -165,12 +168,12 @@ Outcome measure(const Context& context, const Row& row, const MachineChoice& cho
     options.image = images[std::min(i, images.size() - 1)];
     const auto machine = ModelledMachine::start(options);
     if (!machine) return {.error = machine.error().message()};
-    const auto run =
-        run_workload(**machine, {.workload = column.workload,
-                                 .replaced = context.scaled ? column.scaled : column.arguments,
-                                 .verify = i == 0,
-                                 .seed = its.seed,
-                                 .begins_after_ns = static_cast<os::TimeNs>(i) * kBetweenBeginnings});
+    const auto run = run_workload(
+        **machine, {.workload = column.workload,
+                    .replaced = context.scaled ? column.scaled : column.arguments,
+                    .verify = i == 0,
+                    .seed = its.seed,
+                    .begins_after_ns = static_cast<os::TimeNs>(i) * kBetweenBeginnings});
     if (!run) return {.error = run.error().message()};
     const auto values = values_of(*run, column.phase);
     for (std::size_t q = 0; q < values.size(); ++q) outcome.samples.at(q).push_back(values.at(q));

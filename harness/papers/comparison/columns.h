@@ -1,8 +1,9 @@
 #pragma once
 // The workloads that are compared, and one cell: a system, a machine, a workload, several seeds.
 //
-// Each is one of harness/workload/timed, cut down by a factor that its title says, so that twenty systems on three devices
-// take minutes. With another seed come other contents, draws and places of the disks' angles and in the syncer's second.
+// Each is one of harness/workload/timed, cut down by a factor that its title says, so that twenty
+// systems on three devices take minutes. With another seed come other contents, draws and places of
+// the disks' angles and in the syncer's second.
 
 #include <array>
 #include <memory>
@@ -33,8 +34,9 @@ const Column& column(std::string_view name);
 const std::vector<Column>& aged_columns();
 
 enum class Quantity : std::uint8_t { user, quiet, busy, response, response_p99, writes };
-inline constexpr std::array kQuantities{Quantity::user,     Quantity::quiet,        Quantity::busy,
-                                        Quantity::response, Quantity::response_p99, Quantity::writes};
+inline constexpr std::array kQuantities{Quantity::user,         Quantity::quiet,
+                                        Quantity::busy,         Quantity::response,
+                                        Quantity::response_p99, Quantity::writes};
 const char* name(Quantity quantity);
 const char* unit(Quantity quantity);
 
@@ -43,11 +45,15 @@ struct Outcome {
   std::string error;                               ///< empty: all seeds ran
   double modelled_s = 0;
 
-  const Sample& of(Quantity quantity) const { return samples.at(static_cast<std::size_t>(quantity)); }
+  const Sample& of(Quantity quantity) const {
+    return samples.at(static_cast<std::size_t>(quantity));
+  }
 };
 
-/// The images with the seeds' numbers; one for all of them, or as many as seeds. Equal arguments give equal outcomes.
-Outcome measure(const Context& context, const Row& row, const MachineChoice& choice, const Column& column,
+/// The images with the seeds' numbers; one for all of them, or as many as seeds. Equal arguments
+/// give equal outcomes.
+Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
+                const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images);
 
 }  // namespace headcrash::experiment::compare

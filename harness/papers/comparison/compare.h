@@ -1,9 +1,10 @@
 #pragma once
-// The table that no paper has: every file system of ours on one modelled machine, with the same workloads.
+// The table that no paper has: every file system of ours on one modelled machine, with the same
+// workloads.
 //
-// Rows are grouped by what a power cut may take (rows.h), columns are workloads (columns.h). Each cell is run with several
-// seeds; whatever is said of two rows holds over them (interval.h). What makes it fair, and where it is not, is part of it
-// (fairness.cc).
+// Rows are grouped by what a power cut may take (rows.h), columns are workloads (columns.h). Each
+// cell is run with several seeds; whatever is said of two rows holds over them (interval.h). What
+// makes it fair, and where it is not, is part of it (fairness.cc).
 
 #include "harness/papers/paper.h"
 

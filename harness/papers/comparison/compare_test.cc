@@ -1,4 +1,5 @@
-// The rules of the summary, an aged disk, calls that are safe, and each part to its end, scaled down.
+// The rules of the summary, an aged disk, calls that are safe, and each part to its end, scaled
+// down.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,8 @@ TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
 
 TEST(Ranking, UnbeatenAreThoseThatNoOtherBeats) {
   const Sample slow{20, 21, 20}, fast{10, 10.2, 9.9}, as_fast{10.1, 10, 10.2}, failed{};
-  EXPECT_EQ(Ranking({&slow, &as_fast, &failed, &fast}).unbeaten(), (std::vector<std::size_t>{3, 1}));
+  EXPECT_EQ(Ranking({&slow, &as_fast, &failed, &fast}).unbeaten(),
+            (std::vector<std::size_t>{3, 1}));
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
@@ -79,8 +81,8 @@ TEST(Rows, HaveNamesOfTheirOwnAndALab) {
 
 TEST(Ageing, FillsAndTurnsOver) {
   for (const char* type : {"ufs", "lfs", "snapfs"}) {
-    const auto row =
-        std::ranges::find_if(rows(), [&](const Row& each) { return each.system->type().name() == type; });
+    const auto row = std::ranges::find_if(
+        rows(), [&](const Row& each) { return each.system->type().name() == type; });
     ModelledMachineOptions machine = machine_of(*row, {.size_bytes = 32 << 20});
     AgedDisk disk;
     machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
@@ -108,8 +110,9 @@ TEST(Ageing, NineTenthsOfWhatADiskSaysItHasCanBeInUse) {
       const auto aged = age(vfs, {.full = .9, .turnovers = 3});
       const auto space = vfs.space();
       if (!aged && space)
-        refused = fmt::format("errno {}, {} of {} bytes and {} of {} inodes free", aged.error().value,
-                              space->free_bytes, space->total_bytes, space->free_inodes, space->total_inodes);
+        refused = fmt::format("errno {}, {} of {} bytes and {} of {} inodes free",
+                              aged.error().value, space->free_bytes, space->total_bytes,
+                              space->free_inodes, space->total_inodes);
       return aged ? VfsResult<void>() : pass_on_errno(aged);
     };
     EXPECT_TRUE(ModelledMachine::image_of(machine)) << its_name << ": " << refused;
@@ -121,7 +124,8 @@ bool leaves_dirty(bool synchronous) {
   auto options = machine_with("ufs", "soft-updates-init-cb");
   EXPECT_TRUE(options);
   options->size_bytes = 32 << 20;
-  if (synchronous) options->front = [](Vfs& below) { return std::make_unique<SynchronousVfs>(below); };
+  if (synchronous)
+    options->front = [](Vfs& below) { return std::make_unique<SynchronousVfs>(below); };
   const auto machine = ModelledMachine::start(*options);
   EXPECT_TRUE(machine);
   os::Account account{.name = "user"};
@@ -147,7 +151,8 @@ TEST(SynchronousVfs, WhatHasReturnedIsSafe) {
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes what is 30 s old: the cut comes while it plans that, places it, and waits for the disk.
+/// LFS writes what is 30 s old: the cut comes while it plans that, places it, and waits for the
+/// disk.
 TEST(Recovery, ACutMayComeInTheMiddleOfAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {
@@ -185,8 +190,8 @@ ExperimentOutcome run(const std::string& part) {
 }
 
 TEST(Compare, RunsToTheEnd) {
-  for (const char* part :
-       {"drive-cache", "fast-drive", "raid5-nvram", "aged", "recovery", "delays", "memory", "laddis"}) {
+  for (const char* part : {"drive-cache", "fast-drive", "raid5-nvram", "aged", "recovery", "delays",
+                           "memory", "laddis"}) {
     for (const ClaimAnswer& answer : run(part).answers) {
       EXPECT_FALSE(answer.tables.empty()) << answer.id;
       for (const ClaimNumber& number : answer.numbers)

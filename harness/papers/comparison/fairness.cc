@@ -5,16 +5,18 @@
 namespace headcrash::experiment::compare {
 
 std::vector<ClaimAnswer> fairness(Context&) {
-  ClaimAnswer answer{
-      .id = "fairness", .part = "fairness", .title = "What makes the table fair, and where it is not"};
+  ClaimAnswer answer{.id = "fairness",
+                     .part = "fairness",
+                     .title = "What makes the table fair, and where it is not"};
   answer.tables.push_back(
       {.name = "conditions",
        .title = "eleven conditions",
        .columns = {"condition", "met", "how"},
        .rows = {
-           {"1. rows are grouped by what a cut may take, with one delay, and the loss is measured", "yes",
-            "part loss; soft updates may lose two delays, which it shows"},
-           {"2. allocation initialisation is on for all", "yes", "UFS: +init; the others have no other way"},
+           {"1. rows are grouped by what a cut may take, with one delay, and the loss is measured",
+            "yes", "part loss; soft updates may lose two delays, which it shows"},
+           {"2. allocation initialisation is on for all", "yes",
+            "UFS: +init; the others have no other way"},
            {"3. memory is equal, and structures in core are charged", "yes",
             "36 MB for each; inodes in core, maps, dependencies and copies of committed blocks take room in it, by "
             "estimates of their sizes (tree/core_inode.h, ufs/scheme.h)"},
@@ -26,9 +28,10 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "and how long the drives are busy for it"},
            {"7. one tree code, one cost table", "yes",
             "fs-adapters/substrate/tree; i486_33.h, or all of it by one factor"},
-           {"8. recovery counts to the first mount and to full consistency, processor included", "yes",
-            "part recovery"},
-           {"9. the papers' own settings and the best of one declared sweep are both printed", "yes",
+           {"8. recovery counts to the first mount and to full consistency, processor included",
+            "yes", "part recovery"},
+           {"9. the papers' own settings and the best of one declared sweep are both printed",
+            "yes",
             "part delays: own times, and delays of 5, 10 and 30 s; part memory: file caches of 18, 36 and 72 MB"},
            {"10. the write cache off, and on with flushes as a second table", "yes",
             "parts drive and drive-cache"},

@@ -37,7 +37,8 @@ std::string told(const Sample& sample) {
 
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error) {
-  ClaimNumber added{.cell = std::move(cell), .quantity = std::move(quantity), .unit = std::move(unit)};
+  ClaimNumber added{
+      .cell = std::move(cell), .quantity = std::move(quantity), .unit = std::move(unit)};
   if (sample.empty()) {
     added.remark = error.empty() ? "not run" : error;
   } else {
@@ -71,7 +72,8 @@ Ranking::Ranking(const std::vector<const Sample*>& samples)
   }
   for (std::size_t i = 0; i < count_; ++i) {
     const auto is_faster = [&](std::size_t other) { return beats(other, i); };
-    if (!samples[i]->empty() && std::ranges::none_of(std::views::iota(std::size_t{0}, count_), is_faster))
+    if (!samples[i]->empty() &&
+        std::ranges::none_of(std::views::iota(std::size_t{0}, count_), is_faster))
       unbeaten_.push_back(i);
   }
   std::ranges::stable_sort(unbeaten_, {}, [&](std::size_t i) { return *mean_of(*samples[i]); });

@@ -25,12 +25,14 @@ void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std
 
 /// A value for each seed in both, all above 0.
 bool have_ratios(const Sample& a, const Sample& b);
-/// Which samples of one contest are less than which, seed by seed. `a` beats `b` if the whole interval of their
-/// ratio is on that side of 1, the ratio is beyond the tolerance, and both stay so when all pairs of the contest
-/// are corrected for their number (statistics::correct_for_number).
+/// Which samples of one contest are less than which, seed by seed. `a` beats `b` if the whole
+/// interval of their ratio is on that side of 1, the ratio is beyond the tolerance, and both stay
+/// so when all pairs of the contest are corrected for their number
+/// (statistics::correct_for_number).
 class Ranking {
  public:
-  /// Null samples are not allowed; those that are empty or have no ratio beat nothing and are not beaten.
+  /// Null samples are not allowed; those that are empty or have no ratio beat nothing and are not
+  /// beaten.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
   /// Those that no other beats, by their means; without the empty ones.

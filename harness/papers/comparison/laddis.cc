@@ -1,9 +1,11 @@
-// A server's load on the systems whose calls are safe: LADDIS (../peacock98/laddis_load.h) at a rate after the other.
+// A server's load on the systems whose calls are safe: LADDIS (../peacock98/laddis_load.h) at a
+// rate after the other.
 //
-// Requests arrive at a rate whether earlier ones have been answered or not, and a reply says that what its request has
-// changed is on the disk: the front (../peacock98/nfs_front.h) calls the system's fsync, as synchronous_vfs.h does for other
-// workloads. A set of files goes with a rate, 5 MB for each request a second, and a fifth of it is used; each image holds
-// the largest. The processor's part of a request is that of the paper's server, on a processor so much slower.
+// Requests arrive at a rate whether earlier ones have been answered or not, and a reply says that
+// what its request has changed is on the disk: the front (../peacock98/nfs_front.h) calls the
+// system's fsync, as synchronous_vfs.h does for other workloads. A set of files goes with a rate, 5
+// MB for each request a second, and a fifth of it is used; each image holds the largest. The
+// processor's part of a request is that of the paper's server, on a processor so much slower.
 #include <fmt/format.h>
 
 #include <array>
@@ -31,7 +33,8 @@ struct RateOutcome {
   double modelled_s = 0;
 
   bool counts() const {
-    return error.empty() && !saturated && !response_ms.empty() && *mean_of(response_ms) <= kResponseMaxMs;
+    return error.empty() && !saturated && !response_ms.empty() &&
+           *mean_of(response_ms) <= kResponseMaxMs;
   }
 };
 
@@ -41,7 +44,8 @@ ModelledMachineOptions server_of(const Row& row, const MachineChoice& choice) {
   return machine;
 }
 
-Result<std::shared_ptr<const MachineImage>> image_with_set(const Row& row, const MachineChoice& choice,
+Result<std::shared_ptr<const MachineImage>> image_with_set(const Row& row,
+                                                           const MachineChoice& choice,
                                                            double per_s) {
   ModelledMachineOptions machine = server_of(row, choice);
   machine.populate = [set = peacock98::FileSet::of(per_s)](Vfs& vfs) { return set.make(vfs); };
@@ -58,15 +62,16 @@ RateOutcome measure_rate(const Context& context, const Row& row, MachineChoice c
     const auto machine = ModelledMachine::start(options);
     if (!machine) return {.error = machine.error().message()};
     const double slower = choice.pentium ? 1 : peacock98::kUltra2FasterThanI486;
-    peacock98::LaddisLoad load(**machine,
-                               {.operations_per_s = per_s,
-                                .warm_ns = context.scaled ? model::kSecondNs : kWarmNs,
-                                .measured_ns = context.scaled ? 4 * model::kSecondNs : kMeasuredNs,
-                                .front = {.nfsds = kNfsds,
-                                          .request_cpu_ns = static_cast<os::TimeNs>(
-                                              static_cast<double>(peacock98::kRequestCpuNs) * slower)},
-                                .read_before_bytes = kReadBeforeBytes},
-                               choice.seed);
+    peacock98::LaddisLoad load(
+        **machine,
+        {.operations_per_s = per_s,
+         .warm_ns = context.scaled ? model::kSecondNs : kWarmNs,
+         .measured_ns = context.scaled ? 4 * model::kSecondNs : kMeasuredNs,
+         .front = {.nfsds = kNfsds,
+                   .request_cpu_ns = static_cast<os::TimeNs>(
+                       static_cast<double>(peacock98::kRequestCpuNs) * slower)},
+         .read_before_bytes = kReadBeforeBytes},
+        choice.seed);
     (void)load.begin();
     const peacock98::LaddisOutcome run = load.run_out();
     if (!run.error.empty()) return {.error = run.error};
@@ -100,7 +105,8 @@ std::vector<ClaimAnswer> laddis(Context& context) {
     std::vector<RateOutcome> outcomes(numbers.size() * kRates.size());
     const bool done = in_parallel(context.interrupt_requested, numbers.size(), [&](std::size_t r) {
       const Row& row = rows()[numbers[r]];
-      const auto image = image_with_set(row, choice, context.scaled ? kRates.front() : kRates.back());
+      const auto image =
+          image_with_set(row, choice, context.scaled ? kRates.front() : kRates.back());
       for (std::size_t i = 0; i < kRates.size(); ++i) {
         const double per_s = context.scaled ? kRates.front() / 2 : kRates.at(i);
         outcomes[r * kRates.size() + i] = image ? measure_rate(context, row, choice, per_s, *image)
@@ -137,7 +143,8 @@ std::vector<ClaimAnswer> laddis(Context& context) {
         cells.push_back(told_of(outcome, outcome.response_ms));
         cells.push_back(told_of(outcome, outcome.p99_ms));
         if (outcome.counts()) highest = fmt::format("{:.0f}/s", kRates.at(i));
-        if (!outcome.error.empty()) answer.remarks.push_back(fmt::format("{}: {}", cell, outcome.error));
+        if (!outcome.error.empty())
+          answer.remarks.push_back(fmt::format("{}: {}", cell, outcome.error));
       }
       cells.push_back(highest);
       shown.rows.push_back(std::move(cells));

@@ -1,4 +1,5 @@
-// What a power cut takes: a user at work, looked at at random instants (../loss_run.h), without fsync and with it.
+// What a power cut takes: a user at work, looked at at random instants (../loss_run.h), without
+// fsync and with it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ LossAsked asked_of(const Context& context, const Row& row, std::size_t seed) {
   choice.size_bytes = kLossDiskBytes;
   choice.seed = context.seed + seed;
   LossAsked asked{.machine = machine_of(row, choice), .seed = choice.seed};
-  asked.warm_ns = context.scaled ? 10 * model::kSecondNs : 2 * choice.delay_ns + 10 * model::kSecondNs;
+  asked.warm_ns =
+      context.scaled ? 10 * model::kSecondNs : 2 * choice.delay_ns + 10 * model::kSecondNs;
   asked.measured_ns = (context.scaled ? 10 : 60) * model::kSecondNs;
   asked.instants = context.scaled ? 4 : 20;
   return asked;
@@ -63,15 +65,17 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
   const Row& row = rows()[loss.row];
   const auto number = [](std::uint64_t value) { return Figure(static_cast<double>(value)); };
   const Figure worst = loss.worst_s.empty() ? std::nullopt : Figure(std::ranges::max(loss.worst_s));
-  const std::vector<Named> damage{{"looks", number(loss.instants)}, {"with damage", number(loss.damaged)}};
-  const std::vector<Named> promises{{"looked for", number(loss.promised)}, {"missing", number(loss.broken)}};
+  const std::vector<Named> damage{{"looks", number(loss.instants)},
+                                  {"with damage", number(loss.damaged)}};
+  const std::vector<Named> promises{{"looked for", number(loss.promised)},
+                                    {"missing", number(loss.broken)}};
   if (row.durability == Durability::none) {
     add_rule(answer, full_name(row) + ": is caught: the check finds damage", damage,
              [&] { return loss.damaged > 0; });
     return;
   }
-  add_rule(answer, full_name(row) + ": the check finds nothing but what the system may leave", damage,
-           [&] { return loss.instants > 0 && loss.damaged == 0; });
+  add_rule(answer, full_name(row) + ": the check finds nothing but what the system may leave",
+           damage, [&] { return loss.instants > 0 && loss.damaged == 0; });
   if (row.system->description().promises.fsync_persists)
     add_rule(answer, full_name(row) + ": nothing that fsync has promised is missing", promises,
              [&] { return loss.promised > 0 && loss.broken == 0; });
@@ -83,8 +87,8 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
              [&] { return *worst == 0; });
   else
     add_rule(answer,
-             fmt::format("{}: nothing is lost that is older than the delay by {:g} s", full_name(row),
-                         kAfterDelayS),
+             fmt::format("{}: nothing is lost that is older than the delay by {:g} s",
+                         full_name(row), kAfterDelayS),
              {in_unit(worst, "s")},
              [&] { return *worst <= context.parameter("delay-seconds") + kAfterDelayS; });
 }
@@ -114,19 +118,22 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .tables_tell_all = true};
   Table shown{.name = "loss",
               .title = "the oldest change that is lost; means over seeds",
-              .columns = {"system", "a cut may take", "worst (s)", "median (s)", "lost (kB)", "lost changes",
-                          "fsynced, missing", "looks with damage"}};
+              .columns = {"system", "a cut may take", "worst (s)", "median (s)", "lost (kB)",
+                          "lost changes", "fsynced, missing", "looks with damage"}};
   for (const RowLoss& one : *losses) {
     const Row& row = rows()[one.row];
-    add_sample(answer, full_name(row), "oldest lost, worst of the instants", "s", one.worst_s, one.error);
+    add_sample(answer, full_name(row), "oldest lost, worst of the instants", "s", one.worst_s,
+               one.error);
     add_sample(answer, full_name(row), "oldest lost, median", "s", one.median_s, one.error);
     add_sample(answer, full_name(row), "lost", "kB", one.kb, one.error);
     add_sample(answer, full_name(row), "lost changes", "", one.changes, one.error);
-    shown.rows.push_back({row.name, name(row.durability), told(one.worst_s), told(one.median_s), told(one.kb),
-                          told(one.changes), fmt::format("{} of {}", one.broken, one.promised),
+    shown.rows.push_back({row.name, name(row.durability), told(one.worst_s), told(one.median_s),
+                          told(one.kb), told(one.changes),
+                          fmt::format("{} of {}", one.broken, one.promised),
                           fmt::format("{} of {}", one.damaged, one.instants)});
     judge_loss(answer, context, one);
-    if (!one.error.empty()) answer.remarks.push_back(fmt::format("{}: {}", full_name(row), one.error));
+    if (!one.error.empty())
+      answer.remarks.push_back(fmt::format("{}: {}", full_name(row), one.error));
   }
   answer.tables.push_back(std::move(shown));
   answer.remarks.push_back(

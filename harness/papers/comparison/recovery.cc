@@ -1,9 +1,11 @@
-// From a cut to the first mount, and to full consistency, by the size of the file system and what was under way.
+// From a cut to the first mount, and to full consistency, by the size of the file system and what
+// was under way.
 //
-// On the Pentium with its drive of 60 GB, since the other one has one gigabyte. A user is at work (../loss_run.h, ten changes
-// a second) for some seconds after the mount, and the power goes. The first mount is the shortest way that the format allows:
-// a log's replay, a fast check, and for what is only ordered a whole check. The other number is a whole check and a mount.
-// LFS has segments of 2 MB here, a journal 32 MB.
+// On the Pentium with its drive of 60 GB, since the other one has one gigabyte. A user is at work
+// (../loss_run.h, ten changes a second) for some seconds after the mount, and the power goes. The
+// first mount is the shortest way that the format allows: a log's replay, a fast check, and for
+// what is only ordered a whole check. The other number is a whole check and a mount. LFS has
+// segments of 2 MB here, a journal 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +23,12 @@ namespace {
 
 std::vector<RecoveryCase> recovery_cases(const Context& context) {
   if (context.scaled) return {{"1 GB, 1 s of work", 1, 10, 1}};
-  return {{"1 GB, 10 s of work", 1, 250, 10},   {"10 GB, 10 s of work", 10, 250, 10},
-          {"44 GB, 10 s of work", 44, 250, 10}, {"1 GB, 1 s of work", 1, 250, 1},
-          {"1 GB, 60 s of work", 1, 250, 60},   {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
+  return {{"1 GB, 10 s of work", 1, 250, 10},
+          {"10 GB, 10 s of work", 10, 250, 10},
+          {"44 GB, 10 s of work", 44, 250, 10},
+          {"1 GB, 1 s of work", 1, 250, 1},
+          {"1 GB, 60 s of work", 1, 250, 60},
+          {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
 /// Those of the other group recover as these do.
@@ -68,7 +73,8 @@ double seconds_of_recovery(const Recovery& recovery) {
 
 /// One cut and its recovery.
 LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
-                         const std::shared_ptr<const MachineImage>& image, std::size_t seed, Repair repair) {
+                         const std::shared_ptr<const MachineImage>& image, std::size_t seed,
+                         Repair repair) {
   MachineChoice choice = recovery_choice(context, what);
   choice.seed = context.seed + seed;
   LossAsked asked{.machine = recovery_machine(row, choice), .seed = choice.seed};
@@ -89,8 +95,10 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     modelled_s += first.modelled_s;
     if (!first.recovery) return {.row = number, .error = first.error};
     told.mount_s.push_back(seconds_of_recovery(*first.recovery));
-    told.mount_cpu_s.push_back(seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
-    if (first.recovery->repair.done && row.first_mount != Repair::fast) {  // that was the whole check
+    told.mount_cpu_s.push_back(
+        seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
+    if (first.recovery->repair.done &&
+        row.first_mount != Repair::fast) {  // that was the whole check
       told.consistent_s.push_back(told.mount_s.back());
       continue;
     }
@@ -132,18 +140,20 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
   }
   const auto formats = grouped(numbers, &Row::format);  // each with one image
   std::vector<double> modelled_s(made.size() * formats.size());
-  const bool done = in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {
-    RecoveryTable& table = made[job / formats.size()];
-    const auto& places = formats[job % formats.size()];
-    ModelledMachineOptions machine =
-        recovery_machine(rows()[numbers[places.front()]], recovery_choice(context, table.what));
-    machine.front = {};
-    machine.populate = [&](Vfs& vfs) { return fill_for_recovery(vfs, table.what.files_mb); };
-    const auto image = ModelledMachine::image_of(machine);
-    for (const std::size_t place : places)
-      table.rows[place] = image ? recover_row(context, numbers[place], table.what, *image, modelled_s[job])
-                                : RowRecovery{.row = numbers[place], .error = image.error().message()};
-  });
+  const bool done =
+      in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {
+        RecoveryTable& table = made[job / formats.size()];
+        const auto& places = formats[job % formats.size()];
+        ModelledMachineOptions machine =
+            recovery_machine(rows()[numbers[places.front()]], recovery_choice(context, table.what));
+        machine.front = {};
+        machine.populate = [&](Vfs& vfs) { return fill_for_recovery(vfs, table.what.files_mb); };
+        const auto image = ModelledMachine::image_of(machine);
+        for (const std::size_t place : places)
+          table.rows[place] =
+              image ? recover_row(context, numbers[place], table.what, *image, modelled_s[job])
+                    : RowRecovery{.row = numbers[place], .error = image.error().message()};
+      });
   if (!done) return nullptr;
   for (const double each : modelled_s) context.modelled_s += each;
   recoveries_ = std::move(made);
@@ -156,14 +166,18 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   ClaimAnswer answer{
       .id = "recovery",
       .part = "recovery",
-      .title = "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
+      .title =
+          "After a cut: until the first mount, and until all is consistent; Pentium 4, IBM 60 GB",
       .tables_tell_all = true};
   for (const RecoveryTable& table : *all) {
-    Table shown{.name = table.what.name,
-                .title = fmt::format("{}, {} MB of files", table.what.name, table.what.files_mb + 80),
-                .columns = {"system", "first mount (s)", "of it the processor (s)", "full consistency (s)"}};
+    Table shown{
+        .name = table.what.name,
+        .title = fmt::format("{}, {} MB of files", table.what.name, table.what.files_mb + 80),
+        .columns = {"system", "first mount (s)", "of it the processor (s)",
+                    "full consistency (s)"}};
     for (const RowRecovery& one : table.rows) {
-      const std::string row = full_name(rows()[one.row]), cell = fmt::format("{}; {}", row, table.what.name);
+      const std::string row = full_name(rows()[one.row]),
+                        cell = fmt::format("{}; {}", row, table.what.name);
       add_sample(answer, cell, "first mount", "s", one.mount_s, one.error);
       add_sample(answer, cell, "of it the processor", "s", one.mount_cpu_s, one.error);
       add_sample(answer, cell, "full consistency", "s", one.consistent_s, one.error);

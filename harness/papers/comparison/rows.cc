@@ -30,7 +30,8 @@ std::shared_ptr<const adapters::SystemUnderTest> registered(const char* type, co
 
 Row row(std::string its_name, Durability durability, const char* type, const char* system,
         const std::string& campaign) {
-  Row made{.name = std::move(its_name), .durability = durability, .system = registered(type, system)};
+  Row made{
+      .name = std::move(its_name), .durability = durability, .system = registered(type, system)};
   made.mkfs = {{"bytes-per-inode", kBytesPerInode}, {"block-size", kBlockBytes}};
   made.lab = fmt::format("{}: {}", campaign, made.system->full_name());
   return made;
@@ -49,8 +50,8 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
 /// Its regions go in requests as long as everybody's.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
-  made.system =
-      lfs::system_of(system, {.roll_forward = roll_forward, .transfer_sectors_max = kTransferSectors});
+  made.system = lfs::system_of(
+      system, {.roll_forward = roll_forward, .transfer_sectors_max = kTransferSectors});
   made.lab += " and lfs-small-transfers";
   return made;
 }
@@ -210,10 +211,12 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
 }
 
 std::vector<Parameter> usual_parameters() {
-  return {{"seeds", 3, "of each cell: contents, draws, angles of the disks, places in the syncer's second"},
-          {"delay-seconds", 30, "after which a change is on its way to the disk, of rows that delay"},
-          {"machine", 1,
-           "of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
+  return {
+      {"seeds", 3,
+       "of each cell: contents, draws, angles of the disks, places in the syncer's second"},
+      {"delay-seconds", 30, "after which a change is on its way to the disk, of rows that delay"},
+      {"machine", 1,
+       "of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM 60 GB drive"}};
 }
 
 std::size_t seeds_of(const Context& context) {

@@ -9,12 +9,15 @@
 //   driver      C-LOOK, one request at a time at a drive, five at an array; what is adjacent is one request of up to 64 KiB,
 //               for every system: a region of LFS's log is several requests then
 //   delay       what has been changed is on its way to the disk when the change is `delay-seconds` old, whoever keeps it:
-//               a syncer's buffers, a journal's transaction, a log's data, a generation. Metadata waits as data does
+//               a syncer's buffers, a journal's transaction, a log's data, a generation. Metadata
+//               waits as data does
 //   each call   a call returns when what it has changed is safe, by the system's own fsync (synchronous_vfs.h)
 //   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; an inode for each 8 KiB; journals and
-//               segments of 8 MB and 512 KiB, an intent log of 1 MB. UFS keeps 10 % free, LFS 8 % for its cleaner
+//               segments of 8 MB and 512 KiB, an intent log of 1 MB. UFS keeps 10 % free, LFS 8 %
+//               for its cleaner
 //
-// All initialise what they allocate. No Order is a control: it may lose everything, and its numbers say what order costs.
+// All initialise what they allocate. No Order is a control: it may lose everything, and its numbers
+// say what order costs.
 
 #include <functional>
 #include <memory>
@@ -61,7 +64,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  bool own_times = false;  ///< instead: a sweep of 30 s for buffers, and what each system's paper says
+  bool own_times =
+      false;  ///< instead: a sweep of 30 s for buffers, and what each system's paper says
   std::optional<std::uint64_t> size_bytes = {};   ///< nothing: all of the device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nothing: 36 MB
   std::uint64_t seed = 1;

@@ -68,13 +68,15 @@ const TimedTable* Session::on(Context& context, Device device) {
     for (const std::size_t place : formats[i]) images[place] = image;
   });
   if (!done) return nullptr;
-  done = in_parallel(context.interrupt_requested, table.row_numbers.size() * width, [&](std::size_t i) {
-    const std::size_t place = i / width, column = i % width;
-    table.outcomes[place][column] =
-        images[place] ? measure(context, rows()[table.row_numbers[place]], choice_of(context, device),
-                                table.columns[column], {*images[place]})
-                      : Outcome{.error = images[place].error().message()};
-  });
+  done = in_parallel(
+      context.interrupt_requested, table.row_numbers.size() * width, [&](std::size_t i) {
+        const std::size_t place = i / width, column = i % width;
+        table.outcomes[place][column] =
+            images[place]
+                ? measure(context, rows()[table.row_numbers[place]], choice_of(context, device),
+                          table.columns[column], {*images[place]})
+                : Outcome{.error = images[place].error().message()};
+      });
   if (!done) return nullptr;
   count_time(context, table);
   return &tables_.emplace(device, std::move(table)).first->second;
@@ -82,11 +84,14 @@ const TimedTable* Session::on(Context& context, Device device) {
 
 std::string AgedOn::name() const {
   return fmt::format("{}aged, {} % full",
-                     device == Device::drive ? "" : compare::name(device) + std::string(", "), percent_full);
+                     device == Device::drive ? "" : compare::name(device) + std::string(", "),
+                     percent_full);
 }
 
 std::string AgedOn::id() const {
-  const char* where = device == Device::raid5 ? "-raid5" : device == Device::raid5_nvram ? "-nvram" : "";
+  const char* where = device == Device::raid5         ? "-raid5"
+                      : device == Device::raid5_nvram ? "-nvram"
+                                                      : "";
   return fmt::format("aged{}{}", percent_full, where);
 }
 
@@ -97,13 +102,14 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
   table.outcomes.assign(height, std::vector<Outcome>(width));
   table.notes.resize(height);
   // Rows of one system in two groups share its disks.
-  const auto systems =
-      grouped(table.row_numbers, [](const Row& row) { return row.system->full_name() + " " + row.format(); });
+  const auto systems = grouped(table.row_numbers, [](const Row& row) {
+    return row.system->full_name() + " " + row.format();
+  });
   const bool done = in_parallel(context.interrupt_requested, systems.size(), [&](std::size_t job) {
     const Row& row = rows()[table.row_numbers[systems[job].front()]];
     MachineChoice choice = choice_of(context, on.device);
-    choice.size_bytes = static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib"))
-                        << 20U;
+    choice.size_bytes =
+        static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib")) << 20U;
     // A small disk has no room for a cleaner where a large one is nearly full.
     const double full = on.percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
@@ -111,8 +117,8 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
     std::string error;
     Sample reached;
     for (std::size_t seed = 0; error.empty() && seed < seeds_of(context); ++seed) {
-      Aged made =
-          aged_image(row, choice, {.full = full, .turnovers = turnovers, .seed = context.seed + seed});
+      Aged made = aged_image(row, choice,
+                             {.full = full, .turnovers = turnovers, .seed = context.seed + seed});
       error = made.error;
       images.push_back(std::move(made.image));
       reached.push_back(100 * made.disk.full);
@@ -120,9 +126,10 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
     for (const std::size_t place : systems[job]) {
       table.notes[place] = error.empty() ? fmt::format("{:.1f}", *mean_of(reached)) : "-";
       for (std::size_t column = 0; column < width; ++column)
-        table.outcomes[place][column] = error.empty() ? measure(context, rows()[table.row_numbers[place]],
-                                                                choice, table.columns[column], images)
-                                                      : Outcome{.error = error};
+        table.outcomes[place][column] = error.empty()
+                                            ? measure(context, rows()[table.row_numbers[place]],
+                                                      choice, table.columns[column], images)
+                                            : Outcome{.error = error};
     }
   });
   if (!done) return nullptr;
@@ -137,12 +144,12 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
                      .part = part,
                      .title = fmt::format("{}: {}", table.name, what.title),
                      .tables_tell_all = true};
-  Table shown{
-      .name = "cells",
-      .title = fmt::format("means over seeds, and half of the interval at 95 % where it is 0.5 % or more; "
-                           "responses of {}",
-                           what.operation),
-      .columns = {"system", "a cut may take"}};
+  Table shown{.name = "cells",
+              .title = fmt::format(
+                  "means over seeds, and half of the interval at 95 % where it is 0.5 % or more; "
+                  "responses of {}",
+                  what.operation),
+              .columns = {"system", "a cut may take"}};
   for (const Quantity quantity : kQuantities)
     shown.columns.push_back(fmt::format("{} ({})", name(quantity), unit(quantity)));
   if (!table.notes.empty()) shown.columns.push_back("full (%)");
@@ -151,7 +158,8 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
     const Outcome& outcome = table.outcomes[i][column];
     std::vector<std::string> cells{row.name, name(row.durability)};
     for (const Quantity quantity : kQuantities) {
-      add_sample(answer, full_name(row), name(quantity), unit(quantity), outcome.of(quantity), outcome.error);
+      add_sample(answer, full_name(row), name(quantity), unit(quantity), outcome.of(quantity),
+                 outcome.error);
       cells.push_back(told(outcome.of(quantity)));
     }
     if (!table.notes.empty()) cells.push_back(table.notes[i]);

@@ -27,8 +27,10 @@ struct TimedTable {
 struct RowLoss {
   std::size_t row = 0;
   Sample worst_s, median_s, kb, changes;
-  std::uint64_t instants = 0, damaged = 0;  ///< looks; those whose check finds what the system may not leave
-  std::uint64_t promised = 0, broken = 0;   ///< changes that fsync had covered; those that are missing
+  std::uint64_t instants = 0,
+                damaged = 0;  ///< looks; those whose check finds what the system may not leave
+  std::uint64_t promised = 0,
+                broken = 0;  ///< changes that fsync had covered; those that are missing
   std::string error, first_damage;
 };
 
@@ -42,7 +44,8 @@ struct RecoveryCase {
 /// What a row takes after a cut, a value for each seed.
 struct RowRecovery {
   std::size_t row = 0;
-  Sample mount_s, mount_cpu_s, consistent_s;  ///< until it is mounted; and until a whole check is done
+  Sample mount_s, mount_cpu_s,
+      consistent_s;  ///< until it is mounted; and until a whole check is done
   std::string error;
 };
 struct RecoveryTable {

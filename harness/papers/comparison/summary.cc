@@ -1,4 +1,5 @@
-// The page that a lecturer would show: who wins where, what durability costs, what is lost, how soon all is back (summary.h).
+// The page that a lecturer would show: who wins where, what durability costs, what is lost, how
+// soon all is back (summary.h).
 #include "harness/papers/comparison/summary.h"
 
 #include <fmt/format.h>
@@ -30,8 +31,8 @@ std::vector<std::size_t> contenders(const TimedTable& table, Durability durabili
   return places;
 }
 
-std::vector<Contest> contests_of(const std::vector<const TimedTable*>& tables, Durability durability,
-                                 Quantity quantity) {
+std::vector<Contest> contests_of(const std::vector<const TimedTable*>& tables,
+                                 Durability durability, Quantity quantity) {
   std::vector<Contest> contests;
   for (const TimedTable* const table : tables)
     for (std::size_t column = 0; column < table->columns.size(); ++column) {
@@ -60,10 +61,11 @@ std::string ratio_told(const Sample& slow, const Sample& fast) {
 
 Table who_wins(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                Durability durability) {
-  Table shown{.name = fmt::format("wins, {}", name(durability)),
-              .title = fmt::format("Who wins where, by user time: a cut may take: {}", name(durability)),
-              .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
-                          "times as slow as the best (95 %)"}};
+  Table shown{
+      .name = fmt::format("wins, {}", name(durability)),
+      .title = fmt::format("Who wins where, by user time: a cut may take: {}", name(durability)),
+      .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
+                  "times as slow as the best (95 %)"}};
   for (const Contest& contest : contests) {
     const auto& best = contest.ranking.unbeaten();
     if (best.empty()) continue;
@@ -72,8 +74,9 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
     std::size_t last = best.front();
     for (std::size_t i = 0; i < names.size(); ++i)
       if (mean_of(*contest.samples[i]) > mean_of(*contest.samples[last])) last = i;
-    shown.rows.push_back({contest.machine, contest.workload, winners, told(*contest.samples[best.front()]),
-                          names[last], ratio_told(*contest.samples[last], *contest.samples[best.front()])});
+    shown.rows.push_back({contest.machine, contest.workload, winners,
+                          told(*contest.samples[best.front()]), names[last],
+                          ratio_told(*contest.samples[last], *contest.samples[best.front()])});
   }
   return shown;
 }
@@ -81,11 +84,12 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
 /// Row by row: how often it beats each of the others.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
-  Table shown{.name = fmt::format("beats, {}", name(durability)),
-              .title = fmt::format(
-                  "In how many of {} cells a row's user time is less than a column's, over the seeds: {}",
-                  contests.size(), name(durability)),
-              .columns = {"beats"}};
+  Table shown{
+      .name = fmt::format("beats, {}", name(durability)),
+      .title = fmt::format(
+          "In how many of {} cells a row's user time is less than a column's, over the seeds: {}",
+          contests.size(), name(durability)),
+      .columns = {"beats"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
     shown.rows.push_back({names[i]});
@@ -99,7 +103,8 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
 Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
-      .title = "What durability costs: user time of the best of each group by that of No Order (95 %)",
+      .title =
+          "What durability costs: user time of the best of each group by that of No Order (95 %)",
       .columns = {"machine", "workload", "within the delay: the best", "times No Order",
                   "each call: the best", "times No Order"}};
   for (const TimedTable* const table : tables)
@@ -124,19 +129,21 @@ Table price(const std::vector<const TimedTable*>& tables) {
 }
 
 /// A line a system: how often it is the best, what it loses, how soon it is back.
-Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vector<RowLoss>& losses,
+Table one_line_each(const std::vector<const TimedTable*>& tables,
+                    const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {
   Table shown{.name = "systems",
               .title =
                   "A line a system: cells in which none of its group beats it; what it loses; its "
                   "recovery on the largest file system",
-              .columns = {"system", "a cut may take", "best by user time", "best by work of the drives",
-                          "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
-                          "full consistency (s)"}};
+              .columns = {"system", "a cut may take", "best by user time",
+                          "best by work of the drives", "oldest lost, worst (s)",
+                          "fsynced, missing", "first mount, 44 GB (s)", "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;
   for (const RecoveryTable& table : recoveries)
     if (largest == nullptr || table.what.gb > largest->what.gb) largest = &table;
-  for (const Durability durability : {Durability::none, Durability::within_delay, Durability::each_call}) {
+  for (const Durability durability :
+       {Durability::none, Durability::within_delay, Durability::each_call}) {
     const auto by_user = contests_of(tables, durability, Quantity::user),
                by_work = contests_of(tables, durability, Quantity::busy);
     const auto places = contenders(*tables.front(), durability);
@@ -144,18 +151,21 @@ Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vec
       const std::size_t number = tables.front()->row_numbers[places[i]];
       const auto lost = std::ranges::find(losses, number, &RowLoss::row);
       const auto same_system = [&](const RowRecovery& one) {
-        return rows()[one.row].name == rows()[number].name || rows()[one.row].system == rows()[number].system;
+        return rows()[one.row].name == rows()[number].name ||
+               rows()[one.row].system == rows()[number].system;
       };
       std::string mount = "-", whole = "-";
       if (largest != nullptr)
-        if (const auto one = std::ranges::find_if(largest->rows, same_system); one != largest->rows.end())
+        if (const auto one = std::ranges::find_if(largest->rows, same_system);
+            one != largest->rows.end())
           mount = told(one->mount_s), whole = told(one->consistent_s);
       shown.rows.push_back(
           {rows()[number].name, name(durability),
            fmt::format("{} of {}", times_best(by_user, i), by_user.size()),
            fmt::format("{} of {}", times_best(by_work, i), by_work.size()),
            lost == losses.end() ? "-" : told(lost->worst_s),
-           lost == losses.end() ? "-" : fmt::format("{} of {}", lost->broken, lost->promised), mount, whole});
+           lost == losses.end() ? "-" : fmt::format("{} of {}", lost->broken, lost->promised),
+           mount, whole});
     }
   }
   return shown;
@@ -163,7 +173,8 @@ Table one_line_each(const std::vector<const TimedTable*>& tables, const std::vec
 
 }  // namespace
 
-std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first, std::size_t second) {
+std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first,
+                         std::size_t second) {
   return static_cast<std::size_t>(std::ranges::count_if(
       contests, [&](const Contest& contest) { return contest.ranking.beats(first, second); }));
 }
@@ -177,11 +188,11 @@ std::size_t times_best(const std::vector<Contest>& contests, std::size_t contend
 
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
-  Table shown{
-      .name = fmt::format("{}, {}", db::kHeatMap, name(durability)),
-      .title = fmt::format("User time as a multiple of the best, of systems whose data are safe {}",
-                           durability == Durability::each_call ? "after each call" : name(durability)),
-      .columns = {"machine", "workload"}};
+  Table shown{.name = fmt::format("{}, {}", db::kHeatMap, name(durability)),
+              .title = fmt::format(
+                  "User time as a multiple of the best, of systems whose data are safe {}",
+                  durability == Durability::each_call ? "after each call" : name(durability)),
+              .columns = {"machine", "workload"}};
   shown.columns.insert(shown.columns.end(), names.begin(), names.end());
   for (const Contest& contest : contests) {
     const auto& best = contest.ranking.unbeaten();
@@ -204,7 +215,8 @@ std::vector<ClaimAnswer> summary(Context& context) {
   const auto tables = all_tables(context);
   const auto* const losses = Session::of(context).losses(context);
   const auto* const recoveries = Session::of(context).recoveries(context);
-  if (std::ranges::find(tables, nullptr) != tables.end() || losses == nullptr || recoveries == nullptr)
+  if (std::ranges::find(tables, nullptr) != tables.end() || losses == nullptr ||
+      recoveries == nullptr)
     return {};
   ClaimAnswer answer{
       .id = "summary", .part = "summary", .title = "Who wins where, what it costs, what is lost"};

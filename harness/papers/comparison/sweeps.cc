@@ -1,8 +1,9 @@
 // Sweeps, each declared beforehand: every system at each setting, and which settings are its best.
 //
 // delays   the systems with their own times, as their papers have them, and with one delay for all of 5, 10 and 30 s. Own
-//          times: buffers are swept, a thirtieth of the cache each second; a journal commits 5 s after its first change, LFS
-//          writes what is 30 s old and makes a checkpoint each minute, a generation is spawned after 10 s
+//          times: buffers are swept, a thirtieth of the cache each second; a journal commits 5 s
+//          after its first change, LFS writes what is 30 s old and makes a checkpoint each minute,
+//          a generation is spawned after 10 s
 // memory   half and twice of the file cache that all other parts give each system
 #include <fmt/format.h>
 
@@ -68,17 +69,19 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
   const std::size_t settings = sweep.settings.size();
   // By row, column and setting.
   std::vector<Outcome> outcomes(sweep.numbers.size() * sweep.columns.size() * settings);
-  const bool done = in_parallel(context.interrupt_requested, sweep.numbers.size(), [&](std::size_t r) {
-    const Row& row = rows()[sweep.numbers[r]];
-    const auto image = ModelledMachine::image_of(machine_of(row, choice_of(context, Device::drive)));
-    for (std::size_t i = 0; i < sweep.columns.size() * settings; ++i) {
-      MachineChoice choice = choice_of(context, Device::drive);
-      sweep.settings[i % settings].apply(choice);
-      outcomes[r * sweep.columns.size() * settings + i] =
-          image ? measure(context, row, choice, sweep.columns[i / settings], {*image})
-                : Outcome{.error = image.error().message()};
-    }
-  });
+  const bool done =
+      in_parallel(context.interrupt_requested, sweep.numbers.size(), [&](std::size_t r) {
+        const Row& row = rows()[sweep.numbers[r]];
+        const auto image =
+            ModelledMachine::image_of(machine_of(row, choice_of(context, Device::drive)));
+        for (std::size_t i = 0; i < sweep.columns.size() * settings; ++i) {
+          MachineChoice choice = choice_of(context, Device::drive);
+          sweep.settings[i % settings].apply(choice);
+          outcomes[r * sweep.columns.size() * settings + i] =
+              image ? measure(context, row, choice, sweep.columns[i / settings], {*image})
+                    : Outcome{.error = image.error().message()};
+        }
+      });
   if (!done) return {};
   std::vector<ClaimAnswer> answers;
   for (std::size_t c = 0; c < sweep.columns.size(); ++c) {
@@ -94,8 +97,8 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
       if (quantity == Quantity::user) shown.columns.emplace_back("beaten by none");
       for (std::size_t r = 0; r < sweep.numbers.size(); ++r) {
         const std::string row = full_name(rows()[sweep.numbers[r]]);
-        const auto from =
-            outcomes.begin() + static_cast<std::ptrdiff_t>((r * sweep.columns.size() + c) * settings);
+        const auto from = outcomes.begin() +
+                          static_cast<std::ptrdiff_t>((r * sweep.columns.size() + c) * settings);
         const std::vector<Outcome> its(from, from + static_cast<std::ptrdiff_t>(settings));
         std::vector<std::string> cells{row};
         for (std::size_t s = 0; s < settings; ++s) {

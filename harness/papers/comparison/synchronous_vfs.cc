@@ -22,7 +22,8 @@ VfsResult<FileHandle> SynchronousVfs::open(std::string_view path, const OpenOpti
   return file;
 }
 
-VfsResult<void> SynchronousVfs::rename(std::string_view from, std::string_view to, RenameMode mode) {
+VfsResult<void> SynchronousVfs::rename(std::string_view from, std::string_view to,
+                                       RenameMode mode) {
   const auto done = then_name(vfs_.rename(from, to, mode), to);
   return directory_of(from) == directory_of(to) ? done : then_name(done, from);
 }
@@ -31,7 +32,8 @@ VfsResult<void> SynchronousVfs::then_name(const VfsResult<void>& done, std::stri
   return done ? vfs_.fsync_directory(directory_of(path)) : done;
 }
 
-VfsResult<void> SynchronousVfs::then_attributes(const VfsResult<void>& done, std::string_view path) {
+VfsResult<void> SynchronousVfs::then_attributes(const VfsResult<void>& done,
+                                                std::string_view path) {
   if (!done) return done;
   const auto file = vfs_.open(path, {});
   if (!file) return vfs_.fsync_directory(path);

@@ -1,9 +1,10 @@
 #pragma once
-// A file system whose calls return when what they have changed is safe: O_SYNC for data, "dirsync" for names, the promise of
-// an NFS server of version 2.
+// A file system whose calls return when what they have changed is safe: O_SYNC for data, "dirsync"
+// for names, the promise of an NFS server of version 2.
 //
-// Each system keeps it in its own way, by its fsync of the file or of the directory: a journal commits, and shares commits
-// among who waits, a log writes what belongs to the file, what is ordered writes a few blocks.
+// Each system keeps it in its own way, by its fsync of the file or of the directory: a journal
+// commits, and shares commits among who waits, a log writes what belongs to the file, what is
+// ordered writes a few blocks.
 
 #include <optional>
 #include <string>
@@ -20,10 +21,12 @@ class SynchronousVfs final : public Vfs {
 
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<void> close(FileHandle file) override { return vfs_.close(file); }
-  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override {
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
+                               std::span<std::byte> into) override {
     return vfs_.pread(file, offset, into);
   }
-  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override {
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
+                         std::span<const std::byte> data) override {
     return then_file(vfs_.pwrite(file, offset, data), file);
   }
   VfsResult<void> append(FileHandle file, std::span<const std::byte> data) override {
@@ -46,8 +49,12 @@ class SynchronousVfs final : public Vfs {
   VfsResult<void> mkdir(std::string_view path, std::uint32_t mode) override {
     return then_name(vfs_.mkdir(path, mode), path);
   }
-  VfsResult<void> rmdir(std::string_view path) override { return then_name(vfs_.rmdir(path), path); }
-  VfsResult<void> unlink(std::string_view path) override { return then_name(vfs_.unlink(path), path); }
+  VfsResult<void> rmdir(std::string_view path) override {
+    return then_name(vfs_.rmdir(path), path);
+  }
+  VfsResult<void> unlink(std::string_view path) override {
+    return then_name(vfs_.unlink(path), path);
+  }
   VfsResult<void> link(std::string_view existing, std::string_view path) override {
     return then_name(vfs_.link(existing, path), path);
   }
@@ -56,8 +63,12 @@ class SynchronousVfs final : public Vfs {
   }
   VfsResult<std::string> readlink(std::string_view path) override { return vfs_.readlink(path); }
   VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) override;
-  VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) override { return vfs_.list(path); }
-  VfsResult<void> fsync_directory(std::string_view path) override { return vfs_.fsync_directory(path); }
+  VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) override {
+    return vfs_.list(path);
+  }
+  VfsResult<void> fsync_directory(std::string_view path) override {
+    return vfs_.fsync_directory(path);
+  }
 
   VfsResult<FileStatus> stat(std::string_view path) override { return vfs_.stat(path); }
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override {
@@ -73,7 +84,8 @@ class SynchronousVfs final : public Vfs {
                            std::span<const std::byte> value) override {
     return then_attributes(vfs_.setxattr(path, name, value), path);
   }
-  VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override {
+  VfsResult<std::vector<std::byte>> getxattr(std::string_view path,
+                                             std::string_view name) override {
     return vfs_.getxattr(path, name);
   }
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override {

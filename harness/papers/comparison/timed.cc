@@ -5,7 +5,8 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-std::vector<ClaimAnswer> answers_of(const TimedTable* table, const std::string& part, const std::string& id) {
+std::vector<ClaimAnswer> answers_of(const TimedTable* table, const std::string& part,
+                                    const std::string& id) {
   std::vector<ClaimAnswer> answers;
   if (table == nullptr) return answers;
   for (std::size_t column = 0; column < table->columns.size(); ++column)

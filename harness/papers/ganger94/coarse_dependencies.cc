@@ -47,22 +47,24 @@ void CoarseDependencies::maps_wait_for(const std::vector<ufs::Extent>& extents,
   }
 }
 
-VfsResult<os::HeldBuffer> CoarseDependencies::block_allocated(ufs::Operation& operation,
-                                                              const ufs::BlockAllocation& allocation,
-                                                              os::HeldBuffer block) {
+VfsResult<os::HeldBuffer> CoarseDependencies::block_allocated(
+    ufs::Operation& operation, const ufs::BlockAllocation& allocation, os::HeldBuffer block) {
   if (allocation.kind != ufs::BlockKind::data)
-    wait_for(allocation.holder != nullptr ? allocation.holder->key() : block_of_inode(allocation.inode),
-             block.key());
+    wait_for(
+        allocation.holder != nullptr ? allocation.holder->key() : block_of_inode(allocation.inode),
+        block.key());
   return NoOrder::block_allocated(operation, allocation, std::move(block));
 }
 
 VfsResult<void> CoarseDependencies::blocks_removed(ufs::Operation& operation,
-                                                   const ufs::BlockRemoval& removal, os::HeldBuffer holder) {
+                                                   const ufs::BlockRemoval& removal,
+                                                   os::HeldBuffer holder) {
   maps_wait_for(removal.extents, holder ? holder.key() : block_of_inode(removal.inode));
   return NoOrder::blocks_removed(operation, removal, std::move(holder));
 }
 
-VfsResult<void> CoarseDependencies::link_added(ufs::Operation& operation, const ufs::LinkAddition& addition,
+VfsResult<void> CoarseDependencies::link_added(ufs::Operation& operation,
+                                               const ufs::LinkAddition& addition,
                                                os::HeldBuffer directory_block) {
   const os::BufferKey entry = directory_block.key();
   wait_for(entry, block_of_inode(addition.target));
@@ -71,7 +73,8 @@ VfsResult<void> CoarseDependencies::link_added(ufs::Operation& operation, const 
   return NoOrder::link_added(operation, addition, std::move(directory_block));
 }
 
-VfsResult<void> CoarseDependencies::link_removed(ufs::Operation& operation, const ufs::LinkRemoval& removal,
+VfsResult<void> CoarseDependencies::link_removed(ufs::Operation& operation,
+                                                 const ufs::LinkRemoval& removal,
                                                  os::HeldBuffer directory_block) {
   wait_for(block_of_inode(*removal.dropped.inode), directory_block.key());
   return NoOrder::link_removed(operation, removal, std::move(directory_block));

@@ -1,19 +1,19 @@
 #pragma once
 // What became of a dependency graph of whole blocks: section 4.1 of Ganger and Patt 1994.
 //
-// Their first attempt held each dirty block back until those that it depends on were written. Nothing is held
-// back here, all writes are delayed as in No Order; the graph is only drawn, and what would have happened to
-// it is counted:
+// Their first attempt held each dirty block back until those that it depends on were written.
+// Nothing is held back here, all writes are delayed as in No Order; the graph is only drawn, and
+// what would have happened to it is counted:
 //
 //   create   the directory's block waits for the inode's
 //   block    whatever points to it waits for it
 //   remove   the inode's block waits for the directory's
 //   free     the map's block waits for the pointer's
 //
-// An inode's block holds 32 inodes and a directory's block many names, so that a creation and a removal that
-// have nothing to do with each other wait for each other: a cycle, which somebody has to break by a
-// synchronous write. The edge that would close one is counted and left out. A write of a block that still
-// waits for another one is a write that would have been put off (aging).
+// An inode's block holds 32 inodes and a directory's block many names, so that a creation and a
+// removal that have nothing to do with each other wait for each other: a cycle, which somebody has
+// to break by a synchronous write. The edge that would close one is counted and left out. A write
+// of a block that still waits for another one is a write that would have been put off (aging).
 
 #include <map>
 #include <set>
@@ -35,7 +35,8 @@ class CoarseDependencies : public ufs::NoOrder {
   };
   const Counters& counters() const { return counters_; }
 
-  VfsResult<os::HeldBuffer> block_allocated(ufs::Operation& operation, const ufs::BlockAllocation& allocation,
+  VfsResult<os::HeldBuffer> block_allocated(ufs::Operation& operation,
+                                            const ufs::BlockAllocation& allocation,
                                             os::HeldBuffer block) override;
   VfsResult<void> blocks_removed(ufs::Operation& operation, const ufs::BlockRemoval& removal,
                                  os::HeldBuffer holder) override;
@@ -43,7 +44,8 @@ class CoarseDependencies : public ufs::NoOrder {
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(ufs::Operation& operation, const ufs::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  VfsResult<void> inode_removed(ufs::Operation& operation, const ufs::InodeRemoval& removal) override;
+  VfsResult<void> inode_removed(ufs::Operation& operation,
+                                const ufs::InodeRemoval& removal) override;
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 

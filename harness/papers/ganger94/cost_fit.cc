@@ -55,7 +55,8 @@ class NormalEquations {
 
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread) {
-  // Unknown is by which share each cost differs from its estimate: then what nothing determines is 0.
+  // Unknown is by which share each cost differs from its estimate: then what nothing determines is
+  // 0.
   NormalEquations equations(costs.size());
   for (const PrintedTime& time : times) {
     invariant(time.counts.size() == costs.size(), "a printed time has a count for each cost");

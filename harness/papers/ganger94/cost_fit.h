@@ -1,10 +1,10 @@
 #pragma once
 // What single things cost, from what whole benchmarks cost: a least-squares fit.
 //
-// A benchmark's CPU time is a sum over the costs, each times how often it is paid; a simulation counts that
-// exactly. With 14 times and 11 costs that occur together, in numbers that are nearly proportional, the times
-// alone leave some costs undetermined, or negative. So each cost that we have an estimate of is one more
-// equation, as in any fit with prior knowledge: minimised is
+// A benchmark's CPU time is a sum over the costs, each times how often it is paid; a simulation
+// counts that exactly. With 14 times and 11 costs that occur together, in numbers that are nearly
+// proportional, the times alone leave some costs undetermined, or negative. So each cost that we
+// have an estimate of is one more equation, as in any fit with prior knowledge: minimised is
 //
 //   sum over times  ((fitted - printed) / (time_spread * printed))^2
 //   sum over costs  ((fitted - estimate) / (estimate_spread * estimate))^2
@@ -32,7 +32,8 @@ struct FitSpread {
   double estimate = 1;  ///< ours: an estimate is as uncertain as it is large
 };
 
-/// Seconds each, in the order of `costs`. Each time has as many counts. What nothing determines keeps its estimate.
+/// Seconds each, in the order of `costs`. Each time has as many counts. What nothing determines
+/// keeps its estimate.
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread = {});
 

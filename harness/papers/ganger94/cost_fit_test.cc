@@ -41,7 +41,8 @@ TEST(CostFit, AnEstimateDecidesWhatTheTimesLeaveOpen) {
 
 TEST(CostFit, WhatDoesNotOccurKeepsItsEstimate) {
   const std::vector<PrintedTime> times{{.seconds = 5, .counts = {100, 0, 0}}};
-  const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.01, false}, {0.007}, {0.3, false}});
+  const auto fitted =
+      fit_costs(times, std::vector<FittedCost>{{0.01, false}, {0.007}, {0.3, false}});
   EXPECT_NEAR(fitted[0], 0.05, 1e-9);
   EXPECT_EQ(fitted[1], 0.007);
   EXPECT_EQ(fitted[2], 0.3);
@@ -49,7 +50,8 @@ TEST(CostFit, WhatDoesNotOccurKeepsItsEstimate) {
 
 /// A long time and a short one with the same share of error weigh the same.
 TEST(CostFit, TimesCountByTheirShare) {
-  const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}}, {.seconds = 80, .counts = {10'000}}};
+  const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}},
+                                       {.seconds = 80, .counts = {10'000}}};
   const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.02, false}});
   // Minimum of (100 c - 1)^2 + (10 000 c / 80 - 1)^2.
   EXPECT_NEAR(fitted[0], (100 + 125.0) / (100 * 100 + 125.0 * 125), 1e-9);
@@ -57,7 +59,8 @@ TEST(CostFit, TimesCountByTheirShare) {
 
 TEST(CostFit, TheMachineIsSlowerAtNames) {
   EXPECT_GT(kNcr3433.name_changed, 0);
-  EXPECT_EQ(kI486At33Mhz.name_changed, 0) << "the other papers' machines are not changed by the fit";
+  EXPECT_EQ(kI486At33Mhz.name_changed, 0)
+      << "the other papers' machines are not changed by the fit";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// What the printed CPU times of tables 1 and 2 are made of: how often each cost is paid in our runs, and what the costs
-// must be for all of the times together (cost_fit.h). Where the table of ncr3433.h comes from.
+// What the printed CPU times of tables 1 and 2 are made of: how often each cost is paid in our
+// runs, and what the costs must be for all of the times together (cost_fit.h). Where the table of
+// ncr3433.h comes from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,20 +26,26 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  bool is_known;  ///< false: no estimate; what a name takes the program that was asked for it is in it, too
+  bool
+      /// false: no estimate; what a name takes the program that was asked for it is in it, too
+      is_known;
 } kFittedCosts[] = {
-    {Cost::system_call, "system call", 100, true},  // trap, copy of arguments, dispatch; 3 300 cycles
-    {Cost::copy_per_kib, "KiB copied", 66, true},   // memory of 1993, 15 MB a second
+    {Cost::system_call, "system call", 100,
+     true},  // trap, copy of arguments, dispatch; 3 300 cycles
+    {Cost::copy_per_kib, "KiB copied", 66, true},  // memory of 1993, 15 MB a second
     {Cost::transfer_per_kib, "KiB for a process", 190,
-     true},                                               // a copy, and a page's mapping and fault in 500 us
-    {Cost::buffer_found, "block asked for", 40, true},    // hash chain, lock, list; 1 300 cycles
-    {Cost::request_issued, "request", 1000, true},        // driver, two switches, its share of interrupts
-    {Cost::path_component, "path component", 100, true},  // name copied, inode found and locked; 3 300 cycles
-    {Cost::directory_entry, "entry looked at", 0.9, true},  // 30 cycles: a name's length and first bytes
+     true},  // a copy, and a page's mapping and fault in 500 us
+    {Cost::buffer_found, "block asked for", 40, true},  // hash chain, lock, list; 1 300 cycles
+    {Cost::request_issued, "request", 1000, true},  // driver, two switches, its share of interrupts
+    {Cost::path_component, "path component", 100,
+     true},  // name copied, inode found and locked; 3 300 cycles
+    {Cost::directory_entry, "entry looked at", 0.9,
+     true},  // 30 cycles: a name's length and first bytes
     {Cost::name_changed, "name changed", 500, false},
     {Cost::inode_changed, "inode changed", 100, true},  // 128 bytes, and the block's lock
     {Cost::allocation, "allocation", 40, true},         // search of a bitmap; 1 300 cycles
-    {Cost::dependency, "dependency", 40, true},         // a structure made, listed, and freed; 1 300 cycles
+    {Cost::dependency, "dependency", 40,
+     true},  // a structure made, listed, and freed; 1 300 cycles
 };
 
 /// A printed CPU time, and the cell that repeats it.
@@ -52,7 +59,8 @@ std::vector<CpuTime> cpu_times(Cells& cells) {
   std::vector<CpuTime> times;
   const auto add = [&](std::span<const PrintedRow> rows, const char* workload, const char* phase) {
     for (const PrintedRow& row : rows) {
-      const Cell& cell = cell_of(cells, setup_of(row.scheme, row.initialization), workload, {{"users", 4}});
+      const Cell& cell =
+          cell_of(cells, setup_of(row.scheme, row.initialization), workload, {{"users", 4}});
       times.push_back({.name = fmt::format("{}, {}", phase, row.name),
                        .paper_s = row.cpu_s,
                        .ours = cell.outcome ? cell.outcome->phase(phase) : nullptr});
@@ -76,7 +84,8 @@ std::vector<double> fitted_us(const std::vector<CpuTime>& times) {
   std::vector<PrintedTime> printed;
   for (const CpuTime& time : times) {
     printed.push_back({.seconds = time.paper_s});
-    for (const auto& fitted : kFittedCosts) printed.back().counts.push_back(count_of(time, fitted.cost));
+    for (const auto& fitted : kFittedCosts)
+      printed.back().counts.push_back(count_of(time, fitted.cost));
   }
   std::vector<FittedCost> costs;
   for (const auto& fitted : kFittedCosts)
@@ -94,7 +103,8 @@ experiment::Table table_of_costs(const std::vector<double>& fitted) {
   for (std::size_t i = 0; i < std::size(kFittedCosts); ++i) {
     const auto& cost = kFittedCosts[i];
     table.rows.push_back({cost.name, cost.is_known ? fmt::format("{:g}", cost.estimate_us) : "none",
-                          fmt::format("{:.1f}", fitted[i]), fmt::format("{:.1f}", used_us(cost.cost))});
+                          fmt::format("{:.1f}", fitted[i]),
+                          fmt::format("{:.1f}", used_us(cost.cost))});
   }
   return table;
 }
@@ -117,8 +127,9 @@ experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
 }  // namespace
 
 std::vector<ClaimAnswer> cpu_costs(Context& context) {
-  ClaimAnswer answer{
-      .id = "costs", .part = "costs", .title = "Processor: what single things cost, by tables 1 and 2"};
+  ClaimAnswer answer{.id = "costs",
+                     .part = "costs",
+                     .title = "Processor: what single things cost, by tables 1 and 2"};
   const std::vector<CpuTime> times = cpu_times(context.cells);
   if (std::ranges::any_of(times, [](const CpuTime& time) { return time.ours == nullptr; })) {
     answer.remarks.emplace_back("a cell is missing or failed: nothing is fitted");
@@ -131,9 +142,11 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
     add_row(answer, time.name, "CPU", "s", time.paper_s, time.ours->user_cpu_s);
     residuals.push_back({.name = time.name, .value = share, .unit = "%"});
   }
-  add_rule(answer, "each time within 10 %, by which the paper's own executions may differ", residuals, [&] {
-    return std::ranges::all_of(residuals, [](const Named& each) { return std::abs(*each.value) <= 10; });
-  });
+  add_rule(answer, "each time within 10 %, by which the paper's own executions may differ",
+           residuals, [&] {
+             return std::ranges::all_of(
+                 residuals, [](const Named& each) { return std::abs(*each.value) <= 10; });
+           });
   mark_ours(answer);
   std::vector<Named> shares;
   for (std::size_t i = 0; i < std::size(kFittedCosts); ++i)
@@ -141,7 +154,8 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
                       .value = 100 * (used_us(kFittedCosts[i].cost) / fitted[i] - 1),
                       .unit = "%"});
   add_rule(answer, "each cost used is the fitted one (3 %)", shares, [&] {
-    return std::ranges::all_of(shares, [](const Named& each) { return std::abs(*each.value) <= 3; });
+    return std::ranges::all_of(shares,
+                               [](const Named& each) { return std::abs(*each.value) <= 3; });
   });
   mark_ours(answer);
   answer.tables.push_back(table_of_costs(fitted));

@@ -1,5 +1,5 @@
-// Figures 1 to 4 and sections 3.1 to 3.3: what the ordering flag means, reads that pass, blocks that are
-// copied, and chains. The figures' bars have no printed values.
+// Figures 1 to 4 and sections 3.1 to 3.3: what the ordering flag means, reads that pass, blocks
+// that are copied, and chains. The figures' bars have no printed values.
 #include <algorithm>
 
 #include "harness/papers/ganger94/ganger94.h"
@@ -36,22 +36,25 @@ struct Bar {
 };
 
 /// Full, Full-NR, Back, Back-NR, Part, Part-NR, Ignore: all with -CB.
-std::vector<Bar> meanings(Cells& cells, const std::string& workload, const timed::Arguments& arguments) {
+std::vector<Bar> meanings(Cells& cells, const std::string& workload,
+                          const timed::Arguments& arguments) {
   std::vector<Bar> bars;
   for (const auto& [meaning, name] : kMeanings) {
     for (const bool bypass : {false, true})
       bars.push_back({std::string(name) + (bypass ? "-NR" : ""),
                       &cell_of(cells, flag_setup(meaning, bypass, true), workload, arguments)});
   }
-  bars.push_back(
-      {"Ignore", &cell_of(cells, flag_setup(FlagMeaning::ignore, false, true), workload, arguments)});
+  bars.push_back({"Ignore", &cell_of(cells, flag_setup(FlagMeaning::ignore, false, true), workload,
+                                     arguments)});
   return bars;
 }
 
-/// What the meanings do on machines that are not the paper's, an execution each: by which of them a miss moves.
+/// What the meanings do on machines that are not the paper's, an execution each: by which of them a
+/// miss moves.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
-                            const std::string& workload, const timed::Arguments& arguments, const char* phase,
-                            double (*quantity)(const PhaseOutcome&), const char* format) {
+                            const std::string& workload, const timed::Arguments& arguments,
+                            const char* phase, double (*quantity)(const PhaseOutcome&),
+                            const char* format) {
   const struct {
     const char* name;
     void (*change)(UfsSetup&);
@@ -84,16 +87,19 @@ const timed::Arguments kNamesOnly{{"users", 4}, {"files", 2000}};
 std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
                               const timed::Arguments& arguments = {{"users", 4}}) {
   std::vector<Bar> bars;
-  const std::pair<bool, bool> kinds[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+  const std::pair<bool, bool> kinds[] = {
+      {false, false}, {true, false}, {false, true}, {true, true}};
   const char* names[] = {"Part", "Part-NR", "Part-CB", "Part-NR/CB"};
   for (std::size_t i = 0; i < 4; ++i)
-    bars.push_back({names[i], &cell_of(cells, flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),
-                                       workload, arguments)});
+    bars.push_back(
+        {names[i], &cell_of(cells, flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),
+                            workload, arguments)});
   return bars;
 }
 
 std::vector<Named> column(const std::vector<Bar>& bars, const char* phase,
-                          double (*quantity)(const PhaseOutcome&), std::initializer_list<const char*> names) {
+                          double (*quantity)(const PhaseOutcome&),
+                          std::initializer_list<const char*> names) {
   std::vector<Named> values;
   for (const char* name : names) {
     for (const Bar& bar : bars) {
@@ -103,8 +109,8 @@ std::vector<Named> column(const std::vector<Bar>& bars, const char* phase,
   return values;
 }
 
-void add_bars(ClaimAnswer& answer, const std::vector<Bar>& bars, const char* phase, const char* quantity,
-              const char* unit, double (*value)(const PhaseOutcome&)) {
+void add_bars(ClaimAnswer& answer, const std::vector<Bar>& bars, const char* phase,
+              const char* quantity, const char* unit, double (*value)(const PhaseOutcome&)) {
   for (const Bar& bar : bars)
     add_number(answer, *bar.cell, bar.name, quantity, unit, {}, bar.cell->of(phase, value));
 }
@@ -115,7 +121,8 @@ double saved(const std::vector<Named>& values, std::size_t by) {
 
 /// Of the four bars plain, -NR, -CB, both: either one alone brings less than half of both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
-  add_rule(answer, "-NR and -CB together are the fastest, and either one alone saves less than half of it",
+  add_rule(answer,
+           "-NR and -CB together are the fastest, and either one alone saves less than half of it",
            values, [&] {
              const double both = saved(values, 3);
              return both > 0 && saved(values, 1) < both / 2 && saved(values, 2) < both / 2;
@@ -125,13 +132,16 @@ void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
 constexpr std::initializer_list<const char*> kWithBypass = {"Part-NR", "Back-NR", "Full-NR"};
 
 /// By at least a hundredth: equal times would show nothing.
-void add_stricter_is_faster(ClaimAnswer& answer, const char* when, const std::vector<Named>& values) {
-  add_rule(answer,
-           fmt::format("{}: with -NR the stricter meaning is the faster: Part-NR > Back-NR > Full-NR", when),
-           values, [&] {
-             return *values[0].value >= *values[1].value && *values[1].value >= *values[2].value &&
-                    *values[0].value > 1.01 * *values[2].value;
-           });
+void add_stricter_is_faster(ClaimAnswer& answer, const char* when,
+                            const std::vector<Named>& values) {
+  add_rule(
+      answer,
+      fmt::format("{}: with -NR the stricter meaning is the faster: Part-NR > Back-NR > Full-NR",
+                  when),
+      values, [&] {
+        return *values[0].value >= *values[1].value && *values[1].value >= *values[2].value &&
+               *values[0].value > 1.01 * *values[2].value;
+      });
 }
 
 }  // namespace
@@ -146,8 +156,8 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
               column(bars, "copy", elapsed_of, {"Full", "Back", "Part", "Ignore"}));
   for (const auto& [meaning, name] : kMeanings) {
     const std::string with = std::string(name) + "-NR";
-    add_falling(elapsed, with + " is at most " + name, column(bars, "copy", elapsed_of, {name, with.c_str()}),
-                0.005);
+    add_falling(elapsed, with + " is at most " + name,
+                column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
   // "This trend" has no exception for -NR.
   add_falling(elapsed, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
@@ -156,8 +166,9 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
       "The paper's trend, a less restrictive meaning is a faster one, is without exception in this figure. Where ours "
       "has it the other way round with -NR, the cause is figure 2's: the stricter meaning leaves fewer writes that may "
       "go, and reads that pass meet fewer of them.");
-  add_meanings_elsewhere(elapsed, cells, "machines", "Counterfactual: elapsed time (s), one execution",
-                         "n-user-copy", {{"users", 4}}, "copy", elapsed_of, "{:.1f}");
+  add_meanings_elsewhere(elapsed, cells, "machines",
+                         "Counterfactual: elapsed time (s), one execution", "n-user-copy",
+                         {{"users", 4}}, "copy", elapsed_of, "{:.1f}");
   ClaimAnswer access{
       .id = "GP-02", .part = "figure1", .title = "4-user copy by the flag's meaning: disk access"};
   add_bars(access, bars, "copy", "access", "ms", access_of);
@@ -165,24 +176,28 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
               column(bars, "copy", access_of, {"Full", "Back", "Part", "Ignore"}));
   add_falling(access, "with -NR, too: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", access_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
-  add_meanings_elsewhere(access, cells, "machines", "Counterfactual: disk access (ms), one execution",
-                         "n-user-copy", {{"users", 4}}, "copy", access_of, "{:.2f}");
+  add_meanings_elsewhere(access, cells, "machines",
+                         "Counterfactual: disk access (ms), one execution", "n-user-copy",
+                         {{"users", 4}}, "copy", access_of, "{:.2f}");
   return {elapsed, access};
 }
 
 std::vector<ClaimAnswer> figure_2(Context& context) {
   Cells& cells = context.cells;
   const auto bars = meanings(cells, "n-user-remove", {{"users", 1}});
-  ClaimAnswer elapsed{
-      .id = "GP-03", .part = "figure2", .title = "1-user remove by the flag's meaning: elapsed time"};
+  ClaimAnswer elapsed{.id = "GP-03",
+                      .part = "figure2",
+                      .title = "1-user remove by the flag's meaning: elapsed time"};
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
-  add_stricter_is_faster(elapsed, "as freshly copied", column(bars, "remove", elapsed_of, kWithBypass));
+  add_stricter_is_faster(elapsed, "as freshly copied",
+                         column(bars, "remove", elapsed_of, kWithBypass));
   // What would be read from the disk if the tree were not cached.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},
                bar.cell->of("remove", elapsed_of));
-  add_stricter_is_faster(elapsed, "caches dropped", column(cold, "remove", elapsed_of, kWithBypass));
+  add_stricter_is_faster(elapsed, "caches dropped",
+                         column(cold, "remove", elapsed_of, kWithBypass));
   elapsed.remarks.push_back(
       "All writes of a removal are flagged: the three meanings differ by writes without a flag beside them, such as "
       "data of the copy that was made just before, of which the removal begins with what has not been written yet. "
@@ -190,12 +205,14 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_meanings_elsewhere(elapsed, cells, "machines",
                          "Counterfactual: as freshly copied, elapsed time (s), one execution",
                          "n-user-remove", {{"users", 1}}, "remove", elapsed_of, "{:.2f}");
-  ClaimAnswer response{
-      .id = "GP-04", .part = "figure2", .title = "1-user remove by the flag's meaning: driver response"};
+  ClaimAnswer response{.id = "GP-04",
+                       .part = "figure2",
+                       .title = "1-user remove by the flag's meaning: driver response"};
   add_bars(response, bars, "remove", "response", "ms", response_of);
   const auto strict = column(bars, "remove", response_of, {"Full-NR", "Back-NR", "Part-NR"});
   add_rule(response, "5 s and more", strict, [&] {
-    return std::all_of(strict.begin(), strict.end(), [](const Named& each) { return *each.value >= 5000; });
+    return std::all_of(strict.begin(), strict.end(),
+                       [](const Named& each) { return *each.value >= 5000; });
   });
   response.remarks.push_back(
       "Mean response follows from how many writes of a removal are in the queue at once: counterfactual of GP-21, "
@@ -206,10 +223,12 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
 std::vector<ClaimAnswer> figure_3(Context& context) {
   Cells& cells = context.cells;
   const auto bars = enhancements(cells, "n-user-copy");
-  ClaimAnswer elapsed{.id = "GP-06", .part = "figure3", .title = "4-user copy with Part: -NR and -CB"};
+  ClaimAnswer elapsed{
+      .id = "GP-06", .part = "figure3", .title = "4-user copy with Part: -NR and -CB"};
   add_bars(elapsed, bars, "copy", "elapsed", "s", elapsed_of);
   add_bars(elapsed, bars, "copy", "CPU", "s", cpu_of);
-  add_only_both(elapsed, column(bars, "copy", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
+  add_only_both(elapsed,
+                column(bars, "copy", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
   const auto cpu = column(bars, "copy", cpu_of, {"Part", "Part-NR/CB"});
   add_rule(elapsed, "copying costs little: CPU with both within 20 % of CPU without", cpu,
            [&] { return *cpu[1].value < 1.2 * *cpu[0].value; });
@@ -221,7 +240,8 @@ std::vector<ClaimAnswer> figure_3(Context& context) {
       "Counterfactual: 2000 creations of 1 KB instead of the copy, so that the disk is not busy with data "
       "all the "
       "time. Then only both together pay: our copy is bound by its data, whoever waits for what.");
-  ClaimAnswer response{.id = "GP-07", .part = "figure3", .title = "4-user copy with Part: driver response"};
+  ClaimAnswer response{
+      .id = "GP-07", .part = "figure3", .title = "4-user copy with Part: driver response"};
   add_bars(response, bars, "copy", "response", "ms", response_of);
   add_falling(response, "the queue is longest with both: Part-NR/CB has the longest response",
               column(bars, "copy", response_of, {"Part-NR/CB", "Part"}));
@@ -232,18 +252,21 @@ std::vector<ClaimAnswer> figure_4(Context& context) {
   Cells& cells = context.cells;
   const auto bars = enhancements(cells, "n-user-remove");
   const auto copy = enhancements(cells, "n-user-copy");
-  ClaimAnswer answer{.id = "GP-08", .part = "figure4", .title = "4-user remove with Part: -NR and -CB"};
+  ClaimAnswer answer{
+      .id = "GP-08", .part = "figure4", .title = "4-user remove with Part: -NR and -CB"};
   add_bars(answer, bars, "remove", "elapsed", "s", elapsed_of);
   add_bars(answer, bars, "remove", "response", "ms", response_of);
   for (ClaimNumber& number : answer.numbers) {
     if (number.cell == "Part-NR/CB" && number.quantity == "response") number.paper = 20'000;
   }
-  add_only_both(answer, column(bars, "remove", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
+  add_only_both(answer,
+                column(bars, "remove", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
   std::vector<Named> values = column(bars, "remove", elapsed_of, {"Part", "Part-NR/CB"});
   for (const Named& each : column(copy, "copy", elapsed_of, {"Part", "Part-NR/CB"}))
     values.push_back({each.name + " of the copy", each.value});
-  add_rule(answer, "the differences are larger than in the copy", values,
-           [&] { return *values[0].value / *values[1].value > *values[2].value / *values[3].value; });
+  add_rule(answer, "the differences are larger than in the copy", values, [&] {
+    return *values[0].value / *values[1].value > *values[2].value / *values[3].value;
+  });
   return {answer};
 }
 
@@ -251,10 +274,13 @@ std::vector<ClaimAnswer> chains(Context& context) {
   Cells& cells = context.cells;
   using ufs::Deallocation;
   const timed::Arguments four{{"users", 4}};
-  const Cell& tracked = cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-remove", four);
-  const Cell& barrier = cell_of(cells, chains_setup(Deallocation::barrier, true), "n-user-remove", four);
-  ClaimAnswer deallocation{
-      .id = "GP-05", .part = "chains", .title = "4-user remove: freed blocks tracked, or a barrier"};
+  const Cell& tracked =
+      cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-remove", four);
+  const Cell& barrier =
+      cell_of(cells, chains_setup(Deallocation::barrier, true), "n-user-remove", four);
+  ClaimAnswer deallocation{.id = "GP-05",
+                           .part = "chains",
+                           .title = "4-user remove: freed blocks tracked, or a barrier"};
   const std::vector<Named> both{{"barrier", barrier.of("remove", elapsed_of)},
                                 {"tracked", tracked.of("remove", elapsed_of)}};
   add_number(deallocation, barrier, "barrier", "elapsed", "s", {}, both[0].value);
@@ -270,9 +296,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
     setup.name += " (copies in 4 MiB)";
     setup.machine.copies_bytes = kFewCopies;
     const Cell& cell = cell_of(cells, setup, "n-user-remove", four);
-    add_number(deallocation, cell,
-               kind == Deallocation::barrier ? "barrier, copies in 4 MiB" : "tracked, copies in 4 MiB",
-               "elapsed", "s", {}, cell.of("remove", elapsed_of));
+    add_number(
+        deallocation, cell,
+        kind == Deallocation::barrier ? "barrier, copies in 4 MiB" : "tracked, copies in 4 MiB",
+        "elapsed", "s", {}, cell.of("remove", elapsed_of));
   }
   deallocation.remarks.push_back(
       "Counterfactual: with 4 MiB for copies instead of 9.6 users wait for the disk, and a barrier, which "
@@ -291,29 +318,35 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked_locks, "tracked, without -CB", "elapsed", "s", {},
              tracked_locks.of("remove", elapsed_of));
 
-  ClaimAnswer copying{.id = "GP-09", .part = "chains", .title = "Scheduler Chains with and without -CB"};
+  ClaimAnswer copying{
+      .id = "GP-09", .part = "chains", .title = "Scheduler Chains with and without -CB"};
   const struct {
     const char *workload, *phase;
     double paper, least;
   } kKinds[] = {{"n-user-copy", "copy", 26, 20}, {"n-user-remove", "remove", 57, 50}};
   for (const auto& kind : kKinds) {
-    const Cell& without = cell_of(cells, chains_setup(Deallocation::tracked, false), kind.workload, four);
-    const Cell& with = cell_of(cells, chains_setup(Deallocation::tracked, true), kind.workload, four);
+    const Cell& without =
+        cell_of(cells, chains_setup(Deallocation::tracked, false), kind.workload, four);
+    const Cell& with =
+        cell_of(cells, chains_setup(Deallocation::tracked, true), kind.workload, four);
     const std::vector<Named> times{{"without -CB", without.of(kind.phase, elapsed_of)},
                                    {"with -CB", with.of(kind.phase, elapsed_of)}};
-    add_number(copying, without, fmt::format("4-user {}, without -CB", kind.phase), "elapsed", "s", {},
-               times[0].value);
+    add_number(copying, without, fmt::format("4-user {}, without -CB", kind.phase), "elapsed", "s",
+               {}, times[0].value);
     add_number(copying, with, fmt::format("4-user {}, with -CB", kind.phase), "elapsed", "s", {},
                times[1].value);
     const Figure share = part_of(times[1].value, times[0].value, 100);
     const Figure gain = share ? Figure(100 - *share) : std::nullopt;
-    add_number(copying, with, fmt::format("4-user {}", kind.phase), "saved by -CB", "%", kind.paper, gain);
+    add_number(copying, with, fmt::format("4-user {}", kind.phase), "saved by -CB", "%", kind.paper,
+               gain);
     add_rule(copying, fmt::format("-CB saves at least {:g} % of the {}", kind.least, kind.phase),
              {{"saved", gain}}, [&] { return *gain >= kind.least; });
   }
 
-  const Cell& slow = cell_of(cells, chains_setup(Deallocation::tracked, false), "create-1k", kNamesOnly);
-  const Cell& fast = cell_of(cells, chains_setup(Deallocation::tracked, true), "create-1k", kNamesOnly);
+  const Cell& slow =
+      cell_of(cells, chains_setup(Deallocation::tracked, false), "create-1k", kNamesOnly);
+  const Cell& fast =
+      cell_of(cells, chains_setup(Deallocation::tracked, true), "create-1k", kNamesOnly);
   const Figure share = part_of(fast.of("create", elapsed_of), slow.of("create", elapsed_of), 100);
   add_number(copying, fast, "2000 creations", "saved by -CB", "%", {},
              share ? Figure(100 - *share) : std::nullopt);
@@ -323,8 +356,10 @@ std::vector<ClaimAnswer> chains(Context& context) {
       "whether somebody waits for a lock or not, so that locks cost less than the paper saw.");
 
   ClaimAnswer bypass{.id = "GP-10", .part = "chains", .title = "Scheduler Chains with -NR"};
-  const Cell& plain = cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-copy", four);
-  const Cell& passing = cell_of(cells, chains_setup(Deallocation::tracked, true, true), "n-user-copy", four);
+  const Cell& plain =
+      cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-copy", four);
+  const Cell& passing =
+      cell_of(cells, chains_setup(Deallocation::tracked, true, true), "n-user-copy", four);
   const std::vector<Named> same{{"chains", plain.of("copy", elapsed_of)},
                                 {"chains-NR", passing.of("copy", elapsed_of)}};
   add_number(bypass, plain, "chains", "elapsed", "s", {}, same[0].value);

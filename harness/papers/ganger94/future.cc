@@ -1,5 +1,5 @@
-// Section 7: what the authors meant to compare next. A write-ahead log that commits each change, or many at
-// once, and NVRAM below synchronous writes, beside soft updates.
+// Section 7: what the authors meant to compare next. A write-ahead log that commits each change, or
+// many at once, and NVRAM below synchronous writes, beside soft updates.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
@@ -34,11 +34,13 @@ std::vector<Candidate> journals() {
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
     // Peacock's peers of a file server (harness/papers/peacock98).
-    if (scheme.features.any() || scheme.mount.options.journal.sharing != ufs::JournalOptions::Sharing::all)
+    if (scheme.features.any() ||
+        scheme.mount.options.journal.sharing != ufs::JournalOptions::Sharing::all)
       continue;
     found.push_back({scheme.name, UfsSetup{.name = scheme.name, .scheme = scheme}});
   }
-  if (found.empty()) found = {{"journal, each change committed", {}}, {"journal, delayed group commit", {}}};
+  if (found.empty())
+    found = {{"journal, each change committed", {}}, {"journal, delayed group commit", {}}};
   return found;
 }
 
@@ -46,8 +48,8 @@ bool commits_each(const std::string& name) {
   return name.find("sync") != std::string::npos || name.find("each") != std::string::npos;
 }
 
-Named add_candidate(ClaimAnswer& answer, Cells& cells, const Candidate& candidate, const char* workload,
-                    const char* phase) {
+Named add_candidate(ClaimAnswer& answer, Cells& cells, const Candidate& candidate,
+                    const char* workload, const char* phase) {
   if (!candidate.setup) {
     answer.numbers.push_back(
         {.cell = candidate.name, .quantity = phase, .unit = "s", .remark = Cell::kNotBuilt});
@@ -65,9 +67,10 @@ Named add_candidate(ClaimAnswer& answer, Cells& cells, const Candidate& candidat
 
 std::vector<ClaimAnswer> future_work(Context& context) {
   Cells& cells = context.cells;
-  ClaimAnswer answer{.id = "GP-34",
-                     .part = "future",
-                     .title = "Write-ahead log and NVRAM beside Soft Updates, 4 users: elapsed time"};
+  ClaimAnswer answer{
+      .id = "GP-34",
+      .part = "future",
+      .title = "Write-ahead log and NVRAM beside Soft Updates, 4 users: elapsed time"};
   const std::vector<Candidate> logs = journals();
   const Candidate soft{"Soft Updates", usual(Compared::soft_updates)};
   const Candidate conventional{"Conventional", usual(Compared::conventional)};
@@ -79,7 +82,8 @@ std::vector<ClaimAnswer> future_work(Context& context) {
     const Named with_nvram = add_candidate(answer, cells, nvram, workload, phase);
     add_rule(
         answer,
-        fmt::format("{}: NVRAM brings Conventional nearer to Soft Updates than to itself without", phase),
+        fmt::format("{}: NVRAM brings Conventional nearer to Soft Updates than to itself without",
+                    phase),
         {with_nvram, with_soft, with_sync}, [&] {
           return std::abs(*with_nvram.value - *with_soft.value) <
                  std::abs(*with_sync.value - *with_nvram.value);
@@ -89,11 +93,14 @@ std::vector<ClaimAnswer> future_work(Context& context) {
       const std::vector<Named> both{with_log, with_soft};
       const bool removes = std::string_view(phase) == "remove";
       if (!commits_each(log.name))
-        add_rule(answer, fmt::format("{}: {} within 10 % of Soft Updates, or faster", phase, log.name), both,
-                 [&] { return *both[0].value <= 1.1 * *both[1].value; });
+        add_rule(answer,
+                 fmt::format("{}: {} within 10 % of Soft Updates, or faster", phase, log.name),
+                 both, [&] { return *both[0].value <= 1.1 * *both[1].value; });
       else if (removes)
-        add_rule(answer, fmt::format("{}: {} takes more than twice as long as Soft Updates", phase, log.name),
-                 both, [&] { return *both[0].value > 2 * *both[1].value; });
+        add_rule(
+            answer,
+            fmt::format("{}: {} takes more than twice as long as Soft Updates", phase, log.name),
+            both, [&] { return *both[0].value > 2 * *both[1].value; });
     }
   }
   for (ClaimRule& rule : answer.rules) rule.ours = true;

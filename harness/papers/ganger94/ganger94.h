@@ -1,12 +1,12 @@
 #pragma once
-// Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994: its figures and tables, run
-// again.
+// Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994: its figures and
+// tables, run again.
 //
-// One machine model (modelled_machine.h), one drive, one tree; a cell differs from the next by its scheme and
-// its workload alone. Allocation initialization is on for Soft Updates everywhere, for the others only where
-// table 1 says Y. Inputs that the paper does not print and that are ours: `compile-cpu-ms` of the Andrew
-// benchmark, which follows from table 3 (276.6 s without order, 26 files), its `programs` and those of Sdet,
-// and `command-cpu-ms` of Sdet.
+// One machine model (modelled_machine.h), one drive, one tree; a cell differs from the next by its
+// scheme and its workload alone. Allocation initialization is on for Soft Updates everywhere, for
+// the others only where table 1 says Y. Inputs that the paper does not print and that are ours:
+// `compile-cpu-ms` of the Andrew benchmark, which follows from table 3 (276.6 s without order, 26
+// files), its `programs` and those of Sdet, and `command-cpu-ms` of Sdet.
 
 #include <string>
 #include <vector>
@@ -25,24 +25,29 @@ inline constexpr Compared kCompared[] = {Compared::conventional, Compared::flag,
 enum class Initialization : std::uint8_t { off, on };
 /// The paper's, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
-/// A ufs of the paper on the machine of the paper: one line of fs-adapters/ufs/schemes/scheme_variants.h, with what a figure
-/// changes about it. The last write of a series of updates, on which nothing depends, is asynchronous. Section 6.1
-/// leaves it open ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501 requests
-/// more than No Order, 2.0 for each of the 2 140 files and 108 folders that are made: the inode's and the directory's
-/// block. Blocks of 4 KiB, since SVR4 moves file data by pages, and table 1 has 51 419 - 36 075 requests that
-/// initialise 2 140 files: 7.2 for a file of 26.7 KB; fragments of 1 KiB; the whole drive.
+/// A ufs of the paper on the machine of the paper: one line of
+/// fs-adapters/ufs/schemes/scheme_variants.h, with what a figure changes about it. The last write
+/// of a series of updates, on which nothing depends, is asynchronous. Section 6.1 leaves it open
+/// ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501 requests
+/// more than No Order, 2.0 for each of the 2 140 files and 108 folders that are made: the inode's
+/// and the directory's block. Blocks of 4 KiB, since SVR4 moves file data by pages, and table 1 has
+/// 51 419 - 36 075 requests that initialise 2 140 files: 7.2 for a file of 26.7 KB; fragments of 1
+/// KiB; the whole drive.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 4096;
-  /// Full blocks of data are written behind (ufs/write_behind.h), as SVR4's ufs does; one file has 240 KiB on their way
-  /// at most, what McVoy and Kleiman 1991 chose, whom the paper cites. Its trees' files have 26.7 KB on average, so that
-  /// the bound is seldom met: what bounds the disk's queue is that each user waits for the next block that he reads.
+  /// Full blocks of data are written behind (ufs/write_behind.h), as SVR4's ufs does; one file has
+  /// 240 KiB on their way at most, what McVoy and Kleiman 1991 chose, whom the paper cites. Its
+  /// trees' files have 26.7 KB on average, so that the bound is seldom met: what bounds the disk's
+  /// queue is that each user waits for the next block that he reads.
   std::uint64_t write_behind_bytes = 240 << 10;
   ModelledMachineOptions machine = paper_machine();  ///< `system` and `mkfs` are not used
 
   Setup setup() const;
-  Result<std::unique_ptr<ModelledMachine>> start() const { return ModelledMachine::start(setup().machine); }
+  Result<std::unique_ptr<ModelledMachine>> start() const {
+    return ModelledMachine::start(setup().machine);
+  }
 };
 /// What such a machine has mounted.
 ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
@@ -50,8 +55,8 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(Compared scheme, Initialization initialization);
-/// "Each datum is an average of several independent executions": their number here. The throughputs of figures 5 and
-/// 6 are sums over thousands of files: one is enough.
+/// "Each datum is an average of several independent executions": their number here. The throughputs
+/// of figures 5 and 6 are sums over thousands of files: one is enough.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
 /// The cell with as many executions as its workload needs, whichever part asks.
@@ -60,9 +65,11 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 
 /// Andrew: 276.6 s of table 3, without order, over 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Sdet: an estimate of what a command that computes takes on this processor; the paper prints no times.
+/// Sdet: an estimate of what a command that computes takes on this processor; the paper prints no
+/// times.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Sdet's streams run so many scripts: some minutes, several times the 30 to 60 s for which the syncer delays a write.
+/// Sdet's streams run so many scripts: some minutes, several times the 30 to 60 s for which the
+/// syncer delays a write.
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Only Soft Updates initializes.

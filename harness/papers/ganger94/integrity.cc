@@ -1,5 +1,5 @@
-// Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole blocks
-// would have come to, and how soon soft updates give back what was freed.
+// Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole
+// blocks would have come to, and how soon soft updates give back what was freed.
 #include <filesystem>
 #include <string_view>
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // of the workloads that are cut
 
-/// Other papers' need a disk with their features (Netra's, a log on a device of its own), and their controls break other
-/// rules than these.
+/// Other papers' need a disk with their features (Netra's, a log on a device of its own), and their
+/// controls break other rules than these.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();
@@ -33,7 +33,8 @@ struct CrashSum {
 };
 
 CrashSum cut_everywhere(in_process::Bench& bench, const adapters::SystemUnderTest& system,
-                        std::uint64_t workloads, std::uint64_t budget, const std::filesystem::path& folder) {
+                        std::uint64_t workloads, std::uint64_t budget,
+                        const std::filesystem::path& folder) {
   CrashSum sum;
   const workload::Ace ace(2);
   for (const std::uint64_t number : workload::sample_numbers(ace.count(), workloads, kSampleSeed)) {
@@ -55,8 +56,8 @@ class WriteWatch : public os::DiskTracer {
  public:
   WriteWatch(std::uint64_t lba, std::uint64_t sectors) : lba_(lba), end_(lba + sectors) {}
   void completed(const os::DiskTrace& request) override {
-    const bool covers =
-        request.op == model::Op::write && request.lba < end_ && lba_ < request.lba + request.sectors;
+    const bool covers = request.op == model::Op::write && request.lba < end_ &&
+                        lba_ < request.lba + request.sectors;
     if (covers) written_at = request.completed_at;
   }
   os::TimeNs written_at = 0;
@@ -99,8 +100,8 @@ Freed probe_free_after_write() {
     while (free_bytes() <= before && (*machine)->now() - removed_at < kLongest)
       (*machine)->system().executor.sleep_until((*machine)->now() + kLook);
     if (free_bytes() <= before || watch->written_at == 0) return;
-    freed.seconds =
-        static_cast<double>((*machine)->now() - watch->written_at) / static_cast<double>(model::kSecondNs);
+    freed.seconds = static_cast<double>((*machine)->now() - watch->written_at) /
+                    static_cast<double>(model::kSecondNs);
   });
   (*machine)->system().queue.trace(nullptr);
   if (!freed.seconds) freed.remark = "the space did not come back";
@@ -142,8 +143,9 @@ std::vector<ClaimAnswer> integrity(Context& context) {
   const WorkFolder folder;
   const auto formatted =
       folder.path().empty()
-          ? Result<in_process::FormattedDisk>(
-                fail("the folder for temporary files", "cannot be written", "set TMPDIR to one that can"))
+          ? Result<in_process::FormattedDisk>(fail("the folder for temporary files",
+                                                   "cannot be written",
+                                                   "set TMPDIR to one that can"))
           : in_process::format_disk(ufs::file_system_type(), {.bytes = kCrashDiskBytes},
                                     folder.path() / "formatted.hcrec");
   std::optional<in_process::Bench> bench;
@@ -156,22 +158,27 @@ std::vector<ClaimAnswer> integrity(Context& context) {
       sum = cut_everywhere(*bench, *system, workloads, budget, folder.path());
     else
       sum.remark = formatted.error().message();
-    const auto states = sum.remark.empty() ? Figure(static_cast<double>(sum.checked)) : std::nullopt;
+    const auto states =
+        sum.remark.empty() ? Figure(static_cast<double>(sum.checked)) : std::nullopt;
     const auto broken = sum.remark.empty() ? Figure(static_cast<double>(sum.broken)) : std::nullopt;
     const Figure paper = system->control() ? std::nullopt : Figure(0);
-    answer.numbers.push_back(
-        {.cell = system->name(), .quantity = "states checked", .ours = states, .remark = sum.remark});
+    answer.numbers.push_back({.cell = system->name(),
+                              .quantity = "states checked",
+                              .ours = states,
+                              .remark = sum.remark});
     answer.numbers.push_back({.cell = system->name(),
                               .quantity = "break a rule",
                               .paper = paper,
                               .ours = broken,
                               .remark = sum.remark});
     const std::vector<Named> values{{"checked", states}, {"broken", broken}};
-    add_rule(
-        answer,
-        fmt::format("{}: {}", system->name(), system->control() ? "is caught" : "no state breaks a rule"),
-        values, [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
-    // The paper has no journal, and says nothing of what its own settings (5 s, BSD's last write) leave.
+    add_rule(answer,
+             fmt::format("{}: {}", system->name(),
+                         system->control() ? "is caught" : "no state breaks a rule"),
+             values,
+             [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
+    // The paper has no journal, and says nothing of what its own settings (5 s, BSD's last write)
+    // leave.
     if (std::string_view(system->name()).starts_with("journal")) mark_ours(answer);
   }
   return {answer};
@@ -194,8 +201,10 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
                                            .scaled = context.scaled,
                                            .verify = false,
                                            .seed = context.seed});
-    const auto add = [&](const char* quantity, std::uint64_t CoarseDependencies::Counters::* counter) {
-      const Figure ours = drawn.seen ? Figure(static_cast<double>((*drawn.seen).*counter)) : std::nullopt;
+    const auto add = [&](const char* quantity,
+                         std::uint64_t CoarseDependencies::Counters::* counter) {
+      const Figure ours =
+          drawn.seen ? Figure(static_cast<double>((*drawn.seen).*counter)) : std::nullopt;
       answer.numbers.push_back(
           {.cell = workload, .quantity = quantity, .ours = ours, .remark = drawn.remark});
       return ours;
@@ -206,10 +215,11 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
     add("writes of metadata", &Counters::writes);
     put_off.push_back({workload, add("would be put off", &Counters::writes_put_off)});
   }
-  add_rule(answer, "cycles wherever files are created and removed side by side", {cycles[2], cycles[3]},
-           [&] { return *cycles[2].value > 0 && *cycles[3].value > 0; });
+  add_rule(answer, "cycles wherever files are created and removed side by side",
+           {cycles[2], cycles[3]}, [&] { return *cycles[2].value > 0 && *cycles[3].value > 0; });
   add_rule(answer, "aging: writes that would have been put off in each workload", put_off, [&] {
-    return std::all_of(put_off.begin(), put_off.end(), [](const Named& each) { return *each.value > 0; });
+    return std::all_of(put_off.begin(), put_off.end(),
+                       [](const Named& each) { return *each.value > 0; });
   });
   answer.remarks.push_back(
       "Drawn beside No Order, which holds nothing back: what section 4.1 tells of its first attempt, counted "
@@ -218,8 +228,9 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
 }
 
 std::vector<ClaimAnswer> work_items(Context&) {
-  ClaimAnswer answer{
-      .id = "GP-35", .part = "workitems", .title = "Soft Updates: from the inode's write to free space"};
+  ClaimAnswer answer{.id = "GP-35",
+                     .part = "workitems",
+                     .title = "Soft Updates: from the inode's write to free space"};
   const Freed freed = probe_free_after_write();
   answer.numbers.push_back({.cell = "a file of 64 KiB",
                             .quantity = "free after its inode's write",

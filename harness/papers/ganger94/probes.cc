@@ -1,5 +1,5 @@
-// Section 6: what has been promised when a call returns, what fsync costs after a burst, how long the code
-// is.
+// Section 6: what has been promised when a call returns, what fsync costs after a burst, how long
+// the code is.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"
@@ -67,14 +67,16 @@ Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   os::Account account{.name = "probe"};
   (*machine)->system().run_as(account, [&] {
     done = fs.mkdir("burst", 0755);
-    for (int i = 0; done && i < files; ++i) done = make_file(fs, fmt::format("burst/f{}", i), kByte, 1024);
+    for (int i = 0; done && i < files; ++i)
+      done = make_file(fs, fmt::format("burst/f{}", i), kByte, 1024);
     if (done) done = make_file(fs, "last", kByte, 1024);
     if (!done) return;
     const auto file = fs.open("last", {});
     if (!file) return;
     const os::TimeNs begun_at = (*machine)->now();
     done = fs.fsync(*file);
-    seconds = static_cast<double>((*machine)->now() - begun_at) / static_cast<double>(model::kSecondNs);
+    seconds =
+        static_cast<double>((*machine)->now() - begun_at) / static_cast<double>(model::kSecondNs);
     (void)fs.close(*file);
   });
   if (!done) remark = "the file system refused";
@@ -145,15 +147,20 @@ std::vector<ClaimAnswer> fsync_after_burst(Context& context) {
     std::string remark;
     const Figure seconds = fsync_seconds(scheme, files, remark);
     values.push_back({scheme_name(scheme), seconds});
-    answer.numbers.push_back(
-        {.cell = scheme_name(scheme), .quantity = "fsync", .unit = "s", .ours = seconds, .remark = remark});
+    answer.numbers.push_back({.cell = scheme_name(scheme),
+                              .quantity = "fsync",
+                              .unit = "s",
+                              .ours = seconds,
+                              .remark = remark});
   }
   for (const std::size_t slow : {std::size_t{1}, std::size_t{2}}) {
     const std::vector<Named> compared{values[slow], values[0], values[4]};
     add_rule(
-        answer, fmt::format("{} has to wait long: five times Conventional and No Order", values[slow].name),
+        answer,
+        fmt::format("{} has to wait long: five times Conventional and No Order", values[slow].name),
         compared, [&] {
-          return *compared[0].value > 5 * *compared[1].value && *compared[0].value > 5 * *compared[2].value;
+          return *compared[0].value > 5 * *compared[1].value &&
+                 *compared[0].value > 5 * *compared[2].value;
         });
   }
   return {answer};
@@ -193,7 +200,9 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
   Cells& cells = context.cells;
   const timed::Arguments four{{"users", 4}};
   const auto elapsed = [](const PhaseOutcome& phase) { return phase.elapsed_s; };
-  const auto requests = [](const PhaseOutcome& phase) { return static_cast<double>(phase.requests); };
+  const auto requests = [](const PhaseOutcome& phase) {
+    return static_cast<double>(phase.requests);
+  };
   ClaimAnswer answer{.id = "causes",
                      .part = "causes",
                      .title = "4-user copy and remove on machines that are not the paper's"};

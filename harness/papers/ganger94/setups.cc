@@ -16,9 +16,12 @@ Paper paper() {
       "ganger94",
       "Ganger and Patt 1994, Metadata Update Performance in File Systems: all of it",
       {
-          {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", kExecutions, figure_1},
-          {"figure2", "Meanings of the ordering flag, 1-user remove (GP-03, GP-04)", kExecutions, figure_2},
-          {"chains", "Scheduler chains: tracked or barrier, with and without -CB (GP-05, GP-09, GP-10)",
+          {"figure1", "Meanings of the ordering flag, 4-user copy (GP-01, GP-02)", kExecutions,
+           figure_1},
+          {"figure2", "Meanings of the ordering flag, 1-user remove (GP-03, GP-04)", kExecutions,
+           figure_2},
+          {"chains",
+           "Scheduler chains: tracked or barrier, with and without -CB (GP-05, GP-09, GP-10)",
            kExecutions, chains},
           {"figure3", "-NR and -CB, 4-user copy (GP-06, GP-07)", kExecutions, figure_3},
           {"figure4", "-NR and -CB, 4-user remove (GP-08)", kExecutions, figure_4},
@@ -110,7 +113,8 @@ UfsSetup setup_of(Compared scheme, Initialization initialization) {
 }
 
 UfsSetup usual(Compared scheme) {
-  return setup_of(scheme, scheme == Compared::soft_updates ? Initialization::on : Initialization::off);
+  return setup_of(scheme,
+                  scheme == Compared::soft_updates ? Initialization::on : Initialization::off);
 }
 
 UfsSetup flag_setup(FlagMeaning meaning, bool reads_bypass, bool block_copy) {

@@ -1,5 +1,5 @@
-// Figures 5 and 6, throughput by users, and what the abstract says of all benchmarks. The figures' curves
-// have no printed values.
+// Figures 5 and 6, throughput by users, and what the abstract says of all benchmarks. The figures'
+// curves have no printed values.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -61,8 +61,8 @@ class Curves {
   }
   void add(ClaimAnswer& answer, const char* quantity, const char* unit) const {
     for (const auto& [key, point] : points_)
-      add_number(answer, *point.first, fmt::format("{}, {}", name_of(key.first), key.second), quantity, unit,
-                 {}, point.second);
+      add_number(answer, *point.first, fmt::format("{}, {}", name_of(key.first), key.second),
+                 quantity, unit, {}, point.second);
   }
 
  private:
@@ -82,17 +82,19 @@ std::vector<Named> at_users(const Curves& curves, std::initializer_list<Compared
   return values;
 }
 
-void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, Compared above, Compared below,
-               std::int64_t users, double times) {
+void add_times(ClaimAnswer& answer, const Curves& curves, std::string text, Compared above,
+               Compared below, std::int64_t users, double times) {
   const auto values = at_users(curves, {above, below}, users);
-  add_rule(answer, std::move(text), values, [&] { return *values[0].value > times * *values[1].value; });
+  add_rule(answer, std::move(text), values,
+           [&] { return *values[0].value > times * *values[1].value; });
 }
 
 void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
   std::vector<Named> values = at_users(curves, {no_order, conventional}, 1);
   for (const Named& each : at_users(curves, {no_order, conventional}, 8)) values.push_back(each);
-  add_rule(answer, "the distance of No Order to Conventional grows from 1 to 8 users", values,
-           [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
+  add_rule(answer, "the distance of No Order to Conventional grows from 1 to 8 users", values, [&] {
+    return *values[2].value / *values[3].value > *values[0].value / *values[1].value;
+  });
 }
 
 /// What Chains' users would gain if more of their writes could wait in memory.
@@ -102,8 +104,9 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
     setup.name += fmt::format(" (copies in {} MiB)", megabytes);
     setup.machine.copies_bytes = megabytes << 20;
     const Cell& cell = cell_of(cells, setup, "remove-1k", {{"users", 8}});
-    add_number(answer, cell, fmt::format("Chains, 8; copies in {} MiB", megabytes), "of Conventional", "%",
-               {}, part_of(cell.of("remove", files_per_second), removes.at(conventional, 8).value, 100));
+    add_number(
+        answer, cell, fmt::format("Chains, 8; copies in {} MiB", megabytes), "of Conventional", "%",
+        {}, part_of(cell.of("remove", files_per_second), removes.at(conventional, 8).value, 100));
   }
   answer.remarks.push_back(
       "Counterfactual: a removal is two writes under Chains as under Conventional, and 10 000 of them are 80 "
@@ -116,11 +119,13 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
 void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const timed::Arguments four{{"users", 4}}, eight{{"users", 8}};
   const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };
-  const auto add = [&](const std::string& name, const Figure& slow, const Cell& fast, double paper) {
+  const auto add = [&](const std::string& name, const Figure& slow, const Cell& fast,
+                       double paper) {
     add_number(answer, fast, name, "ratio of elapsed times", "", paper,
                part_of(slow, fast.of("remove", elapsed)));
   };
-  const Figure removal = cell_of(cells, usual(conventional), "n-user-remove", four).of("remove", elapsed);
+  const Figure removal =
+      cell_of(cells, usual(conventional), "n-user-remove", four).of("remove", elapsed);
   for (const std::uint64_t megabytes : {18U, 30U}) {
     for (const Compared scheme : {flag, Compared::chains}) {
       UfsSetup setup = usual(scheme);
@@ -138,7 +143,8 @@ void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
     };
     const Cell& slow = cell_of(cells, with(usual(conventional)), "remove-1k", eight);
     add(fmt::format("8-user removals of 1 KB by Soft Updates; processor {:g} times as slow", times),
-        slow.of("remove", elapsed), cell_of(cells, with(usual(soft_updates)), "remove-1k", eight), 15);
+        slow.of("remove", elapsed), cell_of(cells, with(usual(soft_updates)), "remove-1k", eight),
+        15);
   }
   answer.remarks.emplace_back(
       "Counterfactual: by how much users of the flag and of chains are ahead is how many of their writes fit into memory "
@@ -169,11 +175,12 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   }
   add_gap_widens(create, creates);
 
-  ClaimAnswer remove{
-      .id = "GP-12", .part = "figure5", .title = "10 000 removals of 1 KB files, split among users"};
+  ClaimAnswer remove{.id = "GP-12",
+                     .part = "figure5",
+                     .title = "10 000 removals of 1 KB files, split among users"};
   removes.add(remove, "throughput", "files/s");
-  add_times(remove, removes, "8 users: Chains more than twice Conventional", Compared::chains, conventional,
-            8, 2);
+  add_times(remove, removes, "8 users: Chains more than twice Conventional", Compared::chains,
+            conventional, 8, 2);
   add_falling(remove, "8 users: No Order > Chains > Flag",
               at_users(removes, {no_order, Compared::chains, flag}, 8));
   const auto near = at_users(removes, {flag, conventional}, 8);
@@ -182,12 +189,14 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
   add_gap_widens(remove, removes);
   add_room_for_copies(remove, cells, removes);
 
-  ClaimAnswer pair{
-      .id = "GP-13", .part = "figure5", .title = "10 000 times create and remove, split among users"};
+  ClaimAnswer pair{.id = "GP-13",
+                   .part = "figure5",
+                   .title = "10 000 times create and remove, split among users"};
   both.add(pair, "throughput", "files/s");
   for (const Compared fast : {no_order, soft_updates}) {
     for (const Compared slow : {Compared::chains, flag, conventional})
-      add_times(pair, both, fmt::format("8 users: {} more than five times {}", name_of(fast), name_of(slow)),
+      add_times(pair, both,
+                fmt::format("8 users: {} more than five times {}", name_of(fast), name_of(slow)),
                 fast, slow, 8, 5);
   }
 
@@ -220,8 +229,8 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
       return cell_of(cells, setup, "remove-1k", {{"users", users}});
     };
     const Cell& late = released(usual(soft_updates));
-    add_number(near_memory, late, fmt::format("removes, {}; releases cost nothing", users), "of No Order",
-               "%", {},
+    add_number(near_memory, late, fmt::format("removes, {}; releases cost nothing", users),
+               "of No Order", "%", {},
                part_of(late.of("remove", files_per_second),
                        released(usual(no_order)).of("remove", files_per_second), 100));
   }
@@ -232,17 +241,18 @@ std::vector<ClaimAnswer> figure_5(Context& context) {
       "Counterfactuals: what creations are behind by is the processor's time for dependencies, {} us each (part `costs`); "
       "what removals are ahead by is mostly that of releases, {} us a block or inode and {} us a change of an inode, which "
       "with Soft Updates users do not wait for.",
-      static_cast<double>(kNcr3433.dependency) / 1e3, static_cast<double>(kNcr3433.allocation) / 1e3,
+      static_cast<double>(kNcr3433.dependency) / 1e3,
+      static_cast<double>(kNcr3433.allocation) / 1e3,
       static_cast<double>(kNcr3433.inode_changed) / 1e3));
   return {create, remove, pair, near_memory};
 }
 
 std::vector<ClaimAnswer> figure_6(Context& context) {
   Cells& cells = context.cells;
-  const timed::Arguments more =
-      context.scaled
-          ? timed::Arguments{}
-          : timed::Arguments{{"command-cpu-ms", kCommandCpuMs}, {"each", kScriptsEach}, {"programs", 1}};
+  const timed::Arguments more = context.scaled ? timed::Arguments{}
+                                               : timed::Arguments{{"command-cpu-ms", kCommandCpuMs},
+                                                                  {"each", kScriptsEach},
+                                                                  {"programs", 1}};
   const Curves curves(cells, "sdet", "scripts", "scripts", kScripts, scripts_per_hour, more);
   ClaimAnswer answer{.id = "GP-27", .part = "figure6", .title = "Sdet: scripts an hour"};
   curves.add(answer, "throughput", "scripts/h");
@@ -269,8 +279,8 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
          .ours = ours,
          .remark = curves.remark(gain.scheme, 8)});
     add_rule(answer,
-             fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme), gain.low,
-                         gain.high),
+             fmt::format("8 scripts: {} at {:g} to {:g} % of Conventional", name_of(gain.scheme),
+                         gain.low, gain.high),
              {{"of Conventional", ours}}, [&] { return *ours >= gain.low && *ours <= gain.high; });
   }
   if (!context.scaled) {
@@ -288,7 +298,8 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
                  fmt::format("No Order, 8; commands of {} ms{}", commands.cpu_ms,
                              commands.programs != 0 ? "" : ", nothing started for them"),
                  "of Conventional", "%", 160,
-                 part_of(free.of("scripts", scripts_per_hour), bound.of("scripts", scripts_per_hour), 100));
+                 part_of(free.of("scripts", scripts_per_hour),
+                         bound.of("scripts", scripts_per_hour), 100));
     }
     answer.remarks.push_back(
         "Counterfactual: how much is gained follows from how long commands compute, which is our estimate, "
@@ -303,7 +314,8 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
 
 std::vector<ClaimAnswer> overall(Context& context) {
   Cells& cells = context.cells;
-  ClaimAnswer answer{.id = "GP-28", .part = "overall", .title = "Largest differences to Conventional"};
+  ClaimAnswer answer{
+      .id = "GP-28", .part = "overall", .title = "Largest differences to Conventional"};
   const struct {
     const char *workload, *phase;
     timed::Arguments arguments;
@@ -318,7 +330,8 @@ std::vector<ClaimAnswer> overall(Context& context) {
     const char* words;
   } kMost[] = {
       {flag, 6, 1.3, "more than 30 percent in many cases, up to a maximum of 500 percent"},
-      {Compared::chains, 6, 1.3, "more than 30 percent in many cases, up to a maximum of 500 percent"},
+      {Compared::chains, 6, 1.3,
+       "more than 30 percent in many cases, up to a maximum of 500 percent"},
       {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
   constexpr std::size_t kMany = 2;
   for (const auto& most : kMost) {
@@ -328,8 +341,9 @@ std::vector<ClaimAnswer> overall(Context& context) {
           {one.workload,
            ratio_of(cell_of(cells, usual(conventional), one.workload, one.arguments),
                     cell_of(cells, usual(most.scheme), one.workload, one.arguments), one.phase)});
-    const auto largest = std::max_element(ratios.begin(), ratios.end(),
-                                          [](const Named& a, const Named& b) { return a.value < b.value; });
+    const auto largest =
+        std::max_element(ratios.begin(), ratios.end(),
+                         [](const Named& a, const Named& b) { return a.value < b.value; });
     const std::string name = name_of(most.scheme);
     answer.numbers.push_back({.cell = fmt::format("Conventional by {}", name),
                               .quantity = "largest ratio of elapsed times",
@@ -337,15 +351,16 @@ std::vector<ClaimAnswer> overall(Context& context) {
                               .ours = largest->value,
                               .remark = largest->value ? largest->name : "no cell"});
     add_rule(answer,
-             fmt::format("{}: \"{}\": {:g} times as fast in {} of the {} at least", name, most.words,
-                         most.often, kMany, ratios.size()),
+             fmt::format("{}: \"{}\": {:g} times as fast in {} of the {} at least", name,
+                         most.words, most.often, kMany, ratios.size()),
              ratios, [&] {
                return static_cast<std::size_t>(std::count_if(
                           ratios.begin(), ratios.end(),
                           [&](const Named& each) { return *each.value >= most.often; })) >= kMany;
              });
     add_rule(answer,
-             fmt::format("{}: the largest, within a quarter of {:g} times, is a removal's", name, most.paper),
+             fmt::format("{}: the largest, within a quarter of {:g} times, is a removal's", name,
+                         most.paper),
              {*largest}, [&] {
                return std::abs(*largest->value / most.paper - 1) <= 0.25 &&
                       largest->name.find("remove") != std::string::npos;

@@ -1,4 +1,5 @@
-// What the paper's numbers say of each other: sums, nothing is run. PK-20 (section 6.4), PK-16, PK-17, PK-05.
+// What the paper's numbers say of each other: sums, nothing is run. PK-20 (section 6.4), PK-16,
+// PK-17, PK-05.
 #include <cmath>
 #include <utility>
 
@@ -26,30 +27,34 @@ ClaimAnswer extrapolation() {
 ClaimAnswer own_numbers() {
   ClaimAnswer answer{
       .id = "PK-05, printed", .part = "arithmetic", .title = "Figures of merit beside each other"};
-  add_row(answer, "bmap + fast fsck on RAID-5 with Presto, figure 4 over figure 2", "throughput", "times", 1.,
-          1466. / 1397, {});
-  add_row(answer, "fast fsck alone with Presto, by figure 4 and 23 %", "throughput", "ops/s", {}, 1466 / 1.23,
-          {});
+  add_row(answer, "bmap + fast fsck on RAID-5 with Presto, figure 4 over figure 2", "throughput",
+          "times", 1., 1466. / 1397, {});
+  add_row(answer, "fast fsck alone with Presto, by figure 4 and 23 %", "throughput", "ops/s", {},
+          1466 / 1.23, {});
   add_row(answer, "bmap + fast fsck over fast fsck, RAID-5 without Presto", "throughput", "%", {},
           100 * (303. / 298 - 1), {});
-  add_row(answer, "VxFS on RAID-0 with Presto, by \"60 % less\"", "throughput", "ops/s", {}, 3046 * .4, {});
-  add_rule(answer, "one configuration has one number (+-1 %)", {{"figure 2", 1397.}, {"figure 4", 1466.}},
-           [] { return 1466. / 1397 <= 1.01; });
+  add_row(answer, "VxFS on RAID-0 with Presto, by \"60 % less\"", "throughput", "ops/s", {},
+          3046 * .4, {});
+  add_rule(answer, "one configuration has one number (+-1 %)",
+           {{"figure 2", 1397.}, {"figure 4", 1466.}}, [] { return 1466. / 1397 <= 1.01; });
   add_rule(answer, "figures of merit are at 50 ms at most",
            {{"RAID-5", 61.7}, {"fast fsck", 94.2}, {"VxFS", 58.2}}, [] { return false; });
   return answer;
 }
 
 ClaimAnswer shares() {
-  ClaimAnswer answer{
-      .id = "PK-17, printed", .part = "arithmetic", .title = "\"3 % to 25 %\", \"4 to 30 times faster\""};
+  ClaimAnswer answer{.id = "PK-17, printed",
+                     .part = "arithmetic",
+                     .title = "\"3 % to 25 %\", \"4 to 30 times faster\""};
   const double with = 100 * 15.6 / 219, without = 100 * 54. / 219, empty = 100 * 42. / 382;
   add_row(answer, "table 1, fast fsck + Presto over UFS", "recovery", "%", {}, with, {});
   add_row(answer, "table 1, fast fsck over UFS", "recovery", "%", {}, without, {});
   add_row(answer, "figure 7, empty", "recovery", "%", {}, empty, {});
-  add_rule(answer, "all of them are 3 to 25 %", {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
+  add_rule(answer, "all of them are 3 to 25 %",
+           {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with >= 3 && without <= 25 && empty <= 25; });
-  add_rule(answer, "none of them is 30 times faster", {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
+  add_rule(answer, "none of them is 30 times faster",
+           {{"", with, "%"}, {"", without, "%"}, {"", empty, "%"}},
            [&] { return with > 100. / 30; });
   // A group has about 16 MB.
   const double groups = 44. * 1024 / 16, of_a_group_ms = 42e3 / groups,

@@ -1,5 +1,6 @@
-// What the paper thinks of and did not build: soft updates under the same load (section 7 doubts that they help), and a map of
-// busy groups (section 6.3: "would reduce the empty or clean file-system overhead to 0").
+// What the paper thinks of and did not build: soft updates under the same load (section 7 doubts
+// that they help), and a map of busy groups (section 6.3: "would reduce the empty or clean
+// file-system overhead to 0").
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -21,10 +22,13 @@ std::array<ServerChoice, 3> servers_of(Presto presto) {
 }
 
 ClaimAnswer soft_updates(Context& context) {
-  ClaimAnswer answer{
-      .id = "soft-updates", .part = "beyond", .title = "Soft updates under LADDIS (not in the paper)"};
-  Plot plot{
-      .name = "soft-updates", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
+  ClaimAnswer answer{.id = "soft-updates",
+                     .part = "beyond",
+                     .title = "Soft updates under LADDIS (not in the paper)"};
+  Plot plot{.name = "soft-updates",
+            .title = answer.title,
+            .x = "throughput (NFS ops/s)",
+            .y = "response (ms)"};
   for (const Presto presto : {Presto::none, Presto::both}) {
     std::vector<Figure> found;
     for (const ServerChoice& choice : servers_of(presto)) {
@@ -45,9 +49,10 @@ ClaimAnswer soft_updates(Context& context) {
 }
 
 ClaimAnswer busy_map(Context& context) {
-  ClaimAnswer answer{.id = "busy-map",
-                     .part = "beyond",
-                     .title = "Recovery with a map of busy groups, RAID-0 with Presto (not in the paper)"};
+  ClaimAnswer answer{
+      .id = "busy-map",
+      .part = "beyond",
+      .title = "Recovery with a map of busy groups, RAID-0 with Presto (not in the paper)"};
   const double most = context.scaled ? 20 : context.parameter("most-per-s");
   for (const std::uint64_t gib : {std::uint64_t{5}, std::uint64_t{44}}) {
     std::vector<Cut> cuts;
@@ -66,17 +71,19 @@ ClaimAnswer busy_map(Context& context) {
     const std::vector<CrashOutcome>& outcomes = *crashed;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       const double load = cuts[i].load;
-      add_row(answer,
-              fmt::format("{} GB, {}, {}", gib, load == 0 ? "empty" : fmt::format("{:g} ops/s", load),
-                          cuts[i].choice.busy_map ? "with a map" : "without"),
-              "fast fsck", "s", {}, outcomes[i].of(outcomes[i].elapsed_s), outcomes[i].error);
+      add_row(
+          answer,
+          fmt::format("{} GB, {}, {}", gib, load == 0 ? "empty" : fmt::format("{:g} ops/s", load),
+                      cuts[i].choice.busy_map ? "with a map" : "without"),
+          "fast fsck", "s", {}, outcomes[i].of(outcomes[i].elapsed_s), outcomes[i].error);
     }
     const Figure empty = outcomes[1].of(outcomes[1].elapsed_s);
-    add_rule(answer, fmt::format("{} GB, empty: a map takes it below a second", gib), {in_unit(empty, "s")},
-             [&] { return *empty < 1; });
+    add_rule(answer, fmt::format("{} GB, empty: a map takes it below a second", gib),
+             {in_unit(empty, "s")}, [&] { return *empty < 1; });
     std::uint64_t broken = 0;
     for (const CrashOutcome& one : outcomes) broken += one.broken;
-    add_rule(answer, fmt::format("{} GB: after each recovery, what every reply promised is there", gib),
+    add_rule(answer,
+             fmt::format("{} GB: after each recovery, what every reply promised is there", gib),
              {{"broken", static_cast<double>(broken)}}, [&] { return broken == 0; });
   }
   return answer;

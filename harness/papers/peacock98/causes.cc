@@ -56,7 +56,8 @@ Knees logging_on_raid5() {
 }
 
 Knees sold_on_raid5_presto() {
-  const ServerChoice usual{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  const ServerChoice usual{
+      .raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
   ServerChoice slow = usual, few = usual, alone = usual;
   slow.processor = .5;
   few.nfsds = 16;
@@ -70,10 +71,11 @@ Knees sold_on_raid5_presto() {
            {"each mark is a write of its own", alone}}};
 }
 
-/// What the bmap cache gives is an indirect block for each append beyond 96 KiB, which is written, and on RAID-5 costs four
-/// or six I/Os.
+/// What the bmap cache gives is an indirect block for each append beyond 96 KiB, which is written,
+/// and on RAID-5 costs four or six I/Os.
 Knees bmap_by_appends() {
-  const ServerChoice with{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  const ServerChoice with{
+      .raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
   ServerChoice without = with;
   without.tuning = Tuning::fast_fsck;
   ServerChoice with_few = with, without_few = without;
@@ -108,10 +110,12 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   ClaimAnswer answer{.id = knees.id, .part = "causes", .title = knees.title};
   for (const Change& each : knees.changes) {
     const Curve& curve = Session::of(context).curve(context, each.choice);
-    add_row(answer, each.label, "most at 50 ms", "ops/s", knees.paper_per_s, curve.knee_per_s(), curve.error);
+    add_row(answer, each.label, "most at 50 ms", "ops/s", knees.paper_per_s, curve.knee_per_s(),
+            curve.error);
     add_row(answer, each.label, "response there", "ms", {}, curve.knee_ms(), curve.error);
     if (const CurvePoint* const knee = curve.knee())
-      add_row(answer, each.label, "drives busy there", "%", {}, 100 * knee->outcome.drives_busy / 11, {});
+      add_row(answer, each.label, "drives busy there", "%", {},
+              100 * knee->outcome.drives_busy / 11, {});
   }
   return answer;
 }
@@ -129,14 +133,16 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
     const std::string cell = fmt::format("groups of {}", group);
     add_row(answer, cell, "recovery", "s", 42, outcome.of(outcome.elapsed_s), outcome.error);
     add_row(answer, cell, "for each request", "ms", 42e3 / 2816,
-            outcome.requests > 0 ? outcome.of(outcome.elapsed_s * 1e3 / static_cast<double>(outcome.requests))
-                                 : std::nullopt,
+            outcome.requests > 0
+                ? outcome.of(outcome.elapsed_s * 1e3 / static_cast<double>(outcome.requests))
+                : std::nullopt,
             outcome.error);
   }
   return answer;
 }
 
-/// The recovery after a cut at this load with each change: its seconds, and if asked for its requests.
+/// The recovery after a cut at this load with each change: its seconds, and if asked for its
+/// requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;
@@ -153,14 +159,15 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
     const CrashOutcome& one = (*outcomes)[i];
     add_row(answer, changes[i].label, "recovery", "s", paper_s, one.of(one.elapsed_s), one.error);
     if (requests)
-      add_row(answer, changes[i].label, "requests", "", {}, one.of(static_cast<double>(one.requests)),
-              one.error);
+      add_row(answer, changes[i].label, "requests", "", {},
+              one.of(static_cast<double>(one.requests)), one.error);
   }
 }
 
 /// UFS' check reads all inodes of each group, a megabyte: by the length of its requests.
 ClaimAnswer requests_of_full_fsck(Context& context) {
-  ClaimAnswer answer{.id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
+  ClaimAnswer answer{
+      .id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
   std::vector<Change> changes;
   for (const std::uint32_t kib : {56, 16, 8}) {
     changes.push_back(
@@ -232,9 +239,10 @@ ClaimAnswer recovery_by_log(Context& context) {
 
 /// Fast fsck without Presto at 600 ops/s on 5 GB: by what it reads, and in how many pieces.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
-  ClaimAnswer answer{.id = "PK-16, fast fsck",
-                     .part = "causes",
-                     .title = "Recovery of fast fsck on 5 GB after 600 ops/s, RAID-0 without Presto"};
+  ClaimAnswer answer{
+      .id = "PK-16, fast fsck",
+      .part = "causes",
+      .title = "Recovery of fast fsck on 5 GB after 600 ops/s, RAID-0 without Presto"};
   const ServerChoice usual{.tuning = Tuning::bmap_fast_fsck, .size_bytes = 5 * kGib};
   ServerChoice smaller_groups = usual, short_requests = usual, no_bmap = usual;
   smaller_groups.group_size = "8M";
@@ -249,17 +257,20 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// At 1 500 ops/s what a second has left to write is in the NVRAM in less than a tenth of it, so that a share of 40 % changes
-/// nothing. Nearer to what the drives can do, and without NVRAM, it may.
+/// At 1 500 ops/s what a second has left to write is in the NVRAM in less than a tenth of it, so
+/// that a share of 40 % changes nothing. Nearer to what the drives can do, and without NVRAM, it
+/// may.
 ClaimAnswer tunings_under_pressure(Context& context) {
-  ClaimAnswer answer{.id = "PK-15, causes",
-                     .part = "causes",
-                     .title = "Response by the flusher's interval and share, RAID-0 near saturation"};
+  ClaimAnswer answer{
+      .id = "PK-15, causes",
+      .part = "causes",
+      .title = "Response by the flusher's interval and share, RAID-0 near saturation"};
   std::vector<Load> loads;
   std::vector<std::string> labels;
   for (const auto& [presto, with, per_s] :
        {std::tuple(Presto::both, "Presto", 2800.), std::tuple(Presto::none, "no Presto", 800.)}) {
-    for (const FlusherSetting& setting : {kFlusherSettings[0], kFlusherSettings[2], kFlusherSettings[3]}) {
+    for (const FlusherSetting& setting :
+         {kFlusherSettings[0], kFlusherSettings[2], kFlusherSettings[3]}) {
       loads.push_back({with_flusher({.presto = presto, .tuning = Tuning::bmap_fast_fsck}, setting),
                        context.scaled ? 20. : per_s});
       labels.push_back(fmt::format("{}, {:g} ops/s, {}", with, loads.back().per_s, setting.name));
@@ -269,7 +280,8 @@ ClaimAnswer tunings_under_pressure(Context& context) {
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const LaddisOutcome& one = outcomes[i];
     add_row(answer, labels[i], "response", "ms", {}, one.of(one.mean_ms), one.error);
-    add_row(answer, labels[i], "drives busy", "%", {}, one.of(100 * one.drives_busy / 11), one.error);
+    add_row(answer, labels[i], "drives busy", "%", {}, one.of(100 * one.drives_busy / 11),
+            one.error);
   }
   return answer;
 }

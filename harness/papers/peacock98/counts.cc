@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Reads and writes of drives for one write of a block at a random place, one after the other, without a file system.
+/// Reads and writes of drives for one write of a block at a random place, one after the other,
+/// without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -55,9 +56,10 @@ BlockWrites block_writes(Context& context, const char* profile) {
 }
 
 ClaimAnswer raid5_writes(Context& context) {
-  ClaimAnswer answer{.id = "PK-01",
-                     .part = "counts",
-                     .title = "I/Os of drives for a random write of a block on RAID-5 (section 3.2)"};
+  ClaimAnswer answer{
+      .id = "PK-01",
+      .part = "counts",
+      .title = "I/Os of drives for a random write of a block on RAID-5 (section 3.2)"};
   const auto row = [&](const char* label, const char* profile, double paper) {
     const BlockWrites ours = block_writes(context, profile);
     add_row(answer, label, "I/Os of drives", "", paper, ours.ios, ours.remark);
@@ -123,8 +125,8 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const PerRequest one = per_request(outcomes[i]);
     const bool printed = kTunings[i] == Tuning::ufs;
-    add_row(answer, name(kTunings[i]), "writes of drives", "", printed ? Figure(2.58) : std::nullopt,
-            one.writes, one.remark);
+    add_row(answer, name(kTunings[i]), "writes of drives", "",
+            printed ? Figure(2.58) : std::nullopt, one.writes, one.remark);
     add_row(answer, name(kTunings[i]), "reads of drives", "", {}, one.reads, one.remark);
     add_row(amplified, name(kTunings[i]), "written by drives for 8 KiB", "KiB", {}, one.kib_written,
             one.remark);
@@ -136,7 +138,8 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
   add_rule(answer, "UFS: 2.3 to 3 for each write", {in_unit(ufs, "")},
            [&] { return *ufs >= 2.3 && *ufs <= 3; });
   add_rule(answer, "the bmap cache saves one for most appends (.4 to .7 of all writes)",
-           {{"UFS", ufs}, {"bmap", bmap}}, [&] { return *ufs - *bmap >= .4 && *ufs - *bmap <= .7; });
+           {{"UFS", ufs}, {"bmap", bmap}},
+           [&] { return *ufs - *bmap >= .4 && *ufs - *bmap <= .7; });
   add_rule(answer, "fast fsck costs writes, the bmap cache saves more",
            {{"UFS", ufs}, {"fast fsck", fast}, {"bmap + fast fsck", both}},
            [&] { return *fast > *ufs && *both < *ufs; });
@@ -147,9 +150,10 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
 }
 
 std::vector<ClaimAnswer> link_tags(Context& context) {
-  ClaimAnswer answer{.id = "PK-26",
-                     .part = "counts",
-                     .title = "Writes for a create and for a remove, no Presto, RAID-0 (section 5.3)"};
+  ClaimAnswer answer{
+      .id = "PK-26",
+      .part = "counts",
+      .title = "Writes for a create and for a remove, no Presto, RAID-0 (section 5.3)"};
   const Tuning kTwo[] = {Tuning::ufs, Tuning::fast_fsck};
   auto both = only(NfsKind::create, 50);
   both[static_cast<std::size_t>(NfsKind::remove)] = 50;
@@ -162,10 +166,12 @@ std::vector<ClaimAnswer> link_tags(Context& context) {
   if (outcomes.empty()) return {};
   std::array<Figure, 2> removes;
   for (std::size_t i = 0; i < 2; ++i) {
-    const PerRequest create = per_request(outcomes[2 * i]), mixed = per_request(outcomes[2 * i + 1]);
+    const PerRequest create = per_request(outcomes[2 * i]),
+                     mixed = per_request(outcomes[2 * i + 1]);
     if (create.writes && mixed.removes > 0)
       removes[i] = (mixed.all_writes - mixed.creates * *create.writes) / mixed.removes;
-    add_row(answer, name(kTwo[i]), "writes of drives, create", "", {}, create.writes, create.remark);
+    add_row(answer, name(kTwo[i]), "writes of drives, create", "", {}, create.writes,
+            create.remark);
     add_row(answer, name(kTwo[i]), "writes of drives, remove", "", {}, removes[i], mixed.remark);
   }
   const Figure more = removes[0] && removes[1] ? Figure(*removes[1] - *removes[0]) : std::nullopt;
@@ -186,7 +192,8 @@ std::vector<ClaimAnswer> counts(Context& context) {
 }
 
 std::vector<ClaimAnswer> mkfs(Context& context) {
-  ClaimAnswer answer{.id = "PK-21", .part = "mkfs", .title = "mkfs on 40 GB of RAID-5 (section 5.4)"};
+  ClaimAnswer answer{
+      .id = "PK-21", .part = "mkfs", .title = "mkfs on 40 GB of RAID-5 (section 5.4)"};
   const auto run = [&](bool lazy, double paper) -> Figure {
     auto options = machine_of({.raid = Raid::raid5, .tuning = Tuning::ufs});
     const char* const label = lazy ? "last-inode counters" : "standard UFS";
@@ -204,7 +211,8 @@ std::vector<ClaimAnswer> mkfs(Context& context) {
   };
   const Figure standard = run(false, 1378), lazy = run(true, 97), times = part_of(standard, lazy);
   add_row(answer, "standard over last-inode", "elapsed", "times", 14., times, "");
-  add_rule(answer, "at least 10 times as fast", {in_unit(times, "times")}, [&] { return *times >= 10; });
+  add_rule(answer, "at least 10 times as fast", {in_unit(times, "times")},
+           [&] { return *times >= 10; });
   add_rule(answer, "97 s with last-inode counters (+-25 %)", {in_unit(lazy, "s")},
            [&] { return std::abs(*lazy / 97 - 1) <= .25; });
   add_rule(answer, "1378 s without (+-25 %)", {in_unit(standard, "s")},

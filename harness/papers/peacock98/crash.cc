@@ -37,8 +37,10 @@ std::vector<Parameter> crash_parameters() {
 
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
                    double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s) {
-  const auto options = session.images().with_set(choice, set_per_s.value_or(operations_per_s), true);
-  const auto seconds = context.scaled ? 2 : static_cast<os::TimeNs>(context.parameter("crash-seconds"));
+  const auto options =
+      session.images().with_set(choice, set_per_s.value_or(operations_per_s), true);
+  const auto seconds =
+      context.scaled ? 2 : static_cast<os::TimeNs>(context.parameter("crash-seconds"));
   const Session::Turn turn = session.turn(operations_per_s * static_cast<double>(seconds));
   if (!options) return {.error = machine_of(choice) ? options.error().message() : Cell::kNotBuilt};
   const auto started = ModelledMachine::start(*options);
@@ -86,7 +88,8 @@ std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::
   std::vector<CrashOutcome> outcomes(cuts.size());
   std::vector<std::string> images;
   images.reserve(cuts.size());
-  for (const Cut& each : cuts) images.push_back(fmt::format("{} {}", image_of(each.choice), each.load));
+  for (const Cut& each : cuts)
+    images.push_back(fmt::format("{} {}", image_of(each.choice), each.load));
   const bool done = in_parallel(context.interrupt_requested, images, [&](std::size_t i) {
     outcomes[i] = crash(context, session, cuts[i].choice, cuts[i].load, cuts[i].seed);
   });

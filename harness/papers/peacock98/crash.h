@@ -1,11 +1,14 @@
 #pragma once
-// A server whose power goes in the middle of the load, and what it takes until it serves again (section 6.3).
+// A server whose power goes in the middle of the load, and what it takes until it serves again
+// (section 6.3).
 //
-// The paper cuts 5 minutes into the second of two runs of 10 minutes. Here the set is on the disk before model time
-// begins, and the cut comes when the load has gone on for a while (parameter `crash-seconds`); what is busy or in a log
-// follows from the last flusher rounds, not from the minutes before.
+// The paper cuts 5 minutes into the second of two runs of 10 minutes. Here the set is on the disk
+// before model time begins, and the cut comes when the load has gone on for a while (parameter
+// `crash-seconds`); what is busy or in a log follows from the last flusher rounds, not from the
+// minutes before.
 //
-// UFS and bmap are checked whole, fast fsck by what is marked busy, VxFS replays its log at the mount.
+// UFS and bmap are checked whole, fast fsck by what is marked busy, VxFS replays its log at the
+// mount.
 
 #include <cstdint>
 #include <optional>
@@ -29,11 +32,11 @@ struct CrashOutcome {
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// `set_per_s`: the file system holds the set for so many; nothing: for its own load. `operations_per_s` 0: mounted, and
-/// cut at once.
-/// From several threads.
+/// `set_per_s`: the file system holds the set for so many; nothing: for its own load.
+/// `operations_per_s` 0: mounted, and cut at once. From several threads.
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
-                   double operations_per_s, std::uint64_t seed, std::optional<double> set_per_s = {});
+                   double operations_per_s, std::uint64_t seed,
+                   std::optional<double> set_per_s = {});
 
 struct Cut {
   ServerChoice choice;

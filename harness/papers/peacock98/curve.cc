@@ -26,7 +26,8 @@ Figure Curve::knee_ms() const {
 
 Figure Curve::highest_per_s() const {
   Figure highest;
-  for (const CurvePoint& each : points) highest = std::max(highest.value_or(0), each.outcome.achieved_per_s);
+  for (const CurvePoint& each : points)
+    highest = std::max(highest.value_or(0), each.outcome.achieved_per_s);
   return highest;
 }
 
@@ -35,9 +36,10 @@ Curve curve_of(const CurveOptions& options, const std::function<LaddisOutcome(do
   const auto run = [&](double load) {
     CurvePoint point{.offered_per_s = load, .outcome = measure(load)};
     if (!point.outcome.error.empty()) curve.error = point.outcome.error;
-    point.sustained = curve.error.empty() && !point.outcome.saturated &&
-                      point.outcome.mean_ms <= options.limit_ms &&
-                      point.outcome.achieved_per_s >= point.outcome.arrived_per_s * options.sustained;
+    point.sustained =
+        curve.error.empty() && !point.outcome.saturated &&
+        point.outcome.mean_ms <= options.limit_ms &&
+        point.outcome.achieved_per_s >= point.outcome.arrived_per_s * options.sustained;
     curve.points.push_back(std::move(point));
     return curve.points.back().sustained;
   };

@@ -1,9 +1,10 @@
 #pragma once
 // A response curve over offered load, and its knee.
 //
-// LADDIS raises the load in steps and reports the highest throughput whose mean response is at most 50 ms (SFS 1.1's
-// limit; Sun's documents of SPEC SFS 2.0 and Robinson, LISA 1999, say so). The paper prints figures of merit at 61.7 and 94.2
-// ms, so that its own runs did not stop there; the highest throughput is given beside.
+// LADDIS raises the load in steps and reports the highest throughput whose mean response is at most
+// 50 ms (SFS 1.1's limit; Sun's documents of SPEC SFS 2.0 and Robinson, LISA 1999, say so). The
+// paper prints figures of merit at 61.7 and 94.2 ms, so that its own runs did not stop there; the
+// highest throughput is given beside.
 //
 // Loads are doubled until one is not sustained, and then bisected: no cell has loads of its own.
 
@@ -19,7 +20,8 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  double precision = .08;  ///< of the lowest load that is not sustained: how far the knee may be below it
+  double precision =
+      .08;  ///< of the lowest load that is not sustained: how far the knee may be below it
   double limit_ms = kResponseLimitMs;
   double sustained = .95;  ///< replies over arrivals, at least
 };

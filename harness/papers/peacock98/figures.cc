@@ -20,7 +20,8 @@ struct Printed {
 /// Knee, response there, highest throughput.
 void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
                std::optional<Printed> printed) {
-  const std::string remark = curve.error.empty() ? "not even the lowest load is sustained" : curve.error;
+  const std::string remark =
+      curve.error.empty() ? "not even the lowest load is sustained" : curve.error;
   const Figure per_s = printed ? Figure(printed->per_s) : std::nullopt,
                ms = printed ? Figure(printed->ms) : std::nullopt;
   add_row(answer, cell, "most at 50 ms", "ops/s", per_s, curve.knee_per_s(), remark);
@@ -46,7 +47,8 @@ struct Curves {
     const CurvePoint* best = nullptr;
     for (const CurvePoint& each : of(tuning).points) {
       if (each.outcome.saturated || std::abs(each.offered_per_s / per_s - 1) > .15) continue;
-      if (best == nullptr || std::abs(each.offered_per_s - per_s) < std::abs(best->offered_per_s - per_s))
+      if (best == nullptr ||
+          std::abs(each.offered_per_s - per_s) < std::abs(best->offered_per_s - per_s))
         best = &each;
     }
     return best == nullptr ? std::nullopt : Figure(best->outcome.mean_ms);
@@ -67,7 +69,9 @@ struct PrestoRow {
   Presto presto;
   const char* label;
   std::optional<Printed> printed;
-  ServerChoice choice() const { return {.raid = raid, .presto = presto, .tuning = Tuning::bmap_fast_fsck}; }
+  ServerChoice choice() const {
+    return {.raid = raid, .presto = presto, .tuning = Tuning::bmap_fast_fsck};
+  }
 };
 const PrestoRow kPrestoRows[] = {{Raid::raid5, Presto::none, "RAID-5", Printed{303, 61.7}},
                                  {Raid::raid5, Presto::upper, "RAID-5, Presto Upper only", {}},
@@ -77,7 +81,8 @@ const PrestoRow kPrestoRows[] = {{Raid::raid5, Presto::none, "RAID-5", Printed{3
 
 ClaimAnswer figure(const Curves& curves, ClaimAnswer answer, const char* name,
                    const std::vector<std::pair<Tuning, Printed>>& printed) {
-  Plot plot{.name = name, .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
+  Plot plot{
+      .name = name, .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
   for (const auto& [tuning, curve] : curves.all) {
     const auto found = std::ranges::find(printed, tuning, &std::pair<Tuning, Printed>::first);
     std::optional<Printed> its;
@@ -117,7 +122,8 @@ bool interrupted(const Curves& curves) {
 
 std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto) {
   std::vector<ServerChoice> choices;
-  for (const Tuning tuning : kTunings) choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
+  for (const Tuning tuning : kTunings)
+    choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
   return choices;
 }
 
@@ -131,9 +137,12 @@ std::vector<ClaimAnswer> raid5(Context& context) {
   const Curves curves = run_all(context, Raid::raid5, Presto::none);
   if (interrupted(curves)) return {};
   ClaimAnswer answer = figure(
-      curves, {.id = "PK-07", .part = "raid5", .title = "LADDIS on RAID-5 without Presto (figure 3)"},
+      curves,
+      {.id = "PK-07", .part = "raid5", .title = "LADDIS on RAID-5 without Presto (figure 3)"},
       "figure3",
-      {{Tuning::fast_fsck, {298, 94.2}}, {Tuning::bmap_fast_fsck, {303, 61.7}}, {Tuning::vxld, {587, 58.2}}});
+      {{Tuning::fast_fsck, {298, 94.2}},
+       {Tuning::bmap_fast_fsck, {303, 61.7}},
+       {Tuning::vxld, {587, 58.2}}});
   const Figure logging = curves.knee(Tuning::vxld);
   add_rule(answer, "logging has the highest throughput",
            {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
@@ -144,8 +153,10 @@ std::vector<ClaimAnswer> raid5(Context& context) {
                     *logging > *curves.knee(Tuning::bmap_fast_fsck);
            });
   const Figure over = part_of(logging, curves.knee(Tuning::bmap_fast_fsck));
-  add_row(answer, "VxFS/VxLD over bmap + fast fsck", "throughput", "times", 587. / 303, over, kNoKnee);
-  const Figure journal_ms = curves.ms_near(Tuning::vxld, 400), ufs_ms = curves.ms_near(Tuning::ufs, 400);
+  add_row(answer, "VxFS/VxLD over bmap + fast fsck", "throughput", "times", 587. / 303, over,
+          kNoKnee);
+  const Figure journal_ms = curves.ms_near(Tuning::vxld, 400),
+               ufs_ms = curves.ms_near(Tuning::ufs, 400);
   add_rule(answer, "logging responds as UFS does up to 400 ops/s (+-30 %)",
            {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
            [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
@@ -157,11 +168,13 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
   const Curves curves = run_all(context, Raid::raid5, Presto::both);
   if (interrupted(curves)) return {};
   ClaimAnswer reversal = figure(
-      curves, {.id = "PK-08", .part = "raid5-presto", .title = "LADDIS on RAID-5 with Presto (figure 4)"},
+      curves,
+      {.id = "PK-08", .part = "raid5-presto", .title = "LADDIS on RAID-5 with Presto (figure 4)"},
       "figure4", {{Tuning::vxld, {747, 49.3}}, {Tuning::bmap_fast_fsck, {1466, 21.6}}});
   const Figure both = curves.knee(Tuning::bmap_fast_fsck), logging = curves.knee(Tuning::vxld),
                times = part_of(both, logging);
-  add_row(reversal, "bmap + fast fsck over VxFS/VxLD", "throughput", "times", 1466. / 747, times, kNoKnee);
+  add_row(reversal, "bmap + fast fsck over VxFS/VxLD", "throughput", "times", 1466. / 747, times,
+          kNoKnee);
   add_rule(reversal, "logging has the lowest throughput",
            {named(curves, Tuning::vxld), named(curves, Tuning::ufs), named(curves, Tuning::bmap),
             named(curves, Tuning::fast_fsck), named(curves, Tuning::bmap_fast_fsck)},
@@ -171,23 +184,27 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
            });
   add_rule(reversal, "bmap + fast fsck has 1.96 times logging's (+-.4)", {in_unit(times, "times")},
            [&] { return std::abs(*times - 1.96) <= .4; });
-  ClaimAnswer cached{
-      .id = "PK-03", .part = "raid5-presto", .title = "What the bmap cache gives (section 3.3, figure 4)"};
+  ClaimAnswer cached{.id = "PK-03",
+                     .part = "raid5-presto",
+                     .title = "What the bmap cache gives (section 3.3, figure 4)"};
   const Figure gain = part_of(both, curves.knee(Tuning::fast_fsck), 100),
                more = gain ? Figure(*gain - 100) : std::nullopt,
-               high = part_of(curves.highest(Tuning::bmap_fast_fsck), curves.highest(Tuning::fast_fsck), 100),
+               high = part_of(curves.highest(Tuning::bmap_fast_fsck),
+                              curves.highest(Tuning::fast_fsck), 100),
                more_high = high ? Figure(*high - 100) : std::nullopt;
   add_row(cached, "bmap + fast fsck over fast fsck", "most at 50 ms", "%", 23, more, kNoKnee);
-  add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high, kNoKnee);
+  add_row(cached, "bmap + fast fsck over fast fsck", "highest throughput", "%", 23, more_high,
+          kNoKnee);
   add_rule(cached, "+15 to 30 % with fast fsck", {in_unit(more, "%")},
            [&] { return *more >= 15 && *more <= 30; });
-  ClaimAnswer signs{
-      .id = "PK-23", .part = "raid5-presto", .title = "What each tuning does with Presto (section 6.2)"};
+  ClaimAnswer signs{.id = "PK-23",
+                    .part = "raid5-presto",
+                    .title = "What each tuning does with Presto (section 6.2)"};
   const Figure ufs = curves.knee(Tuning::ufs);
   add_row(signs, "fast fsck over UFS", "throughput", "times", {},
           part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
-  add_row(signs, "bmap over UFS", "throughput", "times", {}, part_of(curves.knee(Tuning::bmap), ufs),
-          kNoKnee);
+  add_row(signs, "bmap over UFS", "throughput", "times", {},
+          part_of(curves.knee(Tuning::bmap), ufs), kNoKnee);
   add_signs(signs, curves);
   return {reversal, cached, signs};
 }
@@ -195,9 +212,10 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
 std::vector<ClaimAnswer> raid0(Context& context) {
   const Curves curves = run_all(context, Raid::raid0, Presto::none);
   if (interrupted(curves)) return {};
-  ClaimAnswer answer =
-      figure(curves, {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
-             "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
+  ClaimAnswer answer = figure(
+      curves,
+      {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
+      "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
   add_rule(answer, "a log on a device of its own is better than one inside",
            {named(curves, Tuning::vxld), named(curves, Tuning::vxfs)},
            [&] { return *curves.knee(Tuning::vxld) > *curves.knee(Tuning::vxfs); });
@@ -208,10 +226,11 @@ std::vector<ClaimAnswer> raid0(Context& context) {
 std::vector<ClaimAnswer> raid0_presto(Context& context) {
   const Curves curves = run_all(context, Raid::raid0, Presto::both);
   if (interrupted(curves)) return {};
-  ClaimAnswer answer = figure(
-      curves,
-      {.id = "PK-09, Presto", .part = "raid0-presto", .title = "LADDIS on RAID-0 with Presto (figure 6)"},
-      "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
+  ClaimAnswer answer = figure(curves,
+                              {.id = "PK-09, Presto",
+                               .part = "raid0-presto",
+                               .title = "LADDIS on RAID-0 with Presto (figure 6)"},
+                              "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
   add_rule(answer, "logging has a lower throughput than bmap + fast fsck",
            {named(curves, Tuning::vxld), named(curves, Tuning::bmap_fast_fsck)},
            [&] { return *curves.knee(Tuning::vxld) < *curves.knee(Tuning::bmap_fast_fsck); });
@@ -226,7 +245,10 @@ std::vector<ClaimAnswer> presto(Context& context) {
   ClaimAnswer answer{
       .id = "PK-05", .part = "presto", .title = "RAID and Presto, bmap + fast fsck (figure 2)"};
   ClaimAnswer upper{.id = "PK-06", .part = "presto", .title = "Presto Upper alone (figure 2)"};
-  Plot plot{.name = "figure2", .title = answer.title, .x = "throughput (NFS ops/s)", .y = "response (ms)"};
+  Plot plot{.name = "figure2",
+            .title = answer.title,
+            .x = "throughput (NFS ops/s)",
+            .y = "response (ms)"};
   std::vector<Figure> knees;
   if (!Session::of(context).prepare(context)) return {};
   for (const PrestoRow& row : kPrestoRows) {
@@ -246,8 +268,8 @@ std::vector<ClaimAnswer> presto(Context& context) {
   const auto ratio = [&](const char* label, std::size_t over, std::size_t under, double paper) {
     const Figure ours = part_of(knees[over], knees[under]);
     add_row(answer, label, "throughput", "times", paper, ours, kNoKnee);
-    add_rule(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper), {in_unit(ours, "times")},
-             [&] { return std::abs(*ours / paper - 1) <= .25; });
+    add_rule(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper),
+             {in_unit(ours, "times")}, [&] { return std::abs(*ours / paper - 1) <= .25; });
   };
   ratio("Presto on RAID-5", 2, 0, 1397. / 303);
   ratio("Presto on RAID-0", 4, 3, 3046. / 859);

@@ -53,8 +53,8 @@ struct LaddisLoad::Made {
 };
 
 FileSet FileSet::of(double operations_per_s) {
-  const auto files = static_cast<std::uint64_t>(operations_per_s * static_cast<double>(kKibPerOperation) /
-                                                static_cast<double>(kFileKib));
+  const auto files = static_cast<std::uint64_t>(
+      operations_per_s * static_cast<double>(kKibPerOperation) / static_cast<double>(kFileKib));
   return {.files_of_process = std::max<std::uint64_t>(1, files / kProcesses)};
 }
 
@@ -99,7 +99,10 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
 }
 
 LaddisLoad::LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed)
-    : machine_(machine), options_(options), set_(FileSet::of(options.operations_per_s)), random_(seed) {
+    : machine_(machine),
+      options_(options),
+      set_(FileSet::of(options.operations_per_s)),
+      random_(seed) {
   std::uint64_t percent = 0;
   for (const std::uint64_t each : options_.percent_of_kind) percent += each;
   if (percent == 0) options_.percent_of_kind = timed::laddis_load::kPercentOfKind;
@@ -150,8 +153,10 @@ void LaddisLoad::find(std::uint64_t process) {
     const auto open = vfs.open(one.handle, {});
     if (!open) return fail_with("open", open.error().value);
     for (std::uint64_t offset = 0; offset < kFileBytes; offset += bytes.size())
-      if (const auto got = vfs.pread(*open, offset, bytes); !got) return fail_with("read", got.error().value);
-    if (const auto closed = vfs.close(*open); !closed) return fail_with("close", closed.error().value);
+      if (const auto got = vfs.pread(*open, offset, bytes); !got)
+        return fail_with("read", got.error().value);
+    if (const auto closed = vfs.close(*open); !closed)
+      return fail_with("close", closed.error().value);
   }
 }
 
@@ -182,7 +187,8 @@ bool LaddisLoad::begin() {
 void LaddisLoad::generate() {
   os::Executor& executor = machine_.system().executor;
   const double mean_ns = static_cast<double>(model::kSecondNs) / options_.operations_per_s;
-  const auto most_waiting = static_cast<std::size_t>(options_.operations_per_s * kSecondsThatWait) + 100;
+  const auto most_waiting =
+      static_cast<std::size_t>(options_.operations_per_s * kSecondsThatWait) + 100;
   auto due = static_cast<double>(executor.now());
   bool counts = false;
   while (!stops_ && !executor.halted()) {
@@ -222,7 +228,8 @@ void LaddisLoad::draw_write(NfsRequest& request, std::uint64_t at) {
   std::memcpy(request.data.data(), &stamp, sizeof stamp);
   request.tag = file.history.size();
   if (options_.keeps_history)
-    file.history.push_back({.slot = stamp.block, .version = stamp.version, .arrived_at = machine_.now()});
+    file.history.push_back(
+        {.slot = stamp.block, .version = stamp.version, .arrived_at = machine_.now()});
 }
 
 NfsRequest LaddisLoad::draw() {
@@ -237,8 +244,10 @@ NfsRequest LaddisLoad::draw() {
     made_.pop_front();
     ++first_made_;
   }
-  const auto oldest = std::ranges::find_if(made_, [](const Made& one) { return one.there && !one.removing; });
-  if (request.kind == NfsKind::remove && oldest == made_.end()) request.kind = NfsKind::get_attributes;
+  const auto oldest =
+      std::ranges::find_if(made_, [](const Made& one) { return one.there && !one.removing; });
+  if (request.kind == NfsKind::remove && oldest == made_.end())
+    request.kind = NfsKind::get_attributes;
   switch (request.kind) {
     case NfsKind::lookup:
       request.directory = folders_[file.folder];
@@ -281,7 +290,8 @@ NfsRequest LaddisLoad::draw() {
       request.tag = file.history.size();
       request.bytes = static_cast<std::uint32_t>(at);
       if (options_.keeps_history)
-        file.history.push_back({.slot = kModeSlot, .version = version, .arrived_at = machine_.now()});
+        file.history.push_back(
+            {.slot = kModeSlot, .version = version, .arrived_at = machine_.now()});
       break;
     }
     case NfsKind::get_attributes:
@@ -302,10 +312,12 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
     Stamp stamp;
     if (reply.data.size() != kTransferBytes) return fail_with("a whole block", 0);
     std::memcpy(&stamp, reply.data.data(), sizeof stamp);
-    if (stamp.version != 0 && (stamp.file != request.tag || stamp.block != request.offset / kTransferBytes))
+    if (stamp.version != 0 &&
+        (stamp.file != request.tag || stamp.block != request.offset / kTransferBytes))
       return fail_with("another block's data", 0);
   }
-  if (options_.keeps_history && (request.kind == NfsKind::write || request.kind == NfsKind::set_attributes))
+  if (options_.keeps_history &&
+      (request.kind == NfsKind::write || request.kind == NfsKind::set_attributes))
     used_[request.bytes].history[request.tag].replied_at = now;
   if (request.kind == NfsKind::create || request.kind == NfsKind::remove) {
     Made& made = made_[request.tag - first_made_];
@@ -328,7 +340,8 @@ void LaddisLoad::look(bool begins) {
   // Not a braced list assigned to the choice itself: g++ 12 loses `this` there.
   Looked& looked = begins ? before_ : after_;
   looked.drives = machine_.device_counters();
-  looked.array = machine_.array() == nullptr ? model::ArrayCounters() : machine_.array()->array_counters();
+  looked.array =
+      machine_.array() == nullptr ? model::ArrayCounters() : machine_.array()->array_counters();
   looked.hits = machine_.write_hits();
   looked.front = front_->counters();
   looked.cpu_ns = machine_.system().cpu.busy_ns();
@@ -389,7 +402,8 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Of a slot that holds `found`, a write that had been answered before another one came may not be the newest.
+/// Of a slot that holds `found`, a write that had been answered before another one came may not be
+/// the newest.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
@@ -401,8 +415,9 @@ std::vector<std::string> LaddisLoad::broken_promises() {
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;
     for (const Written& one : file.history)
       if (one.slot == slot && one.replied_at != 0 && one.arrived_at > until)
-        return broken.push_back(fmt::format("{}: slot {} has {} and not {}, which was answered", file.name,
-                                            static_cast<std::int64_t>(slot), found, one.version));
+        return broken.push_back(fmt::format("{}: slot {} has {} and not {}, which was answered",
+                                            file.name, static_cast<std::int64_t>(slot), found,
+                                            one.version));
   };
   os::Account account{.name = "auditor"};
   machine_.system().run_as(account, [&] {
@@ -427,7 +442,8 @@ std::vector<std::string> LaddisLoad::broken_promises() {
     }
     for (const Made& made : made_) {
       const bool there = vfs.stat(tops_[made.top] + "/" + made.name).has_value();
-      if (made.there && !made.removing && !there) broken.push_back(made.name + ": its create was answered");
+      if (made.there && !made.removing && !there)
+        broken.push_back(made.name + ": its create was answered");
       if (made.removed && there) broken.push_back(made.name + ": its remove was answered");
     }
   });

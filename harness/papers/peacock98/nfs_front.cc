@@ -23,7 +23,11 @@ VfsResult<void> with_open(Vfs& vfs, const std::string& file, const OpenOptions& 
 }  // namespace
 
 NfsFront::NfsFront(os::Executor& executor, Vfs& vfs, const NfsFrontOptions& options, Client client)
-    : executor_(executor), vfs_(vfs), options_(options), client_(std::move(client)), idle_(executor) {}
+    : executor_(executor),
+      vfs_(vfs),
+      options_(options),
+      client_(std::move(client)),
+      idle_(executor) {}
 
 void NfsFront::start() {
   for (std::size_t i = 0; i < options_.nfsds; ++i) {
@@ -111,8 +115,8 @@ void NfsFront::write_and_commit(NfsRequest request) {
   reply(request, done);
 }
 
-/// Data that came while the first one waited are in the file before its fsync begins, those that come later have a
-/// first one of their own.
+/// Data that came while the first one waited are in the file before its fsync begins, those that
+/// come later have a first one of their own.
 void NfsFront::gather(NfsRequest request) {
   const auto written = with_open(vfs_, request.object, {}, [&](FileHandle handle) {
     return vfs_.pwrite(handle, request.offset, request.data);

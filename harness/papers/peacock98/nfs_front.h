@@ -1,16 +1,18 @@
 #pragma once
-// The part of an NFS server (version 2) that is above its file system: requests in one queue, nfsds that take them from
-// it, a reply when what the request has changed is on the disk.
+// The part of an NFS server (version 2) that is above its file system: requests in one queue, nfsds
+// that take them from it, a reply when what the request has changed is on the disk.
 //
 //   client --request--> [queue] --> nfsd fiber: RPC, the Vfs' calls, fsync of what was changed --reply--> client
 //
-// Version 2 knows no other way: data, inode and indirect blocks of a write, entry and inodes of a create or remove, are
-// in stable storage before the reply (RFC 1094, 2.2.7 and 1.3; Peacock, Kamaraju and Agrawal 1998, section 1).
-// Solaris' server asks for that by VOP_FSYNC of the file and of the directory, and so does this one.
+// Version 2 knows no other way: data, inode and indirect blocks of a write, entry and inodes of a
+// create or remove, are in stable storage before the reply (RFC 1094, 2.2.7 and 1.3; Peacock,
+// Kamaraju and Agrawal 1998, section 1). Solaris' server asks for that by VOP_FSYNC of the file and
+// of the directory, and so does this one.
 //
-// Write gathering (Juszczak 1994, "Improving the Write Performance of an NFS Server"), a switch: an nfsd that has put a
-// write's data into the file leaves the reply to the first one that did so, which waits a little for others, makes the
-// file stable once, and replies to all. The server of the paper has none.
+// Write gathering (Juszczak 1994, "Improving the Write Performance of an NFS Server"), a switch: an
+// nfsd that has put a write's data into the file leaves the reply to the first one that did so,
+// which waits a little for others, makes the file stable once, and replies to all. The server of
+// the paper has none.
 //
 // Handles are paths that begin with an inode (vfs.h), as the kernel's nfsd gets them from fh_to_vp.
 
@@ -51,15 +53,17 @@ struct NfsReply {
 };
 
 struct NfsFrontOptions {
-  /// Threads. The paper does not print its number; Solaris' nfsd is started with 16 in 2.5.1's init script, servers under
-  /// LADDIS with more: an assumption, moved in a counterfactual.
+  /// Threads. The paper does not print its number; Solaris' nfsd is started with 16 in 2.5.1's init
+  /// script, servers under LADDIS with more: an assumption, moved in a counterfactual.
   std::size_t nfsds = 64;
-  /// Of the processor: RPC, XDR, UDP and driver for a request and its reply, without the file system's own calls.
+  /// Of the processor: RPC, XDR, UDP and driver for a request and its reply, without the file
+  /// system's own calls.
   os::TimeNs request_cpu_ns = 0;
   bool gathers = false;
   /// Juszczak's server waits 8 ms on an Ethernet, 5 on FDDI, from memory.
   os::TimeNs gather_ns = 8 * model::kMillisecondNs;
-  /// That are queued. One more is dropped, as a socket's buffer would do; the client that counts it knows.
+  /// That are queued. One more is dropped, as a socket's buffer would do; the client that counts it
+  /// knows.
   std::size_t queue_max = 1 << 16;
 };
 
@@ -75,12 +79,14 @@ class NfsFront {
  public:
   using Client = std::function<void(const NfsRequest&, const NfsReply&)>;
 
-  /// Executor, file system and client outlive it. `client` is called on an nfsd's fiber; it does not wait.
+  /// Executor, file system and client outlive it. `client` is called on an nfsd's fiber; it does
+  /// not wait.
   NfsFront(os::Executor& executor, Vfs& vfs, const NfsFrontOptions& options, Client client);
   NfsFront(const NfsFront&) = delete;
   NfsFront& operator=(const NfsFront&) = delete;
 
-  /// The nfsds, users of the executor, which ends when they have: after close(), or when the executor is halted.
+  /// The nfsds, users of the executor, which ends when they have: after close(), or when the
+  /// executor is halted.
   void start();
   /// From a fiber or a handler; does not wait. False: the queue is full.
   bool submit(NfsRequest request);
@@ -98,7 +104,8 @@ class NfsFront {
   };
   void serve();
   void answer(NfsRequest request);
-  void reply(const NfsRequest& request, const VfsResult<void>& done, std::span<const std::byte> data = {});
+  void reply(const NfsRequest& request, const VfsResult<void>& done,
+             std::span<const std::byte> data = {});
   VfsResult<void> execute(const NfsRequest& request);
   VfsResult<void> read(const NfsRequest& request);
   VfsResult<void> create(const NfsRequest& request);

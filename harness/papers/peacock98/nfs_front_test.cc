@@ -49,16 +49,18 @@ Burst burst(bool gathers, std::size_t writes, std::size_t nfsds) {
   Burst told;
   os::Account account{.name = "test"};
   os::System& system = machine->system();
-  NfsFront front(system.executor, machine->vfs(), {.nfsds = nfsds, .gathers = gathers},
-                 [&](const NfsRequest& request, const NfsReply& reply) {
-                   told.answers.push_back({request.tag, reply.error, machine->now() - request.arrived_at});
-                 });
+  NfsFront front(
+      system.executor, machine->vfs(), {.nfsds = nfsds, .gathers = gathers},
+      [&](const NfsRequest& request, const NfsReply& reply) {
+        told.answers.push_back({request.tag, reply.error, machine->now() - request.arrived_at});
+      });
   front.start();
   const std::uint64_t before = machine->device_counters().writes;
   system.executor.spawn(os::Executor::Kind::user, account, [&] {
     const auto status = machine->vfs().stat("p0/d0/f0");
     ASSERT_TRUE(status);
-    const std::string handle = InodeName{.inode = status->inode, .generation = status->generation}.path();
+    const std::string handle =
+        InodeName{.inode = status->inode, .generation = status->generation}.path();
     for (std::size_t i = 0; i < writes; ++i) {
       NfsRequest request{.kind = NfsKind::write, .object = handle, .offset = i * 8192, .tag = i};
       request.data.assign(8192, std::byte{1});
@@ -85,7 +87,8 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);
-  for (const Answered& answer : together.answers) EXPECT_GE(answer.after_ns, NfsFrontOptions{}.gather_ns);
+  for (const Answered& answer : together.answers)
+    EXPECT_GE(answer.after_ns, NfsFrontOptions{}.gather_ns);
 }
 
 TEST(NfsFront, AnErrorIsAReply) {
@@ -131,7 +134,8 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// A cut under more load than the server can do comes while it is at work, not after it has become idle.
+/// A cut under more load than the server can do comes while it is at work, not after it has become
+/// idle.
 TEST(LaddisLoad, GoesOnWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
   options.front.request_cpu_ns = 50 * model::kMillisecondNs;  // at most 20 a second
@@ -158,7 +162,8 @@ struct Served {
 
 enum class Mix : std::uint8_t { of_changes, creates };
 
-std::vector<std::string> broken_after_cuts(const Served& served, bool gathers, Mix mix = Mix::of_changes) {
+std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
+                                           Mix mix = Mix::of_changes) {
   std::vector<std::string> all;
   std::uint64_t answered = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -200,7 +205,8 @@ TEST(LaddisLoad, EveryReplyIsKeptByACut) {
   for (const Served& served : kServed)
     for (const bool gathers : {false, true}) {
       const auto broken = broken_after_cuts(served, gathers);
-      EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ") << broken.front();
+      EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
+                                  << broken.front();
     }
   // Without the fsyncs of others, which a journal's commit would share.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);

@@ -1,5 +1,6 @@
 #pragma once
-// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", USENIX 1998.
+// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", USENIX
+// 1998.
 
 #include <string>
 #include <vector>

@@ -14,8 +14,9 @@ namespace {
 
 /// A server of one queue, by the formula.
 LaddisOutcome queue_of(double capacity_per_s, double load) {
-  LaddisOutcome outcome{
-      .offered_per_s = load, .achieved_per_s = std::min(load, capacity_per_s), .arrived_per_s = load};
+  LaddisOutcome outcome{.offered_per_s = load,
+                        .achieved_per_s = std::min(load, capacity_per_s),
+                        .arrived_per_s = load};
   outcome.saturated = load >= capacity_per_s;
   outcome.mean_ms = outcome.saturated ? 2000 : 1e3 / (capacity_per_s - load);
   return outcome;
@@ -34,7 +35,8 @@ TEST(Curve, FindsTheKnee) {
   EXPECT_LE(*curve.knee_ms(), kResponseLimitMs);
   EXPECT_EQ(*curve.highest_per_s(), 1000);
   EXPECT_LE(asked, 10);
-  const Curve close = curve_of({.precision = .001}, [](double load) { return queue_of(1000, load); });
+  const Curve close =
+      curve_of({.precision = .001}, [](double load) { return queue_of(1000, load); });
   EXPECT_NEAR(*close.knee_per_s(), 980, 2);
   for (std::size_t i = 1; i < curve.points.size(); ++i)
     EXPECT_LT(curve.points[i - 1].offered_per_s, curve.points[i].offered_per_s);
@@ -59,7 +61,8 @@ TEST(Curve, EndsWithAnError) {
 }
 
 TEST(Curve, EndsAtTheLastLoad) {
-  const Curve curve = curve_of({.last_per_s = 800}, [](double load) { return queue_of(1e6, load); });
+  const Curve curve =
+      curve_of({.last_per_s = 800}, [](double load) { return queue_of(1e6, load); });
   EXPECT_EQ(*curve.knee_per_s(), 800);
 }
 
@@ -90,9 +93,9 @@ ExperimentOutcome run(const std::string& part) {
 }
 
 TEST(Peacock98, RunsToTheEnd) {
-  for (const char* part :
-       {"presto", "raid5", "raid5-presto", "raid0", "raid0-presto", "counts", "mkfs", "recovery", "flusher",
-        "table1", "tunings", "stripes", "hits", "batching", "small", "gathering", "sizes"}) {
+  for (const char* part : {"presto", "raid5", "raid5-presto", "raid0", "raid0-presto", "counts",
+                           "mkfs", "recovery", "flusher", "table1", "tunings", "stripes", "hits",
+                           "batching", "small", "gathering", "sizes"}) {
     const ExperimentOutcome outcome = run(part);
     ASSERT_FALSE(outcome.answers.empty()) << part;
     for (const ClaimAnswer& answer : outcome.answers) {

@@ -26,9 +26,9 @@ struct Crashes {
 };
 
 /// All choices at all loads.
-std::optional<std::vector<Crashes>> crash_at(Context& context,
-                                             const std::vector<std::pair<std::string, ServerChoice>>& choices,
-                                             const std::vector<double>& loads) {
+std::optional<std::vector<Crashes>> crash_at(
+    Context& context, const std::vector<std::pair<std::string, ServerChoice>>& choices,
+    const std::vector<double>& loads) {
   std::vector<Cut> cuts;
   for (const double load : loads)
     for (const auto& [label, choice] : choices) cuts.push_back({choice, load, context.seed});
@@ -56,7 +56,8 @@ void add_crashes(ClaimAnswer& answer, const Crashes& crashes, Figure paper_empty
     if (!one.error.empty()) continue;
     add_row(answer, cell, "of it the processor", "s", {}, one.cpu_s, {});
     add_row(answer, cell, "requests", "", {}, static_cast<double>(one.requests), {});
-    if (one.saturated) add_row(answer, cell, "served before the cut", "ops/s", {}, one.served_per_s, {});
+    if (one.saturated)
+      add_row(answer, cell, "served before the cut", "ops/s", {}, one.served_per_s, {});
   }
 }
 
@@ -93,8 +94,9 @@ std::vector<double> loads_of(const Context& context) {
 }  // namespace
 
 std::vector<ClaimAnswer> recovery(Context& context) {
-  ClaimAnswer answer{
-      .id = "PK-13", .part = "recovery", .title = "Recovery by load; 44 GB, RAID-0, Presto (figure 7)"};
+  ClaimAnswer answer{.id = "PK-13",
+                     .part = "recovery",
+                     .title = "Recovery by load; 44 GB, RAID-0, Presto (figure 7)"};
   const std::vector<double> loads = loads_of(context);
   const double most = loads.back();
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
@@ -102,7 +104,8 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   for (const Tuning tuning : {Tuning::ufs, Tuning::bmap, Tuning::bmap_fast_fsck, Tuning::vxfs})
     choices.emplace_back(
         name(tuning),
-        ServerChoice{.raid = Raid::raid0, .presto = Presto::both, .tuning = tuning, .size_bytes = size});
+        ServerChoice{
+            .raid = Raid::raid0, .presto = Presto::both, .tuning = tuning, .size_bytes = size});
   const auto all = crash_at(context, choices, loads);
   if (!all) return {};
   std::map<Tuning, Crashes> by_tuning;
@@ -117,8 +120,9 @@ std::vector<ClaimAnswer> recovery(Context& context) {
     add_crashes(answer, crashes, paper);
     plot.series.push_back(series_of(crashes));
     if (paper)
-      plot.series.push_back(
-          {.name = std::string(name(tuning)) + " (paper)", .points = {{0, *paper}}, .from_paper = true});
+      plot.series.push_back({.name = std::string(name(tuning)) + " (paper)",
+                             .points = {{0, *paper}},
+                             .from_paper = true});
   }
   answer.plots.push_back(std::move(plot));
   const auto of = [&](Tuning tuning, double load) { return by_tuning.at(tuning).at(load); };
@@ -129,26 +133,30 @@ std::vector<ClaimAnswer> recovery(Context& context) {
            [&] { return std::abs(*fast / 42 - 1) <= .15; });
   const double middle = loads[1];
   const Figure half = of(Tuning::ufs, middle), whole = of(Tuning::ufs, most);
-  add_rule(
-      answer,
-      fmt::format("UFS rises in a line: at {:g} it is where a line from 0 to {:g} is (+-10 %)", middle, most),
-      {{"0", full, "s"}, {fmt::format("{:g}", middle), half, "s"}, {fmt::format("{:g}", most), whole, "s"}},
-      [&] {
-        const double line = *full + (*whole - *full) * middle / most;
-        return *whole > *full && std::abs(*half / line - 1) <= .1;
-      });
+  add_rule(answer,
+           fmt::format("UFS rises in a line: at {:g} it is where a line from 0 to {:g} is (+-10 %)",
+                       middle, most),
+           {{"0", full, "s"},
+            {fmt::format("{:g}", middle), half, "s"},
+            {fmt::format("{:g}", most), whole, "s"}},
+           [&] {
+             const double line = *full + (*whole - *full) * middle / most;
+             return *whole > *full && std::abs(*half / line - 1) <= .1;
+           });
   for (const double load : loads) {
     const Figure vxfs = of(Tuning::vxfs, load), ff = of(Tuning::bmap_fast_fsck, load),
                  ufs = of(Tuning::ufs, load), bmap = of(Tuning::bmap, load);
     add_rule(answer, cell_of("VxFS < fast fsck < UFS", load),
-             {{"VxFS", vxfs}, {"fast fsck", ff}, {"UFS", ufs}}, [&] { return *vxfs < *ff && *ff < *ufs; });
+             {{"VxFS", vxfs}, {"fast fsck", ff}, {"UFS", ufs}},
+             [&] { return *vxfs < *ff && *ff < *ufs; });
     if (load > 0)
       add_rule(answer, cell_of("UFS < bmap", load), {{"UFS", ufs}, {"bmap", bmap}},
                [&] { return *ufs < *bmap; });
   }
   add_promises(answer, *all);
-  ClaimAnswer share{
-      .id = "PK-17", .part = "recovery", .title = "Fast fsck beside the original (abstract, section 7)"};
+  ClaimAnswer share{.id = "PK-17",
+                    .part = "recovery",
+                    .title = "Fast fsck beside the original (abstract, section 7)"};
   for (const double load : loads) {
     const Figure part = part_of(of(Tuning::bmap_fast_fsck, load), of(Tuning::ufs, load), 100);
     add_row(share, cell_of("fast fsck over UFS", load), "recovery", "%", {}, part, Cell::kNotBuilt);
@@ -170,8 +178,10 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
   std::vector<std::pair<std::string, ServerChoice>> choices;
   choices.reserve(kFlusherSettings.size());
-  const ServerChoice usual{
-      .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck, .size_bytes = size};
+  const ServerChoice usual{.raid = Raid::raid0,
+                           .presto = Presto::both,
+                           .tuning = Tuning::bmap_fast_fsck,
+                           .size_bytes = size};
   for (const FlusherSetting& setting : kFlusherSettings)
     choices.emplace_back(setting.name, with_flusher(usual, setting));
   const auto crashed = crash_at(context, choices, loads);
@@ -186,15 +196,16 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   const double least = loads.front(), most = loads.back();
   const Figure slow_low = all[0].at(least), slow = all[0].at(most), often_low = all[2].at(least),
                often = all[2].at(most), longer = all[3].at(most);
-  add_rule(answer, "with 30 s recovery rises with the load", {{"low", slow_low, "s"}, {"high", slow, "s"}},
-           [&] { return *slow > *slow_low * 1.1; });
+  add_rule(answer, "with 30 s recovery rises with the load",
+           {{"low", slow_low, "s"}, {"high", slow, "s"}}, [&] { return *slow > *slow_low * 1.1; });
   add_rule(answer, fmt::format("with 1 s it is flat up to {:g} ops/s (+-10 %)", most),
            {{"low", often_low, "s"}, {"high", often, "s"}},
            [&] { return std::abs(*often / *often_low - 1) <= .1; });
   for (const double load : loads)
     add_rule(answer, fmt::format("shorter intervals recover faster at {:g} ops/s", load),
-             {{"30 s", all[0].at(load)}, {"10 s", all[1].at(load)}, {"1 s", all[2].at(load)}},
-             [&] { return *all[0].at(load) > *all[1].at(load) && *all[1].at(load) > *all[2].at(load); });
+             {{"30 s", all[0].at(load)}, {"10 s", all[1].at(load)}, {"1 s", all[2].at(load)}}, [&] {
+               return *all[0].at(load) > *all[1].at(load) && *all[1].at(load) > *all[2].at(load);
+             });
   add_rule(answer, "40 % of each second is as 10 % (+-10 %)", {{"10 %", often}, {"40 %", longer}},
            [&] { return std::abs(*longer / *often - 1) <= .1; });
   add_promises(answer, all);
@@ -210,20 +221,23 @@ std::vector<ClaimAnswer> table1(Context& context) {
     Presto presto;
     double paper_s, paper_deviation_s;
   };
-  constexpr std::array kRows{Row{"UFS", Tuning::ufs, Presto::none, 219, 8.9},
-                             Row{"fast fsck", Tuning::bmap_fast_fsck, Presto::none, 54, 10.8},
-                             Row{"fast fsck + Presto", Tuning::bmap_fast_fsck, Presto::both, 15.6, 4.4},
-                             Row{"VxFS", Tuning::vxfs, Presto::none, 51.9, 6.5},
-                             Row{"VxFS + Presto", Tuning::vxfs, Presto::both, 34.3, 3.1}};
+  constexpr std::array kRows{
+      Row{"UFS", Tuning::ufs, Presto::none, 219, 8.9},
+      Row{"fast fsck", Tuning::bmap_fast_fsck, Presto::none, 54, 10.8},
+      Row{"fast fsck + Presto", Tuning::bmap_fast_fsck, Presto::both, 15.6, 4.4},
+      Row{"VxFS", Tuning::vxfs, Presto::none, 51.9, 6.5},
+      Row{"VxFS + Presto", Tuning::vxfs, Presto::both, 34.3, 3.1}};
   const double load = context.scaled ? 20 : 600;
   const std::uint64_t size = context.scaled ? kGib : 5 * kGib;
-  const auto executions = static_cast<std::uint64_t>(context.scaled ? 1 : context.parameter("executions"));
+  const auto executions =
+      static_cast<std::uint64_t>(context.scaled ? 1 : context.parameter("executions"));
   std::vector<Cut> cuts;
   for (const Row& row : kRows)
     for (std::uint64_t i = 0; i < executions; ++i)
-      cuts.push_back({{.raid = Raid::raid0, .presto = row.presto, .tuning = row.tuning, .size_bytes = size},
-                      load,
-                      context.seed + i});
+      cuts.push_back(
+          {{.raid = Raid::raid0, .presto = row.presto, .tuning = row.tuning, .size_bytes = size},
+           load,
+           context.seed + i});
   const auto outcomes = crash_all(context, cuts);
   if (!outcomes) return {};
   auto next = outcomes->begin();
@@ -244,7 +258,8 @@ std::vector<ClaimAnswer> table1(Context& context) {
     add_row(answer, row.label, "recovery", "s", row.paper_s, mean, first.error);
     if (executions > 1)
       add_row(answer, row.label, "standard deviation", "s", row.paper_deviation_s,
-              first.of(std::sqrt(std::max(0., (squares - sum * sum / count) / (count - 1)))), first.error);
+              first.of(std::sqrt(std::max(0., (squares - sum * sum / count) / (count - 1)))),
+              first.error);
     means.push_back(mean);
     all.push_back(std::move(crashes));
   }
@@ -260,10 +275,11 @@ std::vector<ClaimAnswer> table1(Context& context) {
              return *fast_presto < std::min({*vxfs_presto, *vxfs, *fast, *ufs}) &&
                     *ufs > std::max({*vxfs_presto, *vxfs, *fast});
            });
-  add_rule(answer, "VxFS is faster with Presto than without", {{"with", vxfs_presto}, {"without", vxfs}},
-           [&] { return *vxfs_presto < *vxfs; });
+  add_rule(answer, "VxFS is faster with Presto than without",
+           {{"with", vxfs_presto}, {"without", vxfs}}, [&] { return *vxfs_presto < *vxfs; });
   add_rule(answer, "fast fsck and VxFS take as long without Presto (+-25 %)",
-           {{"fast fsck", fast}, {"VxFS", vxfs}}, [&] { return std::abs(*fast / *vxfs - 1) <= .25; });
+           {{"fast fsck", fast}, {"VxFS", vxfs}},
+           [&] { return std::abs(*fast / *vxfs - 1) <= .25; });
   add_rule(answer, "fast fsck takes .30 of UFS at most",
            {{"with Presto", part_of(fast_presto, ufs)}, {"without", part_of(fast, ufs)}},
            [&] { return *fast_presto / *ufs <= .3 && *fast / *ufs <= .3; });

@@ -14,9 +14,11 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// 300 MB of pages that a load has written: 15 % of its requests write, mostly a page that was not there before.
+/// 300 MB of pages that a load has written: 15 % of its requests write, mostly a page that was not
+/// there before.
 constexpr double kRequestsAlone = 500'000;
-constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs, kCountsMeasuredNs = 60 * model::kSecondNs;
+constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
+                     kCountsMeasuredNs = 60 * model::kSecondNs;
 
 os::TimeNs ns_of(double seconds) {
   return static_cast<os::TimeNs>(seconds * static_cast<double>(model::kSecondNs));
@@ -27,7 +29,8 @@ os::TimeNs ns_of(double seconds) {
 std::vector<Parameter> load_parameters() {
   return {{"seconds", 30, "of load that count, for each point; the paper's are 600"},
           {"warm-seconds", 15, "of load before that"},
-          {"precision-percent", 8, "between the highest load that is sustained and the lowest that is not"},
+          {"precision-percent", 8,
+           "between the highest load that is sustained and the lowest that is not"},
           {"nfsds", 64, "threads of the server; the paper does not print it"}};
 }
 
@@ -92,7 +95,8 @@ std::vector<LaddisOutcome> Session::loads(Context& context, const std::vector<Lo
 Curve Session::make(const Context& context, const ServerChoice& choice) {
   if (!machine_of(choice)) return {.error = Cell::kNotBuilt};
   CurveOptions options;
-  options.last_per_s = context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
+  options.last_per_s =
+      context.scaled ? kScaledHighest : Images::kSets[std::size(Images::kSets) - 1];
   options.precision = context.parameter("precision-percent") / 100;
   if (context.scaled) options.first_per_s = kScaledLowest, options.precision = 1;
   return curve_of(options, [&](double per_s) { return run(context, {choice, per_s}); });

@@ -1,8 +1,9 @@
 #pragma once
 // What the parts of a run share: images, and curves that several figures show.
 //
-// To make an image takes as long as to run some loads, so that all that begins with the same one is run in a row: the curves
-// of all parts of the run when the first part asks for its own, the loads and cuts of one part together.
+// To make an image takes as long as to run some loads, so that all that begins with the same one is
+// run in a row: the curves of all parts of the run when the first part asks for its own, the loads
+// and cuts of one part together.
 
 #include <cstddef>
 #include <functional>
@@ -25,8 +26,8 @@ struct Load {
   double per_s = 0;
   LaddisOptions options = {};
   std::optional<std::uint64_t> seed = {};  ///< nothing: the run's
-  /// A count for each request: no more than 30 and 60 s of load, since a file grows to twice its length only, and the few
-  /// files of a load that only writes have done so after minutes.
+  /// A count for each request: no more than 30 and 60 s of load, since a file grows to twice its
+  /// length only, and the few files of a load that only writes have done so after minutes.
   bool counts_only = false;
 };
 
@@ -35,16 +36,17 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Runs the curves of all parts of the run (curves_of()) that are not there yet. False: interrupted.
+  /// Runs the curves of all parts of the run (curves_of()) that are not there yet. False:
+  /// interrupted.
   bool prepare(Context& context);
   /// It is one of curves_of() this part. Without prepare() an empty one.
   const Curve& curve(const Context& context, ServerChoice choice) const;
   /// The right to hold a machine's memory while it lives.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Two machines fit the memory side by side, unless one of them gets so many requests that what they write is as large
-  /// as the rest: such a one waits until it is alone, and who comes later waits for it. `requests`: of all the load. From
-  /// several threads, once on each.
+  /// Two machines fit the memory side by side, unless one of them gets so many requests that what
+  /// they write is as large as the rest: such a one waits until it is alone, and who comes later
+  /// waits for it. `requests`: of all the load. From several threads, once on each.
   Turn turn(double requests);
   /// Not kept. Empty: interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

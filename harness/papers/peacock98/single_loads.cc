@@ -1,5 +1,6 @@
-// What one load, or one knee more, shows: PK-15, PK-22 (flusher and fsflush), PK-04 (hot spot), PK-10 (repeated), PK-12 and
-// PK-19 (batched commits), PK-18 (5 GB), and write gathering, which the paper's server has not.
+// What one load, or one knee more, shows: PK-15, PK-22 (flusher and fsflush), PK-04 (hot spot),
+// PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write gathering, which the
+// paper's server has not.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,14 +16,16 @@ namespace {
 void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome& outcome,
               Figure paper_ms = {}) {
   add_row(answer, cell, "response", "ms", paper_ms, outcome.of(outcome.mean_ms), outcome.error);
-  add_row(answer, cell, "throughput", "ops/s", {}, outcome.of(outcome.achieved_per_s), outcome.error);
+  add_row(answer, cell, "throughput", "ops/s", {}, outcome.of(outcome.achieved_per_s),
+          outcome.error);
 }
 
 constexpr double kTuningsPerS = 1500;
 
 /// Figure 9's curves at one load, and fsflush on.
 std::vector<Load> loads_of_tunings() {
-  const ServerChoice usual{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
+  const ServerChoice usual{
+      .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
   loads.reserve(kFlusherSettings.size() + 1);
   for (const FlusherSetting& setting : kFlusherSettings)
@@ -34,9 +37,10 @@ std::vector<Load> loads_of_tunings() {
 }
 
 ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
-  ClaimAnswer answer{.id = "PK-15",
-                     .part = "tunings",
-                     .title = "Response by the flusher's interval and share, RAID-0 with Presto (figure 9)"};
+  ClaimAnswer answer{
+      .id = "PK-15",
+      .part = "tunings",
+      .title = "Response by the flusher's interval and share, RAID-0 with Presto (figure 9)"};
   std::vector<Named> responses, throughputs;
   for (std::size_t i = 0; i < kFlusherSettings.size(); ++i) {
     const FlusherSetting& setting = kFlusherSettings[i];
@@ -51,15 +55,16 @@ ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
     return *most->value <= *least->value * 1.05;
   });
   add_rule(answer, "40 % of each second responds slowest", responses, [&] {
-    return std::ranges::all_of(responses,
-                               [&](const Named& one) { return *one.value <= *responses.back().value; });
+    return std::ranges::all_of(
+        responses, [&](const Named& one) { return *one.value <= *responses.back().value; });
   });
   return answer;
 }
 
 ClaimAnswer periodic_flush(const LaddisOutcome& off, const LaddisOutcome& on) {
-  ClaimAnswer answer{
-      .id = "PK-22", .part = "tunings", .title = "Periodic flushing of everything, on and off (section 5.2)"};
+  ClaimAnswer answer{.id = "PK-22",
+                     .part = "tunings",
+                     .title = "Periodic flushing of everything, on and off (section 5.2)"};
   add_load(answer, "off", off);
   add_load(answer, "on", on);
   add_rule(answer, "off responds faster", {{"off", off.of(off.mean_ms)}, {"on", on.of(on.mean_ms)}},
@@ -76,8 +81,9 @@ std::vector<ClaimAnswer> tunings(Context& context) {
 }
 
 std::vector<ClaimAnswer> stripes(Context& context) {
-  ClaimAnswer answer{
-      .id = "PK-04", .part = "stripes", .title = "Full-stripe writes, RAID-5 with Presto (section 3.4)"};
+  ClaimAnswer answer{.id = "PK-04",
+                     .part = "stripes",
+                     .title = "Full-stripe writes, RAID-5 with Presto (section 3.4)"};
   constexpr double kLoad = 400;
   const ServerChoice hot{.raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::fast_fsck};
   ServerChoice spread = hot;
@@ -86,27 +92,30 @@ std::vector<ClaimAnswer> stripes(Context& context) {
   if (outcomes.empty()) return {};
   const auto share_of = [&](const char* label, const LaddisOutcome& outcome) -> Figure {
     const auto whole = static_cast<double>(outcome.array.full_stripe_writes),
-               all = whole +
-                     static_cast<double>(outcome.array.read_modify_writes + outcome.array.reconstruct_writes);
+               all = whole + static_cast<double>(outcome.array.read_modify_writes +
+                                                 outcome.array.reconstruct_writes);
     const Figure share = all > 0 ? outcome.of(100 * whole / all) : std::nullopt;
     add_row(answer, label, "stripes written whole", "%", {}, share,
             outcome.error.empty() ? "no stripe was written" : outcome.error);
     add_row(answer, label, "stripe writes for a request", "", {},
-            outcome.requests > 0 ? outcome.of(all / static_cast<double>(outcome.requests)) : std::nullopt,
+            outcome.requests > 0 ? outcome.of(all / static_cast<double>(outcome.requests))
+                                 : std::nullopt,
             outcome.error);
     return share;
   };
   const Figure with = share_of("hot spot", outcomes[0]),
                without = share_of("groups by directory", outcomes[1]);
   add_rule(answer, "the hot spot makes more full-stripe writes",
-           {{"hot spot", with, "%"}, {"by directory", without, "%"}}, [&] { return *with > *without; });
+           {{"hot spot", with, "%"}, {"by directory", without, "%"}},
+           [&] { return *with > *without; });
   return {answer};
 }
 
 std::vector<ClaimAnswer> hits(Context& context) {
-  ClaimAnswer answer{.id = "PK-11",
-                     .part = "hits",
-                     .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
+  ClaimAnswer answer{
+      .id = "PK-11",
+      .part = "hits",
+      .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
   constexpr double kLoad = 400;  // what each of them can serve
   constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
@@ -128,7 +137,8 @@ std::vector<ClaimAnswer> hits(Context& context) {
                 100 * static_cast<double>(kind.dirty_hits) / static_cast<double>(kind.writes), {});
     }
     const Figure share =
-        writes > 0 ? Figure(100 * static_cast<double>(dirty) / static_cast<double>(writes)) : std::nullopt;
+        writes > 0 ? Figure(100 * static_cast<double>(dirty) / static_cast<double>(writes))
+                   : std::nullopt;
     add_row(answer, name(tuning), "hits, all kinds", "%", paper, share,
             outcome.error.empty() ? "no write" : outcome.error);
     if (writes > 0)
@@ -136,28 +146,34 @@ std::vector<ClaimAnswer> hits(Context& context) {
               100 * static_cast<double>(blocks) / static_cast<double>(writes), {});
     return share;
   };
-  const Figure vxld = share_of(0, 7), vxfs = share_of(1, 7), ufs = share_of(2, {}), both = share_of(3, 65);
+  const Figure vxld = share_of(0, 7), vxfs = share_of(1, 7), ufs = share_of(2, {}),
+               both = share_of(3, 65);
   add_rule(answer, "VxFS: 15 % at most, with either place of the log",
-           {{"VxLD", vxld, "%"}, {"inside", vxfs, "%"}}, [&] { return *vxld <= 15 && *vxfs <= 15; });
+           {{"VxLD", vxld, "%"}, {"inside", vxfs, "%"}},
+           [&] { return *vxld <= 15 && *vxfs <= 15; });
   add_rule(answer, "UFS and bmap + fast fsck: at least 50 %",
-           {{"UFS", ufs, "%"}, {"bmap + fast fsck", both, "%"}}, [&] { return *ufs >= 50 && *both >= 50; });
-  add_rule(answer, "a log hits less than UFS does", {{"VxLD", vxld, "%"}, {"bmap + fast fsck", both, "%"}},
-           [&] { return *vxld < *both; });
+           {{"UFS", ufs, "%"}, {"bmap + fast fsck", both, "%"}},
+           [&] { return *ufs >= 50 && *both >= 50; });
+  add_rule(answer, "a log hits less than UFS does",
+           {{"VxLD", vxld, "%"}, {"bmap + fast fsck", both, "%"}}, [&] { return *vxld < *both; });
   return {answer};
 }
 
 std::vector<ClaimAnswer> repeated(Context& context) {
-  ClaimAnswer answer{.id = "PK-10",
-                     .part = "repeated",
-                     .title = "One load with several seeds: RAID-0, Presto, 3000 ops/s (section 6.2)"};
+  ClaimAnswer answer{
+      .id = "PK-10",
+      .part = "repeated",
+      .title = "One load with several seeds: RAID-0, Presto, 3000 ops/s (section 6.2)"};
   constexpr double kLoad = 3000;
-  const auto executions = static_cast<std::uint64_t>(context.scaled ? 2 : context.parameter("executions"));
+  const auto executions =
+      static_cast<std::uint64_t>(context.scaled ? 2 : context.parameter("executions"));
   std::vector<Load> loads;
   for (std::uint64_t i = 0; i < executions; ++i)
-    loads.push_back({{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck},
-                     kLoad,
-                     {},
-                     context.seed + i});
+    loads.push_back(
+        {{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck},
+         kLoad,
+         {},
+         context.seed + i});
   const auto outcomes = Session::of(context).loads(context, loads);
   if (outcomes.empty()) return {};
   std::vector<double> responses;
@@ -176,30 +192,36 @@ std::vector<ClaimAnswer> repeated(Context& context) {
   add_row(answer, "3000 ops/s", "response", "ms", 10.92, mean, error);
   add_row(answer, "3000 ops/s", "standard deviation", "ms", 1.05, deviation, error);
   add_rule(answer, "the deviation is a tenth of the mean at most",
-           {{"mean", mean, "ms"}, {"deviation", deviation, "ms"}}, [&] { return *deviation <= .1 * *mean; });
+           {{"mean", mean, "ms"}, {"deviation", deviation, "ms"}},
+           [&] { return *deviation <= .1 * *mean; });
   return {answer};
 }
 
 std::vector<ServerChoice> curves_of_batching() {
-  return {{.raid = Raid::raid5, .tuning = Tuning::vxld, .scheme = "journal-external-unbatched"},
-          {.raid = Raid::raid5, .tuning = Tuning::ufs},
-          {.raid = Raid::raid0, .tuning = Tuning::vxld},
-          {.raid = Raid::raid0, .tuning = Tuning::vxld, .scheme = "journal-external-data-unbatched"}};
+  return {
+      {.raid = Raid::raid5, .tuning = Tuning::vxld, .scheme = "journal-external-unbatched"},
+      {.raid = Raid::raid5, .tuning = Tuning::ufs},
+      {.raid = Raid::raid0, .tuning = Tuning::vxld},
+      {.raid = Raid::raid0, .tuning = Tuning::vxld, .scheme = "journal-external-data-unbatched"}};
 }
 
 std::vector<ClaimAnswer> batching(Context& context) {
   if (!Session::of(context).prepare(context)) return {};
   const std::vector<ServerChoice> choices = curves_of_batching();
-  ClaimAnswer sds{
-      .id = "PK-12", .part = "batching", .title = "A log whose commits are not batched, RAID-5 (section 4)"};
-  ClaimAnswer vahalia{.id = "PK-19",
-                      .part = "batching",
-                      .title = "Batched and unbatched commits of a log with data, RAID-0 (section 6.4)"};
-  const auto knee = [&](ClaimAnswer& answer, const char* label, const ServerChoice& choice, Figure paper) {
+  ClaimAnswer sds{.id = "PK-12",
+                  .part = "batching",
+                  .title = "A log whose commits are not batched, RAID-5 (section 4)"};
+  ClaimAnswer vahalia{
+      .id = "PK-19",
+      .part = "batching",
+      .title = "Batched and unbatched commits of a log with data, RAID-0 (section 6.4)"};
+  const auto knee = [&](ClaimAnswer& answer, const char* label, const ServerChoice& choice,
+                        Figure paper) {
     const Curve& curve = Session::of(context).curve(context, choice);
     const Figure ours = curve.knee_per_s() ? curve.knee_per_s() : curve.highest_per_s();
-    add_row(answer, label, curve.knee_per_s() ? "most at 50 ms" : "highest throughput, no load at 50 ms",
-            "ops/s", paper, curve.error.empty() ? ours : std::nullopt, curve.error);
+    add_row(answer, label,
+            curve.knee_per_s() ? "most at 50 ms" : "highest throughput, no load at 50 ms", "ops/s",
+            paper, curve.error.empty() ? ours : std::nullopt, curve.error);
     return curve.error.empty() ? ours : std::nullopt;
   };
   const Figure unbatched = knee(sds, "SDS: metadata, unbatched", choices[0], 100.),
@@ -209,16 +231,19 @@ std::vector<ClaimAnswer> batching(Context& context) {
   add_rule(sds, "no more than 100 ops/s (+-30 %)", {in_unit(unbatched, "ops/s")},
            [&] { return *unbatched <= 130; });
   const Figure batched = knee(vahalia, "batched", choices[2], 597.),
-               alone = knee(vahalia, "unbatched", choices[3], 400.), times = part_of(batched, alone);
-  add_row(vahalia, "batched over unbatched", "throughput", "times", 597. / 400, times, Cell::kNotBuilt);
+               alone = knee(vahalia, "unbatched", choices[3], 400.),
+               times = part_of(batched, alone);
+  add_row(vahalia, "batched over unbatched", "throughput", "times", 597. / 400, times,
+          Cell::kNotBuilt);
   add_rule(vahalia, "batching gives 1.5 times (+-25 %)", {in_unit(times, "times")},
            [&] { return std::abs(*times / 1.5 - 1) <= .25; });
   return {sds, vahalia};
 }
 
 std::vector<ClaimAnswer> small(Context& context) {
-  ClaimAnswer answer{
-      .id = "PK-18", .part = "small", .title = "5 GB on RAID-0, bmap + fast fsck, 600 ops/s (section 6.4)"};
+  ClaimAnswer answer{.id = "PK-18",
+                     .part = "small",
+                     .title = "5 GB on RAID-0, bmap + fast fsck, 600 ops/s (section 6.4)"};
   const ServerChoice choice{.raid = Raid::raid0,
                             .presto = Presto::none,
                             .tuning = Tuning::bmap_fast_fsck,
@@ -233,9 +258,10 @@ std::vector<ClaimAnswer> small(Context& context) {
   const CrashOutcome clean =
       crash(context, Session::of(context), presto, 0, context.seed, context.scaled ? 30 : 600);
   context.modelled_s += clean.modelled_s;
-  add_row(answer, "populated, idle when the power goes", "fast fsck", "s", 4., clean.of(clean.elapsed_s),
-          clean.error);
-  const Figure ms = none.of(none.mean_ms), presto_ms = with.of(with.mean_ms), s = clean.of(clean.elapsed_s);
+  add_row(answer, "populated, idle when the power goes", "fast fsck", "s", 4.,
+          clean.of(clean.elapsed_s), clean.error);
+  const Figure ms = none.of(none.mean_ms), presto_ms = with.of(with.mean_ms),
+               s = clean.of(clean.elapsed_s);
   add_rule(answer, "12.4 ms without Presto (+-30 %)", {in_unit(ms, "ms")},
            [&] { return std::abs(*ms / 12.4 - 1) <= .3; });
   add_rule(answer, "2.2 ms with Presto (+-30 %)", {in_unit(presto_ms, "ms")},
@@ -251,18 +277,19 @@ std::vector<ClaimAnswer> gathering(Context& context) {
       .part = "gathering",
       .title = "Write gathering (Juszczak 1994), UFS on RAID-5 without Presto; not the paper's"};
   const ServerChoice choice{.raid = Raid::raid5, .tuning = Tuning::ufs};
-  const auto outcomes =
-      Session::of(context).loads(context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
+  const auto outcomes = Session::of(context).loads(
+      context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
   if (outcomes.empty()) return {};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const char* const label = i == 1 ? "gathering" : "each by itself";
     add_load(answer, label, outcomes[i]);
-    add_row(answer, label, "response of writes", "ms", {}, outcomes[i].of(outcomes[i].writes_mean_ms),
-            outcomes[i].error);
+    add_row(answer, label, "response of writes", "ms", {},
+            outcomes[i].of(outcomes[i].writes_mean_ms), outcomes[i].error);
     add_row(answer, label, "writes answered by another", "", {},
             outcomes[i].of(static_cast<double>(outcomes[i].front.gathered)), outcomes[i].error);
   }
-  add_rule(answer, "LADDIS's writes are of files at random: it costs time and gathers next to nothing",
+  add_rule(answer,
+           "LADDIS's writes are of files at random: it costs time and gathers next to nothing",
            {{"gathering", outcomes[1].of(outcomes[1].writes_mean_ms), "ms"},
             {"not", outcomes[0].of(outcomes[0].writes_mean_ms), "ms"}},
            [&] { return outcomes[1].writes_mean_ms > outcomes[0].writes_mean_ms; });

@@ -1,6 +1,7 @@
-// Recovery by the size of the file system, not in the paper: what a check, a fast check and a log take on 1, 10 and 44 GB
-// after the same work. The work is the timed workload `recovery`, which benchmarks run in guests, too: ext4 and XFS on the
-// same arrays (harness/bench/benches/netra-sizes.toml).
+// Recovery by the size of the file system, not in the paper: what a check, a fast check and a log
+// take on 1, 10 and 44 GB after the same work. The work is the timed workload `recovery`, which
+// benchmarks run in guests, too: ext4 and XFS on the same arrays
+// (harness/bench/benches/netra-sizes.toml).
 #include <array>
 
 #include "harness/papers/judge.h"
@@ -39,9 +40,11 @@ Recovered recovered(Context& context, const Row& row, std::optional<std::uint64_
   if (!options) return {.seconds = {}, .error = Cell::kNotBuilt};
   const auto machine = ModelledMachine::start(*options);
   if (!machine) return {.seconds = {}, .error = machine.error().message()};
-  WorkloadRun run{.workload = "recovery", .scaled = true, .seed = context.seed, .repair = row.repair};
-  run.replaced = {{"files", static_cast<std::int64_t>(context.scaled ? 20 : context.parameter("files"))},
-                  {"dirty", static_cast<std::int64_t>(context.scaled ? 10 : context.parameter("dirty"))}};
+  WorkloadRun run{
+      .workload = "recovery", .scaled = true, .seed = context.seed, .repair = row.repair};
+  run.replaced = {
+      {"files", static_cast<std::int64_t>(context.scaled ? 20 : context.parameter("files"))},
+      {"dirty", static_cast<std::int64_t>(context.scaled ? 10 : context.parameter("dirty"))}};
   const auto outcome = run_workload(**machine, run);
   if (!outcome) return {.seconds = {}, .error = outcome.error().message()};
   context.modelled_s += seconds_of((*machine)->now());
@@ -60,9 +63,10 @@ std::vector<Parameter> sizes_parameters() {
 }
 
 std::vector<ClaimAnswer> sizes(Context& context) {
-  ClaimAnswer answer{.id = "recovery by size",
-                     .part = "sizes",
-                     .title = "Recovery by size after the same work; RAID-0, Presto (not in the paper)"};
+  ClaimAnswer answer{
+      .id = "recovery by size",
+      .part = "sizes",
+      .title = "Recovery by size after the same work; RAID-0, Presto (not in the paper)"};
   Plot plot{.name = "sizes",
             .title = answer.title,
             .x = "file system (GB)",
@@ -76,12 +80,13 @@ std::vector<ClaimAnswer> sizes(Context& context) {
     for (const double size : gigabytes) {
       if (context.interrupted()) return {};
       constexpr double kWholeGb = 44;
-      const auto bytes = size == kWholeGb
-                             ? std::nullopt
-                             : std::optional(static_cast<std::uint64_t>(size * static_cast<double>(kGib)));
+      const auto bytes =
+          size == kWholeGb
+              ? std::nullopt
+              : std::optional(static_cast<std::uint64_t>(size * static_cast<double>(kGib)));
       const Recovered one = recovered(context, kRows[i], bytes);
-      add_row(answer, fmt::format("{}, {:g} GB", kRows[i].label, size), "recovery", "s", {}, one.seconds,
-              one.error);
+      add_row(answer, fmt::format("{}, {:g} GB", kRows[i].label, size), "recovery", "s", {},
+              one.seconds, one.error);
       if (one.seconds) series.points.emplace_back(size, *one.seconds);
       all[i].push_back(one.seconds);
     }

@@ -59,11 +59,13 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   variant->mount.options.netra.flush_interval_ns = choice.flush_interval_s * model::kSecondNs;
   variant->mount.options.netra.flush_share_percent = choice.flush_percent;
   variant->mount.options.netra.marks_together = !choice.marks_alone;
-  if (!choice.flushes_by_age) variant->syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::none};
+  if (!choice.flushes_by_age)
+    variant->syncer = os::SyncerOptions{.policy = os::SyncerOptions::Policy::none};
   return variant;
 }
 
-/// The server that makes the image which that one begins with. Soft updates have UFS' format and allocation.
+/// The server that makes the image which that one begins with. Soft updates have UFS' format and
+/// allocation.
 ServerChoice maker_of(ServerChoice choice) {
   choice.presto = Presto::none;
   if (choice.scheme == "soft-updates") choice.scheme.clear();
@@ -72,7 +74,8 @@ ServerChoice maker_of(ServerChoice choice) {
 
 using Image = std::shared_ptr<const MachineImage>;
 
-/// With the set for so many requests a second, grown from an image with that for `there`; null and 0: none.
+/// With the set for so many requests a second, grown from an image with that for `there`; null and
+/// 0: none.
 Result<Image> make(const ServerChoice& choice, double set, Image grown_from, double there) {
   TRY(auto maker, machine_of(maker_of(choice)));
   maker.image = std::move(grown_from);
@@ -88,7 +91,8 @@ Result<Image> make(const ServerChoice& choice, double set, Image grown_from, dou
 }  // namespace
 
 const char* name(Tuning tuning) {
-  constexpr const char* kNames[] = {"UFS", "bmap", "fast fsck", "bmap + fast fsck", "VxFS", "VxFS/VxLD"};
+  constexpr const char* kNames[] = {"UFS",  "bmap",     "fast fsck", "bmap + fast fsck",
+                                    "VxFS", "VxFS/VxLD"};
   return kNames[static_cast<std::size_t>(tuning)];
 }
 
@@ -132,7 +136,8 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
   machine.profile = profile_of(choice);
   machine.size_bytes = choice.size_bytes;
   if (choice.tuning == Tuning::vxld)
-    machine.more_disks = {{.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
+    machine.more_disks = {
+        {.profile = choice.presto == Presto::none ? "sun-4.2g" : "netra-log-presto"}};
   machine.system = ufs::system_of(*std::move(variant));
   machine.mkfs = {{"block-size", "8192"},
                   {"fragment-size", "1024"},
@@ -164,9 +169,9 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
 
 std::string image_of(const ServerChoice& choice) {
   const ServerChoice maker = maker_of(choice);
-  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(maker.raid), static_cast<int>(maker.tuning),
-                     maker.scheme, maker.busy_map, maker.group_size, maker.size_bytes.value_or(0),
-                     maker.log_size);
+  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(maker.raid),
+                     static_cast<int>(maker.tuning), maker.scheme, maker.busy_map, maker.group_size,
+                     maker.size_bytes.value_or(0), maker.log_size);
 }
 
 Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,
@@ -229,8 +234,8 @@ std::uint64_t Images::bytes_kept() const {
   std::set<const MachineImage*> counted;
   std::uint64_t bytes = 0;
   for (const Kept& each : kept_)
-    for (const MachineImage* image = each.image.get(); image != nullptr && counted.insert(image).second;
-         image = image->grown_from.get())
+    for (const MachineImage* image = each.image.get();
+         image != nullptr && counted.insert(image).second; image = image->grown_from.get())
       bytes += image->bytes;
   return bytes;
 }

@@ -1,20 +1,24 @@
 #pragma once
-// The server of Peacock, Kamaraju and Agrawal 1998, section 6.1: an Ultra-2 with two UltraSPARC-II at 300 MHz, 1 GB, 32 MB of
-// NVRAM, eleven drives of 4.2 GB, Solaris 2.5.1.
+// The server of Peacock, Kamaraju and Agrawal 1998, section 6.1: an Ultra-2 with two UltraSPARC-II
+// at 300 MHz, 1 GB, 32 MB of NVRAM, eleven drives of 4.2 GB, Solaris 2.5.1.
 //
 //   processor   no cost of a single thing is printed. The table is that of the i486 at 33 MHz (../i486_33.h) divided by one
-//               factor, the same in every cell: 40, an estimate: a 300 MHz UltraSPARC-II does about 20 times the work of
-//               that i486 on SPEC's integer programs, and there are two, here as one processor of twice the speed. A
-//               request costs 100 us beside the file system's own calls (RPC, XDR, UDP, driver; 60 000 cycles of one of
-//               them): an estimate. A counterfactual has both moved by two
+//               factor, the same in every cell: 40, an estimate: a 300 MHz UltraSPARC-II does about
+//               20 times the work of that i486 on SPEC's integer programs, and there are two, here
+//               as one processor of twice the speed. A request costs 100 us beside the file
+//               system's own calls (RPC, XDR, UDP, driver; 60 000 cycles of one of them): an
+//               estimate. A counterfactual has both moved by two
 //   memory      900 MB for files of 1 GB: an estimate
 //   arrays      netra-raid0, netra-raid5, with and without Presto (plugin/profiles/arrays); the whole of the drives, 44 and 40
 //               GB, or 5 GB of them (section 6.4)
 //   requests    as many at the array as there are; each drive takes its own in the order of C-LOOK, as sd's disksort does
-//               (tagged queueing would choose by the angle, too: not modelled); clusters of 56 KiB, ufs' maxcontig of 7 blocks of 8 KiB
-//   fsck, mkfs  one request after the other, of 56 KiB at most: INOBUFSIZE of BSD's fsck; for mkfs the same is assumed
+//               (tagged queueing would choose by the angle, too: not modelled); clusters of 56 KiB,
+//               ufs' maxcontig of 7 blocks of 8 KiB
+//   fsck, mkfs one request after the other, of 56 KiB at most: INOBUFSIZE of BSD's fsck; for mkfs
+//   the same is assumed
 //   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), an inode for each 2 KiB: newfs' default
-//               in Solaris 2.5.1, and what 136 ms a group of a full check need (382 s / 2 816 groups: a megabyte of inodes)
+//               in Solaris 2.5.1, and what 136 ms a group of a full check need (382 s / 2 816
+//               groups: a megabyte of inodes)
 //
 // The systems, all on ufs:
 //
@@ -25,8 +29,9 @@
 //                  flusher: "periodic cache flushing disabled" (section 5.2)
 //   bmap + fast fsck    both: what was sold
 //   VxFS           a journal with data, commits in groups, in the file system's own device, in groups as large as their
-//                  headers allow, since a log is in one of them; VxLD: on the twelfth drive, 16 MB, with an eighth of the
-//                  NVRAM (an estimate). Veritas' own layout (extents) is not ours: peers of policy, on one format
+//                  headers allow, since a log is in one of them; VxLD: on the twelfth drive, 16 MB,
+//                  with an eighth of the NVRAM (an estimate). Veritas' own layout (extents) is not
+//                  ours: peers of policy, on one format
 //
 // A system that ufs does not have is "not built" in every cell.
 
@@ -53,8 +58,9 @@ inline constexpr std::uint64_t kFileMemoryBytes = 900 * kMib;
 inline constexpr std::uint64_t kImageCacheBytes = 16 * kMib;
 
 enum class Tuning : std::uint8_t { ufs, bmap, fast_fsck, bmap_fast_fsck, vxfs, vxld };
-inline constexpr Tuning kTunings[] = {Tuning::ufs,  Tuning::bmap, Tuning::fast_fsck, Tuning::bmap_fast_fsck,
-                                      Tuning::vxfs, Tuning::vxld};
+inline constexpr Tuning kTunings[] = {Tuning::ufs,       Tuning::bmap,
+                                      Tuning::fast_fsck, Tuning::bmap_fast_fsck,
+                                      Tuning::vxfs,      Tuning::vxld};
 const char* name(Tuning tuning);
 
 enum class Raid : std::uint8_t { raid0, raid5 };
@@ -101,15 +107,17 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice);
 /// Of the drives and the format: machines with equal ones begin with the same image.
 std::string image_of(const ServerChoice& choice);
 
-/// Images of file systems with a set, each made once for all machines with the same drives and format, and kept as long
-/// as they fit in kKeptBytes. From several threads: who asks for one that another makes waits for it. A set is for the next
-/// of a few loads (kSets), of which a run uses its share; each is grown from that for the load before, so that equal sets
-/// are equal images whatever else was asked for.
+/// Images of file systems with a set, each made once for all machines with the same drives and
+/// format, and kept as long as they fit in kKeptBytes. From several threads: who asks for one that
+/// another makes waits for it. A set is for the next of a few loads (kSets), of which a run uses
+/// its share; each is grown from that for the load before, so that equal sets are equal images
+/// whatever else was asked for.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// The machine's options with an image that has the set for so many requests a second at least; 0: nothing but the
-  /// root. `exactly`: for so many. Errors: not built; what mkfs or the file system said.
+  /// The machine's options with an image that has the set for so many requests a second at least;
+  /// 0: nothing but the root. `exactly`: for so many. Errors: not built; what mkfs or the file
+  /// system said.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 

@@ -17,8 +17,8 @@ constexpr unsigned kTableBits = 12;
 constexpr unsigned kFractionBits = 20;
 constexpr double kLn10 = 2.302585092994046;
 
-/// -ln(1 - x) for 0 <= x <= 1/2, from additions, products and quotients alone, so that it is the same on every
-/// host.
+/// -ln(1 - x) for 0 <= x <= 1/2, from additions, products and quotients alone, so that it is the
+/// same on every host.
 double minus_log_one_minus(double x) {
   double sum = 0, power = x;
   for (int k = 1; k <= 60; ++k) {
@@ -47,7 +47,8 @@ std::string AccessPattern::name() const {
   return "";
 }
 
-AccessGenerator::AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed)
+AccessGenerator::AccessGenerator(const AccessPattern& pattern, std::uint32_t files,
+                                 std::uint64_t seed)
     : pattern_(pattern), files_(files), random_(seed) {
   invariant(files > 0 && files <= (std::uint32_t{1} << 31), "the number of files is out of range");
   hot_limit_ = files / 2;
@@ -62,8 +63,8 @@ AccessGenerator::AccessGenerator(const AccessPattern& pattern, std::uint32_t fil
     median_ = mean_files * minus_log_one_minus(.5);
     constexpr std::size_t kIntervals = std::size_t{1} << kTableBits;
     for (std::size_t i = 0; i <= kIntervals; ++i)
-      inverse_.push_back(mean_files *
-                         minus_log_one_minus(static_cast<double>(i) / (2 * static_cast<double>(kIntervals))));
+      inverse_.push_back(mean_files * minus_log_one_minus(static_cast<double>(i) /
+                                                          (2 * static_cast<double>(kIntervals))));
   }
 }
 
@@ -97,7 +98,8 @@ void AccessGenerator::next_exponential(std::span<std::uint32_t> out) {
       const std::uint64_t interval = (bits >> kFractionBits) & ((1U << kTableBits) - 1);
       const double fraction = static_cast<double>(bits & ((1U << kFractionBits) - 1)) * kFraction;
       const int medians = std::countl_zero(bits | 1);
-      at = median_ * medians + inverse_[interval] + fraction * (inverse_[interval + 1] - inverse_[interval]);
+      at = median_ * medians + inverse_[interval] +
+           fraction * (inverse_[interval + 1] - inverse_[interval]);
     }
     each = static_cast<std::uint32_t>(at);
   }

@@ -6,13 +6,14 @@
 //                  every file is equally likely
 //   exponential    file number / number of files has an exponential distribution with mean `mean`
 //
-// The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of the data.
-// They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 = 0.00869. Both are here.
+// The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of
+// the data. They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 =
+// 0.00869. Both are here.
 //
-// An exponential variate is made without logarithm, since those would take half of a simulation: with
-// probability 1/2 it lies below the median m, distributed as the truncated exponential, which a table of its
-// inverse gives; else it is m and another variate (the distribution has no memory). The number of times that it
-// went past m is a count of leading zeros.
+// An exponential variate is made without logarithm, since those would take half of a simulation:
+// with probability 1/2 it lies below the median m, distributed as the truncated exponential, which
+// a table of its inverse gives; else it is m and another variate (the distribution has no memory).
+// The number of times that it went past m is a count of leading zeros.
 
 #include <cstdint>
 #include <span>
@@ -39,7 +40,8 @@ struct AccessPattern {
 
 inline constexpr AccessPattern kUniform{};
 inline constexpr AccessPattern kHotCold90To10{.kind = AccessPattern::Kind::hot_and_cold};
-inline constexpr AccessPattern kHotCold90To1{.kind = AccessPattern::Kind::hot_and_cold, .hot_files = .01};
+inline constexpr AccessPattern kHotCold90To1{.kind = AccessPattern::Kind::hot_and_cold,
+                                             .hot_files = .01};
 inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind::exponential};
 inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
                                                    .mean = kMeanAsNamed};
@@ -53,8 +55,8 @@ class AccessGenerator {
   /// The next `out.size()` files, each below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Files below it are hot: those of the hot group, or the ones that get 90 % of the references of an exponential
-  /// pattern; half of the files when the pattern is uniform.
+  /// Files below it are hot: those of the hot group, or the ones that get 90 % of the references of
+  /// an exponential pattern; half of the files when the pattern is uniform.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
  private:

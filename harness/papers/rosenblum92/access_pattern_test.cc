@@ -27,7 +27,8 @@ double share_below(const std::vector<std::uint32_t>& draws, double files) {
 
 TEST(AccessPattern, UniformIsUniform) {
   const auto draws = drawn(kUniform);
-  for (const double part : {.01, .1, .5, .9, .99}) EXPECT_NEAR(share_below(draws, part * kFiles), part, .002);
+  for (const double part : {.01, .1, .5, .9, .99})
+    EXPECT_NEAR(share_below(draws, part * kFiles), part, .002);
   EXPECT_EQ(share_below(draws, kFiles), 1);
 }
 

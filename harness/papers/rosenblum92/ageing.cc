@@ -31,14 +31,16 @@ double normal_quantile(double share) {
   return (low + high) / 2;
 }
 
-/// At the middles of as many equal shares of the distribution as there are files; the mean is `file_bytes`.
+/// At the middles of as many equal shares of the distribution as there are files; the mean is
+/// `file_bytes`.
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
-  const auto files = static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
+  const auto files =
+      static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
   invariant(files > 0, "a load has files");
   std::vector<double> shape(files);
   for (std::size_t i = 0; i < files; ++i)
-    shape[i] = std::exp(options.size_spread *
-                        normal_quantile((static_cast<double>(i) + .5) / static_cast<double>(files)));
+    shape[i] = std::exp(options.size_spread * normal_quantile((static_cast<double>(i) + .5) /
+                                                              static_cast<double>(files)));
   const auto most = static_cast<double>(options.file_bytes_max);
   const auto sum = [&](double median) {
     double bytes = 0;
@@ -100,10 +102,12 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
   // Which file has which size: Fisher and Yates.
   for (std::size_t i = sizes_.size(); i > 1; --i) std::swap(sizes_[i - 1], sizes_[random.below(i)]);
   const double written_each_time = 1 - options.in_place * (1 - options.blocks_in_place);
-  mean_lifetime_hours_ = static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
+  mean_lifetime_hours_ =
+      static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life that is under way at some moment is a long one more likely than a short one, and the moment is anywhere in it.
+  // A life that is under way at some moment is a long one more likely than a short one, and the
+  // moment is anywhere in it.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -114,7 +118,8 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
   }
   by_age_.resize(groups);
   std::iota(by_age_.begin(), by_age_.end(), 0U);
-  std::ranges::stable_sort(by_age_, [&](std::uint32_t a, std::uint32_t b) { return ages[a] > ages[b]; });
+  std::ranges::stable_sort(by_age_,
+                           [&](std::uint32_t a, std::uint32_t b) { return ages[a] > ages[b]; });
   if (options.hours > 0) stretch();
 }
 
@@ -159,7 +164,8 @@ void Ageing::stretch() {
 
 std::pair<std::uint32_t, std::uint32_t> Ageing::files_of(std::uint32_t group) const {
   const std::uint32_t first = group * options_.files_together;
-  return {first, std::min(first + options_.files_together, static_cast<std::uint32_t>(sizes_.size()))};
+  return {first,
+          std::min(first + options_.files_together, static_cast<std::uint32_t>(sizes_.size()))};
 }
 
 std::optional<std::vector<std::uint64_t>> Ageing::blocks_in_place(std::uint32_t number,
@@ -187,7 +193,8 @@ os::TimeNs Ageing::model_time(double hours) const {
 }
 
 std::uint64_t Ageing::sparse_offset(std::uint32_t file, std::uint64_t block) const {
-  const std::uint64_t within = Random(std::uint64_t{file} << 32U | block).below(options_.sparseness);
+  const std::uint64_t within =
+      Random(std::uint64_t{file} << 32U | block).below(options_.sparseness);
   return (block * options_.sparseness + within) * options_.block_bytes;
 }
 
@@ -244,7 +251,8 @@ VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t
 }
 
 VfsResult<void> Ageing::populate(Vfs& vfs) const {
-  const std::size_t folders = (sizes_.size() + options_.files_per_folder - 1) / options_.files_per_folder;
+  const std::size_t folders =
+      (sizes_.size() + options_.files_per_folder - 1) / options_.files_per_folder;
   VfsResult<void> done;
   for (std::size_t i = 0; done && i < folders; ++i) done = vfs.mkdir(fmt::format("d{}", i), 0755);
   std::uint64_t bytes = 0;
@@ -272,7 +280,8 @@ VfsResult<void> Ageing::run_until(Vfs& vfs, os::Executor& executor, os::TimeNs u
     deaths_.pop();
     executor.sleep_until(std::max(executor.now(), model_time(death.at_hours)));
     const auto [first, end] = files_of(death.group);
-    for (std::uint32_t number = first; number < end; ++number) TRY(begin_life(vfs, number, death.life));
+    for (std::uint32_t number = first; number < end; ++number)
+      TRY(begin_life(vfs, number, death.life));
     deaths_.push(next(death));
   }
   executor.sleep_until(std::max(executor.now(), until));

@@ -1,26 +1,30 @@
 #pragma once
-// A file system in use for months: the load that ages it, from what table 6-2 prints of a production file system.
+// A file system in use for months: the load that ages it, from what table 6-2 prints of a
+// production file system.
 //
-// Printed, and kept exactly: the disk's size, the share in use, the mean size of its files, megabytes written an hour.
-// From the last three follows how long a byte lives on average: what is in use over what is written (Little's law;
-// 215 hours for /user6). The text leaves open, and is chosen here before anything was run:
+// Printed, and kept exactly: the disk's size, the share in use, the mean size of its files,
+// megabytes written an hour. From the last three follows how long a byte lives on average: what is
+// in use over what is written (Little's law; 215 hours for /user6). The text leaves open, and is
+// chosen here before anything was run:
 //
 //   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993: a mean of 21 KB, half
 //               of the files below 1.6 KB: 2.2), none above 16 MB. A file keeps its size
 //   lifetimes   log-normal, each life drawn anew, as wide as the lifetimes of new bytes in 4.2BSD at Berkeley (Ousterhout
-//               et al. 1985: a quarter below 30 s, half below 5 minutes: 3.4). So most of what is written dies soon,
-//               and most of what is on the disk is hardly ever written
+//               et al. 1985: a quarter below 30 s, half below 5 minutes: 3.4). So most of what is
+//               written dies soon, and most of what is on the disk is hardly ever written
 //   a life's    one file in two is written again from its beginning under its name, the other one is removed and
 //   end         another one of its size made in its place. Files die each for itself
 //   hours       day and night alike
 //   folders     of 20 files
 //   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists, written in random
-//               order; at half of its lives' ends half of a file's blocks are written again where they are
+//               order; at half of its lives' ends half of a file's blocks are written again where
+//               they are
 //
-// What is in use never changes, since a file keeps its size. Large files are few, so that what is written in some time may
-// be far from what is expected: all times are stretched by one factor, such that the load writes what is printed in
-// `hours` (AgeingOptions). The disk begins as it would be had the load run for ever in
-// a log without waste: each file has its age and what is left of its life, and they lie in the order of their ages.
+// What is in use never changes, since a file keeps its size. Large files are few, so that what is
+// written in some time may be far from what is expected: all times are stretched by one factor,
+// such that the load writes what is printed in `hours` (AgeingOptions). The disk begins as it would
+// be had the load run for ever in a log without waste: each file has its age and what is left of
+// its life, and they lie in the order of their ages.
 
 #include <cstdint>
 #include <optional>
@@ -41,7 +45,8 @@ inline constexpr double kHourNs = 3600.0 * static_cast<double>(model::kSecondNs)
 struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
-  double segments_cleaned = 0, empty = 0, utilization = 0, write_cost = 0;       ///< table 6-3; shares of 1
+  double segments_cleaned = 0, empty = 0, utilization = 0,
+         write_cost = 0;  ///< table 6-3; shares of 1
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
@@ -54,9 +59,10 @@ struct AgeingOptions {
   std::uint32_t files_together = 1;  ///< that have the same lives, of a folder
   std::uint32_t files_per_folder = 20;
   double busy_share = 1;  ///< of each hour, in which all of it happens
-  /// One block in this number of a file's blocks exists. More than 1: files are written by blocks, in random order.
+  /// One block in this number of a file's blocks exists. More than 1: files are written by blocks,
+  /// in random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;          ///< share of the lives' ends after which blocks are written where they are
+  double in_place = 0;  ///< share of the lives' ends after which blocks are written where they are
   double blocks_in_place = .5;  ///< how many of them: each with this probability
   std::uint32_t block_bytes = 4096;
   double hours = 0;  ///< in which `bytes_per_hour` is to be the mean; 0: as it comes
@@ -99,8 +105,10 @@ class Ageing {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Of a file at the end of a life: which blocks are written where they are; nothing: all of it is new.
-  std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number, std::uint32_t life) const;
+  /// Of a file at the end of a life: which blocks are written where they are; nothing: all of it is
+  /// new.
+  std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
+                                                            std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
   std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;  ///< first, end
 

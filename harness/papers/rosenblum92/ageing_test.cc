@@ -1,4 +1,5 @@
-// The load that ages a file system, and what is counted of it, on small disks (ageing.h, production_run.h).
+// The load that ages a file system, and what is counted of it, on small disks (ageing.h,
+// production_run.h).
 #include "harness/papers/rosenblum92/ageing.h"
 
 #include <gtest/gtest.h>
@@ -29,10 +30,11 @@ TEST(Ageing, SizesHaveTheMeanAndMostFilesAreSmall) {
     const AgeingOptions options = ageing_of(disk);
     const Ageing load(options);
     std::vector<std::uint64_t> sizes = load.sizes();
-    EXPECT_NEAR(static_cast<double>(load.bytes_in_use()) / options.bytes_in_use, 1, .001) << disk.name;
-    EXPECT_NEAR(
-        static_cast<double>(load.bytes_in_use()) / static_cast<double>(load.files()) / options.file_bytes, 1,
-        .002)
+    EXPECT_NEAR(static_cast<double>(load.bytes_in_use()) / options.bytes_in_use, 1, .001)
+        << disk.name;
+    EXPECT_NEAR(static_cast<double>(load.bytes_in_use()) / static_cast<double>(load.files()) /
+                    options.file_bytes,
+                1, .002)
         << disk.name;
     std::ranges::sort(sizes);
     EXPECT_LE(sizes.back(), options.file_bytes_max);
@@ -51,7 +53,8 @@ TEST(Ageing, OneSizeIsOneSize) {
 }
 
 TEST(Ageing, BeginsAsItGoesOn) {
-  // Were the lives at the beginning those of new files, most of what is on the disk would be written again at once.
+  // Were the lives at the beginning those of new files, most of what is on the disk would be
+  // written again at once.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);
@@ -90,17 +93,19 @@ TEST_P(ProductionOf, WhatIsCountedAgrees) {
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);
   EXPECT_DOUBLE_EQ(all(run.log), run.log_bytes);
-  for (const BlockType type : {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
-                               BlockType::usage, BlockType::summary, BlockType::directory_log})
+  for (const BlockType type :
+       {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
+        BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
   // What the log goes through becomes clean again.
-  const auto cleaned = static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
+  const auto cleaned =
+      static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);
   double share = 0, mean = 0;
   for (std::size_t i = 0; i < run.utilization.size(); ++i) {
     share += run.utilization.at(i);
-    mean +=
-        run.utilization.at(i) * (static_cast<double>(i) + .5) / static_cast<double>(run.utilization.size());
+    mean += run.utilization.at(i) * (static_cast<double>(i) + .5) /
+            static_cast<double>(run.utilization.size());
   }
   EXPECT_NEAR(share, 1, 1e-9);
   EXPECT_NEAR(mean, run.bytes_in_use / run.disk_bytes, .04);
@@ -108,10 +113,12 @@ TEST_P(ProductionOf, WhatIsCountedAgrees) {
   EXPECT_LT(run.disk_busy, .2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ProductionOf, testing::Values("/user6", "/swap1", "/tmp", "/src/kernel"));
+INSTANTIATE_TEST_SUITE_P(All, ProductionOf,
+                         testing::Values("/user6", "/swap1", "/tmp", "/src/kernel"));
 
 TEST(Production, TheSameSeedIsTheSameRun) {
-  const ProductionRun one = run_production(small("/user6")), again = run_production(small("/user6"));
+  const ProductionRun one = run_production(small("/user6")),
+                      again = run_production(small("/user6"));
   EXPECT_EQ(one.log_bytes, again.log_bytes);
   EXPECT_EQ(one.utilization, again.utilization);
   EXPECT_NE(run_production(small("/user6", 4)).log_bytes, one.log_bytes);
@@ -144,7 +151,8 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;
-  EXPECT_GT(part(usual.live, BlockType::indirect), part(run_production(dense).live, BlockType::indirect));
+  EXPECT_GT(part(usual.live, BlockType::indirect),
+            part(run_production(dense).live, BlockType::indirect));
 }
 
 }  // namespace

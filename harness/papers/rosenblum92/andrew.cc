@@ -9,7 +9,8 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr std::array kAndrewPhases{"make-folders", "copy", "stat", "scan", "compile"};
-/// Of each of the 70 files: an estimate, so that the last phase takes "over 70 %" of the total. No time is printed.
+/// Of each of the 70 files: an estimate, so that the last phase takes "over 70 %" of the total. No
+/// time is printed.
 constexpr std::int64_t kCompileCpuMs = 700;
 /// Preprocessor, compiler, assembler: each hands a file to the next one.
 constexpr std::int64_t kCompilePasses = 3;
@@ -39,7 +40,8 @@ std::vector<ClaimAnswer> andrew(Context& context) {
   const auto get = [&](const Setup& setup, std::int64_t compile_ms) -> const Cell& {
     return context.cells.get(setup, "andrew-modified", arguments(context.scaled, compile_ms));
   };
-  const Cell &lfs = get(LfsSetup{}.setup(), kCompileCpuMs), &ofs = get(sprite_ofs().setup(), kCompileCpuMs),
+  const Cell &lfs = get(LfsSetup{}.setup(), kCompileCpuMs),
+             &ofs = get(sprite_ofs().setup(), kCompileCpuMs),
              &sun = get(sunos().setup(), kCompileCpuMs);
   for (const Cell* cell : {&lfs, &ofs, &sun}) {
     for (const char* phase : kAndrewPhases)
@@ -57,7 +59,8 @@ std::vector<ClaimAnswer> andrew(Context& context) {
            [&] { return *over_ofs >= 0 && *over_ofs <= 10; });
   add_rule(answer, "LFS is 21 % faster than SunOS (+-5 points)", {in_unit(over_sun, "%")},
            [&] { return *over_sun >= 16 && *over_sun <= 26; });
-  const Figure folders = part_of(sun.of(kAndrewPhases[0], elapsed), lfs.of(kAndrewPhases[0], elapsed));
+  const Figure folders =
+      part_of(sun.of(kAndrewPhases[0], elapsed), lfs.of(kAndrewPhases[0], elapsed));
   add_number(answer, sun, "directories: LFS over SunOS", "times", "", 3, folders);
   add_rule(answer, "directories are made 3 times as fast (2 to 4.5)", {in_unit(folders, "times")},
            [&] { return *folders >= 2 && *folders <= 4.5; });
@@ -72,8 +75,8 @@ std::vector<ClaimAnswer> andrew(Context& context) {
   for (const std::int64_t ms : {kHalf, kTwice}) {
     if (context.scaled) break;
     const Cell& other = get(sunos().setup(), ms);
-    add_number(answer, other, fmt::format("a compilation of {} ms: LFS over SunOS", ms), "faster", "%", 21,
-               slower_percent(other, get(LfsSetup{}.setup(), ms)));
+    add_number(answer, other, fmt::format("a compilation of {} ms: LFS over SunOS", ms), "faster",
+               "%", 21, slower_percent(other, get(LfsSetup{}.setup(), ms)));
   }
   answer.remarks.push_back(fmt::format(
       "A compilation computes for {} ms and has {} files between its programs: ours, no time is printed. "

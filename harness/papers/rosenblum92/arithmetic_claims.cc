@@ -15,8 +15,10 @@ ClaimAnswer sequential_scan() {
   const double scan_s = 1024.0 / 2, added_ms = scan_s * 1000 * .001;
   answer.numbers = {{"whole disk", "scan", "min", 8., scan_s / 60, ""},
                     {"hit rate 99.9 %", "added to a read", "ms", 480., added_ms, ""}};
-  add_rule(answer, "over 8 minutes", {in_unit(scan_s / 60, "minutes")}, [&] { return scan_s / 60 > 8; });
-  add_rule(answer, "480 ms", {in_unit(added_ms, "ms")}, [&] { return std::abs(added_ms / 480 - 1) <= .1; });
+  add_rule(answer, "over 8 minutes", {in_unit(scan_s / 60, "minutes")},
+           [&] { return scan_s / 60 > 8; });
+  add_rule(answer, "480 ms", {in_unit(added_ms, "ms")},
+           [&] { return std::abs(added_ms / 480 - 1) <= .1; });
   answer.remarks.push_back("480 ms are .1 % of the rounded 8 minutes");
   return answer;
 }
@@ -33,14 +35,16 @@ ClaimAnswer usage_table() {
 }
 
 ClaimAnswer two_groups() {
-  ClaimAnswer answer{
-      .id = "LFS-21", .part = "arithmetic", .title = "90 % of segments 90 % full, 10 % of them 10 % (5.1)"};
+  ClaimAnswer answer{.id = "LFS-21",
+                     .part = "arithmetic",
+                     .title = "90 % of segments 90 % full, 10 % of them 10 % (5.1)"};
   const double overall = .9 * .9 + .1 * .1;
   answer.numbers = {{"all segments", "utilization", "%", 82., 100 * overall, ""},
                     {"u = .1", "write cost", "", 2.2, write_cost_of(.1), ""},
                     {"u = .82", "write cost", "", 11.1, write_cost_of(overall), ""}};
   add_rule(answer, "82 %, 2.2 and 11.1",
-           {{"U", overall}, {"cost", write_cost_of(.1)}, {"guarantee", write_cost_of(overall)}}, [&] {
+           {{"U", overall}, {"cost", write_cost_of(.1)}, {"guarantee", write_cost_of(overall)}},
+           [&] {
              return std::abs(overall - .82) < .005 && std::abs(write_cost_of(.1) - 2.2) < .05 &&
                     std::abs(write_cost_of(overall) - 11.1) < .05;
            });
@@ -61,8 +65,9 @@ constexpr std::array kTable63{
     ProductionRow{"/user5", .612, .226, 1.52}};
 
 ClaimAnswer production_costs() {
-  ClaimAnswer answer{
-      .id = "LFS-35", .part = "arithmetic", .title = "Table 6-3 by itself: empty segments, write cost (6.5)"};
+  ClaimAnswer answer{.id = "LFS-35",
+                     .part = "arithmetic",
+                     .title = "Table 6-3 by itself: empty segments, write cost (6.5)"};
   double half_empty = 0, farthest = 0, lowest = 100, highest = 0;
   for (const ProductionRow& row : kTable63) {
     const double read = 1 - row.empty, live = read * row.u, cost = (1 + read) / (1 - live);
@@ -72,7 +77,8 @@ ClaimAnswer production_costs() {
     highest = std::max(highest, row.cost);
     answer.numbers.push_back({row.name, "write cost", "", row.cost, cost, ""});
   }
-  answer.numbers.push_back({"more than half of them empty", "file systems", "", 11., half_empty, ""});
+  answer.numbers.push_back(
+      {"more than half of them empty", "file systems", "", 11., half_empty, ""});
   add_rule(answer, "cost = (1 + read) / (1 - live) of a segment cleaned, +- .005",
            {{"largest difference", farthest}}, [&] { return farthest <= .0055; });
   add_rule(answer, "more than half of the segments cleaned were empty, in each file system",
@@ -84,9 +90,10 @@ ClaimAnswer production_costs() {
 }
 
 ClaimAnswer amdahl() {
-  ClaimAnswer answer{.id = "LFS-41",
-                     .part = "arithmetic",
-                     .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)"};
+  ClaimAnswer answer{
+      .id = "LFS-41",
+      .part = "arithmetic",
+      .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)"};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
   // What would give the printed numbers: t + c / 100 = 154.8 and t + c / 1000 = 120.5.
@@ -100,10 +107,12 @@ ClaimAnswer amdahl() {
                     {"; what the printed times imply", "disk", "s", disk_s, implied_disk_s, ""}};
   add_rule(answer, "154.8 s and 120.5 s follow from the premises (+- 1 %)",
            {{"100", time_s(100)}, {"1000", time_s(1000)}}, [&] {
-             return std::abs(time_s(100) / 154.8 - 1) <= .01 && std::abs(time_s(1000) / 120.5 - 1) <= .01;
+             return std::abs(time_s(100) / 154.8 - 1) <= .01 &&
+                    std::abs(time_s(1000) / 120.5 - 1) <= .01;
            });
   add_rule(answer, "ten times more processor gives less than 1.3 times",
-           {{"ratio", time_s(100) / time_s(1000)}}, [&] { return time_s(100) / time_s(1000) < 1.3; });
+           {{"ratio", time_s(100) / time_s(1000)}},
+           [&] { return time_s(100) / time_s(1000) < 1.3; });
   answer.remarks.push_back(
       "no processor and disk time of a 600 s job gives the printed times: these imply far more "
       "processor time than 600 s");

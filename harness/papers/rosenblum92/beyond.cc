@@ -1,10 +1,11 @@
-// What later work has added to the dissertation's cleaner, on the same simulator and patterns: which of them wins
-// where. No claim of the paper is judged.
+// What later work has added to the dissertation's cleaner, on the same simulator and patterns:
+// which of them wins where. No claim of the paper is judged.
 //
-// A quarter of the dissertation's files, since some variants are slow to simulate: cost-benefit costs the same
-// within 4 %. All have the age since a segment's last write, a segment of the cleaner's own, and age sort where data is
-// copied. The cost has the positioning of a Wren IV (cleaning_simulator.h), since what writes into dead slots
-// would else cost nothing; with it, a log without cleaning costs 1.02.
+// A quarter of the dissertation's files, since some variants are slow to simulate: cost-benefit
+// costs the same within 4 %. All have the age since a segment's last write, a segment of the
+// cleaner's own, and age sort where data is copied. The cost has the positioning of a Wren IV
+// (cleaning_simulator.h), since what writes into dead slots would else cost nothing; with it, a log
+// without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -30,8 +31,8 @@ Positioning each_run() {
   return positioning;
 }
 
-/// Bursts of writes that fill a quarter of the free space, and idle times long enough for the cleaner to make that
-/// room.
+/// Bursts of writes that fill a quarter of the free space, and idle times long enough for the
+/// cleaner to make that room.
 void idle_after_bursts(SimulatorOptions& options, double utilization) {
   const double free_files = options.files * (1 / utilization - 1);
   const auto burst = static_cast<std::uint32_t>(kBurstOfFreeSpace * free_files);
@@ -59,7 +60,8 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
          o.order = lfs::WriteBackOrder::as_read;
        })},
       {"cost-benefit", base},
-      {"minimum declining cost", with([](auto& o) { o.selection = lfs::Selection::min_declining_cost; })},
+      {"minimum declining cost",
+       with([](auto& o) { o.selection = lfs::Selection::min_declining_cost; })},
       {"2 logs by interval", with([&](auto& o) { logs(o, 2, WriteSeparation::by_interval); })},
       {"4 logs by interval", with([&](auto& o) { logs(o, 4, WriteSeparation::by_interval); })},
       {"4 logs by interval, minimum declining cost", with([&](auto& o) {
@@ -67,10 +69,12 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
          o.selection = lfs::Selection::min_declining_cost;
        })},
       {"logs by known heat", with([&](auto& o) {
-         logs(o, o.pattern.kind == AccessPattern::Kind::exponential ? 8 : 2, WriteSeparation::known);
+         logs(o, o.pattern.kind == AccessPattern::Kind::exponential ? 8 : 2,
+              WriteSeparation::known);
        })},
       {"hole plugging", with([](auto& o) { o.reuse = SpaceReuse::plugging; })},
-      {"adaptive: cleaning or hole plugging", with([](auto& o) { o.reuse = SpaceReuse::adaptive_plugging; })},
+      {"adaptive: cleaning or hole plugging",
+       with([](auto& o) { o.reuse = SpaceReuse::adaptive_plugging; })},
       {"recycling of dead slots", with([](auto& o) { o.reuse = SpaceReuse::recycling; })},
       {"4 logs, adaptive: cleaning or recycling", with([&](auto& o) {
          logs(o, 4, WriteSeparation::by_interval);
@@ -78,7 +82,8 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
        })},
   };
   const std::size_t plain = all.size();
-  for (std::size_t i = 0; i < plain; ++i) {  // the same under the other reading of what dead slots cost
+  for (std::size_t i = 0; i < plain;
+       ++i) {  // the same under the other reading of what dead slots cost
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
     other.name += "; an access a run";
@@ -110,17 +115,19 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// What a file system could be: it knows no heat, and its disk passes over live slots where that is cheaper.
+/// What a file system could be: it knows no heat, and its disk passes over live slots where that is
+/// cheaper.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;
 }
 
-ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern, const std::string& name,
-                       const std::vector<double>& us) {
-  ClaimAnswer answer{.id = "LFS-beyond-" + name,
-                     .part = "beyond",
-                     .title = "Variants of cleaning: write cost with positioning, " + pattern.name()};
+ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern,
+                       const std::string& name, const std::vector<double>& us) {
+  ClaimAnswer answer{
+      .id = "LFS-beyond-" + name,
+      .part = "beyond",
+      .title = "Variants of cleaning: write cost with positioning, " + pattern.name()};
   const std::vector<Variant> all = variants(figures, pattern);
   std::vector<SimulatorOptions> runs;
   for (auto u = us.rbegin(); u != us.rend(); ++u) {
@@ -132,7 +139,8 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern, 
   Table winners{"winners",
                 "The cheapest of those that could be built, and by how much below cost-benefit",
                 {"utilization", "variant", "write cost", "cost-benefit", "saved, %"}};
-  Plot plot{"by-utilization", "Write cost by utilization", "disk capacity utilization", "write cost"};
+  Plot plot{"by-utilization", "Write cost by utilization", "disk capacity utilization",
+            "write cost"};
   for (const double u : us) table.columns.push_back(fmt::format("{:.2f}", u));
   for (const Variant& each : all) {
     Series series{.name = each.name};
@@ -156,11 +164,13 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern, 
   for (const double u : us) {
     const Variant* best = &usual;
     for (const Variant& each : all) {
-      if (competes(each) && cost_of(figures, each, u) < kWins * cost_of(figures, *best, u)) best = &each;
+      if (competes(each) && cost_of(figures, each, u) < kWins * cost_of(figures, *best, u))
+        best = &each;
     }
     const double cost = cost_of(figures, *best, u), before = cost_of(figures, usual, u);
     winners.rows.push_back({fmt::format("{:.2f}", u), best->name, fmt::format("{:.2f}", cost),
-                            fmt::format("{:.2f}", before), fmt::format("{:.0f}", 100 * (1 - cost / before))});
+                            fmt::format("{:.2f}", before),
+                            fmt::format("{:.0f}", 100 * (1 - cost / before))});
   }
   answer.tables = {table, winners};
   answer.plots = {plot};
@@ -171,8 +181,8 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern, 
 
 std::vector<ClaimAnswer> beyond(Context& context) {
   SimulatorFigures figures(context);
-  const std::vector<double> us =
-      context.scaled ? std::vector<double>{.6, .8} : std::vector<double>{.5, .6, .7, .8, .85, .9, .95};
+  const std::vector<double> us = context.scaled ? std::vector<double>{.6, .8}
+                                                : std::vector<double>{.5, .6, .7, .8, .85, .9, .95};
   std::vector<ClaimAnswer> answers;
   for (const auto& [name, pattern] : {std::pair{"uniform", kUniform},
                                       {"hot-and-cold", kHotCold90To10},

@@ -58,8 +58,8 @@ SimulatorCounts SimulatorCounts::operator-(const SimulatorCounts& earlier) const
 }
 
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment) {
-  const auto moved =
-      static_cast<double>(counts.segments_read * files_per_segment + counts.files_copied + counts.written);
+  const auto moved = static_cast<double>(counts.segments_read * files_per_segment +
+                                         counts.files_copied + counts.written);
   return moved / static_cast<double>(counts.written);
 }
 
@@ -67,8 +67,8 @@ double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment
                   const Positioning& positioning) {
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   double time = number(counts.written) * write_cost(counts, files_per_segment);
-  time += positioning.access * number(counts.segments_read + counts.segments_opened + counts.passes_over +
-                                      counts.accesses_to_runs);
+  time += positioning.access * number(counts.segments_read + counts.segments_opened +
+                                      counts.passes_over + counts.accesses_to_runs);
   time += number(counts.slots_passed) + positioning.revolution * number(counts.revolutions_lost);
   return time / number(counts.written);
 }
@@ -114,7 +114,8 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
       selector_(cleaning_options(options)),
       recycling_selector_(recycling_options(options)) {
   invariant(options.utilization > 0 && options.utilization < 1, "a utilization is between 0 and 1");
-  invariant(options.files_per_segment > 0 && options.logs > 0, "a segment has files, and there is a log");
+  invariant(options.files_per_segment > 0 && options.logs > 0,
+            "a segment has files, and there is a log");
   invariant(options.separation != WriteSeparation::none || options.logs == 1,
             "several logs need a separation");
   shift_ = static_cast<std::uint32_t>(std::bit_width(options.files_per_segment - 1));
@@ -146,7 +147,8 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
   invariant(clean_.size() > logs_.size() + options.reserved_segments,
             "there is no free segment for each log");
   keeps_times_ = options.selection != lfs::Selection::greedy ||
-                 options.order == lfs::WriteBackOrder::by_age || options.separation != WriteSeparation::none;
+                 options.order == lfs::WriteBackOrder::by_age ||
+                 options.separation != WriteSeparation::none;
   until_idle_ = options.writes_between_idle_times.value_or(0);
   generator_.next(batch_after_);
 }
@@ -236,8 +238,8 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-/// Log 0 has the hottest files. By interval: log i has those whose last life was below files * 4^i / 4^(logs - 2):
-/// the last threshold is the mean interval of all files.
+/// Log 0 has the hottest files. By interval: log i has those whose last life was below files * 4^i
+/// / 4^(logs - 2): the last threshold is the mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;
   if (options_.separation == WriteSeparation::known) {
@@ -280,7 +282,8 @@ void CleaningSimulator::open_clean(std::uint32_t log) {
   const std::uint32_t segment = clean_.front();
   clean_.pop_front();
   const std::uint32_t first = first_slot(segment);
-  logs_[log] = {.next = first, .end = first + options_.files_per_segment, .segment = segment, .open = true};
+  logs_[log] = {
+      .next = first, .end = first + options_.files_per_segment, .segment = segment, .open = true};
   usage_[segment] = {.state = State::open, .log = static_cast<std::uint8_t>(log)};
   ++counts_.segments_opened;
 }
@@ -303,7 +306,8 @@ void CleaningSimulator::verify() const {
       ++all;
     }
     invariant(live[segment] == usage_[segment].live, "a segment's live count is wrong");
-    invariant(usage_[segment].state != State::clean || live[segment] == 0, "a clean segment has live files");
+    invariant(usage_[segment].state != State::clean || live[segment] == 0,
+              "a clean segment has live files");
   }
   invariant(all == options_.files, "not every file has one live slot");
   for (const std::uint32_t segment : clean_)
@@ -313,8 +317,8 @@ void CleaningSimulator::verify() const {
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability) {
   const std::uint32_t per_segment = simulator.options().files_per_segment;
   const std::uint64_t disk = std::uint64_t{simulator.segments()} * per_segment;
-  const auto window =
-      std::max(disk, static_cast<std::uint64_t>(stability.window_turnovers * simulator.options().files));
+  const auto window = std::max(
+      disk, static_cast<std::uint64_t>(stability.window_turnovers * simulator.options().files));
   std::vector<SimulatorCounts> at{simulator.counts()};
   StableCost result;
   const auto cost = [&](std::size_t from, std::size_t to) {

@@ -1,8 +1,9 @@
 #pragma once
-// The cleaning simulator of Rosenblum 1992, chapter 5: a fixed number of files of one block each, a log of
-// segments, a pattern of overwrites, and the cleaner's policies (fs-adapters/lfs/cleaning_policy.h, the file
-// system's own). Nothing is ever read but by the cleaner, and only file data is written. What comes out is the
-// write cost: blocks moved to and from the disk over blocks of new data.
+// The cleaning simulator of Rosenblum 1992, chapter 5: a fixed number of files of one block each, a
+// log of segments, a pattern of overwrites, and the cleaner's policies
+// (fs-adapters/lfs/cleaning_policy.h, the file system's own). Nothing is ever read but by the
+// cleaner, and only file data is written. What comes out is the write cost: blocks moved to and
+// from the disk over blocks of new data.
 //
 //   slots    |0 1 2 3 4 5 6 7|8 9 ...        a segment is a row of slots, one a file
 //   where_   file -> slot                    the one random access of a write
@@ -10,13 +11,16 @@
 //   live_    a bit a slot                    cleared when its file is written elsewhere
 //   usage_   segment -> live slots, age of the youngest file written to it
 //
-// A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner need not look up
-// `where_` of files that have long gone; that array has 2 MB and is what the processor waits for.
+// A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner
+// need not look up `where_` of files that have long gone; that array has 2 MB and is what the
+// processor waits for.
 //
-// Beyond the chapter there are variants of where new data goes (WriteSeparation), of how space is made
-// (SpaceReuse) and of when (idle cleaning); rosenblum92/README of results/reference tells which wins.
+// Beyond the chapter there are variants of where new data goes (WriteSeparation), of how space is
+// made (SpaceReuse) and of when (idle cleaning); rosenblum92/README of results/reference tells
+// which wins.
 //
-// Everything is in virtual time (a write is a tick) on the calling thread; equal seeds give equal counts.
+// Everything is in virtual time (a write is a tick) on the calling thread; equal seeds give equal
+// counts.
 
 #include <array>
 #include <cstdint>
@@ -29,8 +33,8 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// The dissertation does not say whether live data that the cleaner writes back shares a segment with new data
-/// (trap 7 of the design notes).
+/// The dissertation does not say whether live data that the cleaner writes back shares a segment
+/// with new data (trap 7 of the design notes).
 enum class CleanedData : std::uint8_t {
   shares_log,  ///< new data follows it in the last segment that the cleaner has written
   own_log,     ///< the cleaner has an open segment of its own
@@ -38,42 +42,45 @@ enum class CleanedData : std::uint8_t {
 
 /// What the age of a segment is counted from, in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  youngest_file,  ///< the last modification of any file in it (section 5.4), which cleaning does not change
-  last_write,     ///< when something was last put there, by a user or by the cleaner
+  /// the last modification of any file in it (section 5.4), which cleaning does not change
+  youngest_file,
+  last_write,  ///< when something was last put there, by a user or by the cleaner
 };
 
 /// Several open segments for new data.
 enum class WriteSeparation : std::uint8_t {
   none,
   by_interval,  ///< by the time since the file was last written, which the writer knows
-  known,        ///< by the file's true rate, which no writer knows: what separation could give at most
+  known,  ///< by the file's true rate, which no writer knows: what separation could give at most
 };
 
 /// What is done when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< a pass of the cleaner, as in the dissertation
-  plugging,  ///< a pass that writes live data into dead slots of the fullest segments (Matthews 1997)
+  /// a pass that writes live data into dead slots of the fullest segments (Matthews 1997)
+  plugging,
   adaptive_plugging,  ///< the one of both that costs less for each slot that it frees
-  recycling,  ///< new data goes into the dead slots of a segment (slack-space recycling, as F2FS has it)
+  /// new data goes into the dead slots of a segment (slack-space recycling, as F2FS has it)
+  recycling,
   adaptive_recycling  ///< the cheaper one of cleaning and recycling
 };
 
-/// What the disk needs beyond transfers, in the time that it takes to transfer one block. All 0: the assumption of
-/// equation 1, that seeks and rotational latency are negligible.
+/// What the disk needs beyond transfers, in the time that it takes to transfer one block. All 0:
+/// the assumption of equation 1, that seeks and rotational latency are negligible.
 struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one
   double request = 0;     ///< overhead between two requests, in which the disk turns on
-  /// Each run of dead slots is written with an access of its own. Else the cheaper one of that and of one pass over
-  /// the segment, in which the disk passes over live slots, and loses a revolution where these are shorter than
-  /// `request`.
+  /// Each run of dead slots is written with an access of its own. Else the cheaper one of that and
+  /// of one pass over the segment, in which the disk passes over live slots, and loses a revolution
+  /// where these are shorter than `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
 };
 
-/// A Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms an access (table 4-1), 3,600 rpm, 5 ms between requests
-/// (section 4.4.2).
+/// A Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms an access (table 4-1), 3,600 rpm, 5 ms
+/// between requests (section 4.4.2).
 Positioning wren_iv();
 
 struct SimulatorOptions {
@@ -96,7 +103,8 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< what adaptive reuse decides by
-  /// After this number of writes the disk is idle until `idle_clean_until` segments are clean. None: never idle.
+  /// After this number of writes the disk is idle until `idle_clean_until` segments are clean.
+  /// None: never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -133,7 +141,8 @@ double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_se
 /// Of the segments that were cleaned: u of the dissertation, empty ones counted.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Numbers of segments by utilization; bin i of kBins begins at i / kBins, the last one has the full ones.
+/// Numbers of segments by utilization; bin i of kBins begins at i / kBins, the last one has the
+/// full ones.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
   std::vector<std::uint64_t> segments = std::vector<std::uint64_t>(kBins, 0);
@@ -146,8 +155,9 @@ struct UtilizationHistogram {
 
 class CleaningSimulator {
  public:
-  /// All files are in segments that are as full as possible, in the order of their numbers; the others are clean.
-  /// REQUIRES: 0 < utilization < 1, at least one file a segment, room for all logs.
+  /// All files are in segments that are as full as possible, in the order of their numbers; the
+  /// others are clean. REQUIRES: 0 < utilization < 1, at least one file a segment, room for all
+  /// logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
   /// Overwrites `files` files, and cleans whenever there is no clean segment.
@@ -158,8 +168,9 @@ class CleaningSimulator {
   std::uint32_t segments() const { return static_cast<std::uint32_t>(usage_.size()); }
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
-  /// Utilizations whenever a pass began (figures 5-4 and 5-5), and those of the segments that it took, apart by
-  /// what had been written to them: mostly hot files, or mostly cold ones. With `histograms` only.
+  /// Utilizations whenever a pass began (figures 5-4 and 5-5), and those of the segments that it
+  /// took, apart by what had been written to them: mostly hot files, or mostly cold ones. With
+  /// `histograms` only.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
@@ -176,7 +187,8 @@ class CleaningSimulator {
     State state = State::clean;
     std::uint8_t log = 0;  ///< that has opened it
   };
-  /// An open segment: the next slot, and the end of the run of slots that can be written one after the other.
+  /// An open segment: the next slot, and the end of the run of slots that can be written one after
+  /// the other.
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
@@ -233,7 +245,8 @@ class CleaningSimulator {
   bool keeps_times_ = true;
   std::uint64_t until_idle_ = 0;
 
-  /// Files that will be written, drawn a batch ahead, so that `where_` of them is in the processor's cache by then.
+  /// Files that will be written, drawn a batch ahead, so that `where_` of them is in the
+  /// processor's cache by then.
   static constexpr std::size_t kBatch = 128;
   std::array<std::uint32_t, kBatch> batch_{}, batch_after_{};
   std::size_t drawn_used_ = kBatch;  ///< of `batch_`
@@ -258,10 +271,10 @@ class CleaningSimulator {
 
 /// A run until the write cost is stable.
 struct StableCost {
-  SimulatorCounts counts;     ///< of the part that counts
-  double cost = 0;            ///< equation 1's metric
-  double u = 0;               ///< of the segments that were cleaned
-  double spread = 0;          ///< of the cost between the windows that count: (highest - lowest) / mean
+  SimulatorCounts counts;  ///< of the part that counts
+  double cost = 0;         ///< equation 1's metric
+  double u = 0;            ///< of the segments that were cleaned
+  double spread = 0;  ///< of the cost between the windows that count: (highest - lowest) / mean
   std::uint64_t written = 0;  ///< in all
   bool stable = false;        ///< else the longest run was over before
 };
@@ -270,7 +283,8 @@ struct StabilityOptions {
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
   double tolerance =
-      .01;  ///< the mean of the last quarter of the windows differs less from that of the quarter before
+      /// the mean of the last quarter of the windows differs less from that of the quarter before
+      .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});
 

@@ -16,8 +16,10 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 SimulatorOptions small(double utilization = .75) {
-  return {
-      .files = 1 << 14, .files_per_segment = 64, .utilization = utilization, .files_cleaned_at_once = 320};
+  return {.files = 1 << 14,
+          .files_per_segment = 64,
+          .utilization = utilization,
+          .files_cleaned_at_once = 320};
 }
 
 SimulatorCounts counts_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
@@ -33,14 +35,16 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
   return write_cost(counts_of(options, turnovers), options.files_per_segment);
 }
 
-/// The same rules in the plainest way: a list of files for each segment, and every segment looked at and sorted in
-/// each pass. No clean segment is reserved, cleaned data shares the log, a segment's age is that of its youngest file.
+/// The same rules in the plainest way: a list of files for each segment, and every segment looked
+/// at and sorted in each pass. No clean segment is reserved, cleaned data shares the log, a
+/// segment's age is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)
       : options_(options), generator_(options.pattern, options.files, options.seed) {
     const auto size = options.files_per_segment;
-    const auto slots = static_cast<std::uint32_t>(std::ceil(options.files / options.utilization / size));
+    const auto slots =
+        static_cast<std::uint32_t>(std::ceil(options.files / options.utilization / size));
     segments_.resize(slots);
     for (std::uint32_t file = 0; file < options.files; ++file) append(file / size, file);
     for (std::uint32_t s = (options.files + size - 1) / size; s < slots; ++s) clean_.push_back(s);
@@ -48,7 +52,8 @@ class PlainSimulator {
     clean_.pop_front();
   }
   void write(std::uint64_t files) {
-    // In two draws as the simulator makes them, which may stop amid a batch: the sequence is the same.
+    // In two draws as the simulator makes them, which may stop amid a batch: the sequence is the
+    // same.
     std::vector<std::uint32_t> drawn(files);
     generator_.next(drawn);
     for (const std::uint32_t file : drawn) {
@@ -93,8 +98,9 @@ class PlainSimulator {
   void clean() {
     std::vector<std::uint32_t> order(segments_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::erase_if(order,
-                  [&](std::uint32_t s) { return segments_[s].live.size() == options_.files_per_segment; });
+    std::erase_if(order, [&](std::uint32_t s) {
+      return segments_[s].live.size() == options_.files_per_segment;
+    });
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return worth_of(segments_[a]) > worth_of(segments_[b]) * (1 + 1e-12);
     });
@@ -108,8 +114,9 @@ class PlainSimulator {
       clean_.push_back(s);
     }
     if (options_.order == lfs::WriteBackOrder::by_age)
-      std::stable_sort(files.begin(), files.end(),
-                       [&](std::uint32_t a, std::uint32_t b) { return modified_[a] < modified_[b]; });
+      std::stable_sort(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return modified_[a] < modified_[b];
+      });
     counts_.files_copied += files.size();
     for (const std::uint32_t file : files) where_.erase(file);
     next();
@@ -145,7 +152,8 @@ TEST(CleaningSimulator, CountsAsThePlainestProgramDoes) {
         simulator.write(20'000);
         plain.write(20'000);
         simulator.verify();
-        const std::string which = fmt::format("{} {} {}", name(selection), name(order), utilization);
+        const std::string which =
+            fmt::format("{} {} {}", name(selection), name(order), utilization);
         EXPECT_EQ(simulator.counts().segments_cleaned, plain.counts_.segments_cleaned) << which;
         EXPECT_EQ(simulator.counts().segments_read, plain.counts_.segments_read) << which;
         EXPECT_EQ(simulator.counts().files_copied, plain.counts_.files_copied) << which;
@@ -173,7 +181,8 @@ TEST(CleaningSimulator, DoesNotCleanWhileThereAreCleanSegments) {
 TEST(CleaningSimulator, UniformAndGreedyComeToTheSteadyStateEquation) {
   for (const double utilization : {.3, .5, .75, .85}) {
     const SimulatorCounts counts = counts_of(small(utilization));
-    EXPECT_NEAR(utilization_cleaned(counts, 64), uniform_steady_state(utilization), .02) << utilization;
+    EXPECT_NEAR(utilization_cleaned(counts, 64), uniform_steady_state(utilization), .02)
+        << utilization;
   }
 }
 
@@ -263,7 +272,8 @@ TEST(CleaningSimulator, RunsUntilTheCostIsStable) {
   EXPECT_GE(stable.written, 16 * small().files);
   EXPECT_LT(stable.spread, .1);
   CleaningSimulator other(small());
-  EXPECT_FALSE(run_until_stable(other, {.windows_min = 2, .windows_max = 3, .tolerance = 0}).stable);
+  EXPECT_FALSE(
+      run_until_stable(other, {.windows_min = 2, .windows_max = 3, .tolerance = 0}).stable);
 }
 
 TEST(CleaningSimulator, WriteCostIsBlocksMovedOverNewBlocks) {

@@ -15,7 +15,8 @@ double apart_cost(const AccessPattern& pattern, double overall_u, double divisio
   const double hot = pattern.hot_files, cold = 1 - hot;
   const double u_hot = uniform_steady_state(hot / (hot + division * free)),
                u_cold = uniform_steady_state(cold / (cold + (1 - division) * free));
-  return pattern.hot_references * write_cost_of(u_hot) + (1 - pattern.hot_references) * write_cost_of(u_cold);
+  return pattern.hot_references * write_cost_of(u_hot) +
+         (1 - pattern.hot_references) * write_cost_of(u_cold);
 }
 
 }  // namespace

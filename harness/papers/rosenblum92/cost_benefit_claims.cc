@@ -1,9 +1,10 @@
 // LFS-16 to LFS-18: the cost-benefit policy and age sorting (figures 5-5 to 5-7).
 //
-// Section 5.4 counts a segment's age from the most recent modification of any file in it, which cleaning does not
-// change. A segment of cold files that has just been cleaned is then old at once, and is cleaned again as
-// soon as it has lost a few of them. With the age since anything was last written to the segment, the figures of
-// the dissertation come out. Both are run, and judged, apart.
+// Section 5.4 counts a segment's age from the most recent modification of any file in it, which
+// cleaning does not change. A segment of cold files that has just been cleaned is then old at once,
+// and is cleaned again as soon as it has lost a few of them. With the age since anything was last
+// written to the segment, the figures of the dissertation come out. Both are run, and judged,
+// apart.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -17,9 +18,10 @@ constexpr double kColdCliff = .75, kHotCliff = .15, kCliffTolerance = .07;
 constexpr double kUnsortedAt95 = 16.6, kSortedAt95 = 11.8, kAt95Tolerance = .15;
 
 ClaimAnswer bimodal(SimulatorFigures& figures) {
-  ClaimAnswer answer{.id = "LFS-16",
-                     .part = "simulator",
-                     .title = "Cost-benefit with age sort, hot-and-cold at 75 %: cliffs (figure 5-5)"};
+  ClaimAnswer answer{
+      .id = "LFS-16",
+      .part = "simulator",
+      .title = "Cost-benefit with age sort, hot-and-cold at 75 %: cliffs (figure 5-5)"};
   SimulatorOptions greedy = figures.greedy(kHotCold90To10);
   greedy.histograms = true;
   Plot plot{"figure5-5", "Segment utilizations, hot-and-cold, U = .75", "segment utilization",
@@ -31,11 +33,13 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
     const double cold = run.cold_cleaned.mean(), hot = run.hot_cleaned.mean();
     answer.numbers.push_back({reading.name, "cold cleaned at u", "", kColdCliff, cold, ""});
     answer.numbers.push_back({reading.name, "hot cleaned at u", "", kHotCliff, hot, ""});
-    answer.numbers.push_back({reading.name, "most cold ones at u", "", {}, mode(run.cold_cleaned), ""});
-    answer.numbers.push_back({reading.name, "most hot ones at u", "", {}, mode(run.hot_cleaned), ""});
+    answer.numbers.push_back(
+        {reading.name, "most cold ones at u", "", {}, mode(run.cold_cleaned), ""});
+    answer.numbers.push_back(
+        {reading.name, "most hot ones at u", "", {}, mode(run.hot_cleaned), ""});
     answer.numbers.push_back({reading.name, "write cost", "", {}, run.cost(), ""});
-    add_rule(answer, "cliffs at 75 and 15 % (+- 7 points); " + reading.name, {{"cold", cold}, {"hot", hot}},
-             [&] {
+    add_rule(answer, "cliffs at 75 and 15 % (+- 7 points); " + reading.name,
+             {{"cold", cold}, {"hot", hot}}, [&] {
                return std::abs(cold - kColdCliff) <= kCliffTolerance &&
                       std::abs(hot - kHotCliff) <= kCliffTolerance;
              });
@@ -45,7 +49,8 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
   }
   plot.series.push_back(distribution("Greedy", figures.run(greedy).at_cleaning));
   answer.plots.push_back(plot);
-  answer.remarks.push_back("a segment counts as hot when most of what was written to it are hot files");
+  answer.remarks.push_back(
+      "a segment counts as hot when most of what was written to it are hot files");
   return answer;
 }
 
@@ -55,7 +60,8 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   const auto& us = figures.utilizations();
   Plot plot{"figure5-6", "Write cost with the cost-benefit policy", "disk capacity utilization",
             "write cost"};
-  const SimulatorOptions hot = figures.greedy(kHotCold90To10), expon = figures.greedy(kExponentialAsPrinted);
+  const SimulatorOptions hot = figures.greedy(kHotCold90To10),
+                         expon = figures.greedy(kExponentialAsPrinted);
   plot.series = {figures.series({"Hot-and-cold greedy", hot}, us),
                  figures.series({"Expon greedy", expon}, us)};
   for (const AgeReading& reading : age_readings()) {
@@ -69,22 +75,26 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
       const double ours = figures.cost(cb, u), greedy = figures.cost(hot, u);
       if (1 - ours / greedy > saved) saved = 1 - ours / greedy, saved_at = u;
       if (ours < kUnixImproved) below_four = std::max(below_four, u);
-      if (u > .6) lower = lower && ours < greedy && figures.cost(cb_expon, u) < figures.cost(expon, u);
+      if (u > .6)
+        lower = lower && ours < greedy && figures.cost(cb_expon, u) < figures.cost(expon, u);
       if (u <= .9) expon_highest = std::max(expon_highest, figures.cost(cb_expon, u));
     }
-    answer.numbers.push_back(
-        {fmt::format("{}; most at U = {}", reading.name, saved_at), "saved", "%", 50., 100 * saved, ""});
+    answer.numbers.push_back({fmt::format("{}; most at U = {}", reading.name, saved_at), "saved",
+                              "%", 50., 100 * saved, ""});
     answer.numbers.push_back({reading.name, "below 4 up to U", "", .8, below_four, ""});
-    answer.numbers.push_back({"U = .80, " + reading.name, "write cost", "", {}, figures.cost(cb, .8), ""});
+    answer.numbers.push_back(
+        {"U = .80, " + reading.name, "write cost", "", {}, figures.cost(cb, .8), ""});
     answer.numbers.push_back({"U = .80, greedy", "write cost", "", {}, figures.cost(hot, .8), ""});
     add_rule(answer, "saves up to 50 % (at least 40); " + reading.name, {{"saved", saved}},
              [&] { return saved >= .4; });
-    add_rule(answer, "hot-and-cold below 4 at U = .8; " + reading.name, {{"cost", figures.cost(cb, .8)}},
+    add_rule(answer, "hot-and-cold below 4 at U = .8; " + reading.name,
+             {{"cost", figures.cost(cb, .8)}},
              [&] { return figures.cost(cb, .8) < kUnixImproved; });
     add_rule(answer, "above 60 % cheaper than greedy, both patterns; " + reading.name,
-             {{"at .75", figures.cost(cb, .75)}, {"greedy", figures.cost(hot, .75)}}, [&] { return lower; });
-    add_rule(answer, "exponential below 4 up to 90 %; " + reading.name, {{"highest", expon_highest}},
-             [&] { return expon_highest < kUnixImproved; });
+             {{"at .75", figures.cost(cb, .75)}, {"greedy", figures.cost(hot, .75)}},
+             [&] { return lower; });
+    add_rule(answer, "exponential below 4 up to 90 %; " + reading.name,
+             {{"highest", expon_highest}}, [&] { return expon_highest < kUnixImproved; });
   }
   plot.series.push_back(computed("hot and cold apart, best division", us,
                                  [](double u) { return hot_cold_apart_cost(kHotCold90To10, u); }));
@@ -111,8 +121,9 @@ std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder or
 }
 
 ClaimAnswer age_sorting(SimulatorFigures& figures) {
-  ClaimAnswer answer{
-      .id = "LFS-18", .part = "simulator", .title = "Cost-benefit with and without age sort (figure 5-7)"};
+  ClaimAnswer answer{.id = "LFS-18",
+                     .part = "simulator",
+                     .title = "Cost-benefit with and without age sort (figure 5-7)"};
   const auto& us = figures.utilizations();
   const double highest = us.back();
   const auto unsorted = at_95(figures, lfs::WriteBackOrder::as_read),
@@ -125,16 +136,19 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
                  with = figures.cost(sorted[i].options, highest);
     answer.numbers.push_back({cell, "cost unsorted", "", kUnsortedAt95, without, ""});
     answer.numbers.push_back({cell, "cost sorted", "", kSortedAt95, with, ""});
-    answer.numbers.push_back({cell, "sorted/unsorted", "", kSortedAt95 / kUnsortedAt95, with / without, ""});
+    answer.numbers.push_back(
+        {cell, "sorted/unsorted", "", kSortedAt95 / kUnsortedAt95, with / without, ""});
     if (i >= age_readings().size()) continue;
-    add_rule(answer, "16.6 and 11.8 (+- 15 %)" + sorted[i].name, {{"unsorted", without}, {"sorted", with}},
-             [&] {
+    add_rule(answer, "16.6 and 11.8 (+- 15 %)" + sorted[i].name,
+             {{"unsorted", without}, {"sorted", with}}, [&] {
                return std::abs(without / kUnsortedAt95 - 1) <= kAt95Tolerance &&
                       std::abs(with / kSortedAt95 - 1) <= kAt95Tolerance;
              });
     add_rule(answer, "sorting saves 29 % (+- 15 % of the ratio)" + sorted[i].name,
-             {{"ratio", with / without}},
-             [&] { return std::abs(with / without / (kSortedAt95 / kUnsortedAt95) - 1) <= kAt95Tolerance; });
+             {{"ratio", with / without}}, [&] {
+               return std::abs(with / without / (kSortedAt95 / kUnsortedAt95) - 1) <=
+                      kAt95Tolerance;
+             });
     const double low_with = figures.cost(sorted[i].options, .6),
                  low_without = figures.cost(unsorted[i].options, .6);
     add_rule(answer, "little benefit below 70 % (at most 5 % at 60 %)" + sorted[i].name,
@@ -147,13 +161,15 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
        {std::pair{"Hot-and-cold", kHotCold90To10}, {"Expon", kExponentialAsPrinted}}) {
     plot.series.push_back(
         figures.series({fmt::format("{} w/sort", name), figures.cost_benefit(pattern, age)}, us));
-    plot.series.push_back(figures.series(
-        {fmt::format("{} no sort", name), figures.cost_benefit(pattern, age, lfs::WriteBackOrder::as_read)},
-        us));
+    plot.series.push_back(
+        figures.series({fmt::format("{} no sort", name),
+                        figures.cost_benefit(pattern, age, lfs::WriteBackOrder::as_read)},
+                       us));
   }
   plot.series.push_back({"printed", {{.95, kUnsortedAt95}, {.95, kSortedAt95}}, true});
   answer.plots.push_back(plot);
-  answer.remarks.push_back("a semicolon: the first reading with something else that the text leaves open");
+  answer.remarks.push_back(
+      "a semicolon: the first reading with something else that the text leaves open");
   return answer;
 }
 
@@ -167,7 +183,8 @@ std::vector<ClaimAnswer> cost_benefit_claims(SimulatorFigures& figures) {
   }
   const SegmentAge age = age_readings().front().age;
   curves.push_back({"", figures.cost_benefit(kHotCold90To10, age, lfs::WriteBackOrder::as_read)});
-  curves.push_back({"", figures.cost_benefit(kExponentialAsPrinted, age, lfs::WriteBackOrder::as_read)});
+  curves.push_back(
+      {"", figures.cost_benefit(kExponentialAsPrinted, age, lfs::WriteBackOrder::as_read)});
   figures.prepare(curves, figures.utilizations());
   return {bimodal(figures), up_to_half(figures), age_sorting(figures)};
 }

@@ -1,5 +1,5 @@
-// LFS-40 and LFS-43: writes that cost more than themselves, parity on an array (section 3.1.2.1) and a log beside the
-// data (section 2.5.3).
+// LFS-40 and LFS-43: writes that cost more than themselves, parity on an array (section 3.1.2.1)
+// and a log beside the data (section 2.5.3).
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/probe_files.h"
@@ -10,13 +10,15 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-constexpr std::uint64_t kStripeSectors = 4 * 128;  ///< four of its five members have data, 64 KiB each
+constexpr std::uint64_t kStripeSectors =
+    4 * 128;  ///< four of its five members have data, 64 KiB each
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 constexpr std::uint32_t kUnalignedBytes =
     64 << 10;  ///< of which an unaligned first segment begins at a multiple
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
-/// The setup with the array for its disk, and its segments of 1 MB four stripes each (section 4.4.1).
+/// The setup with the array for its disk, and its segments of 1 MB four stripes each (section
+/// 4.4.1).
 LfsSetup on_array(LfsSetup setup) {
   setup.machine.profile = kArray;
   setup.mkfs.align_bytes = kStripeSectors * model::kSectorBytes;
@@ -34,8 +36,9 @@ struct MemberRequests {
 };
 
 MemberRequests between(const model::DeviceCounters& before, const model::DeviceCounters& after) {
-  return {
-      static_cast<double>(after.reads - before.reads), static_cast<double>(after.writes - before.writes), {}};
+  return {static_cast<double>(after.reads - before.reads),
+          static_cast<double>(after.writes - before.writes),
+          {}};
 }
 
 /// A write of `sectors`, beginning at `from_sector` of a stripe, to the bare array.
@@ -78,8 +81,8 @@ MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&
   return between(before, (*machine)->device_counters());
 }
 
-void add(ClaimAnswer& answer, const std::string& cell, const MemberRequests& told, double divided_by,
-         const Figure& paper_reads, const Figure& paper_writes) {
+void add(ClaimAnswer& answer, const std::string& cell, const MemberRequests& told,
+         double divided_by, const Figure& paper_reads, const Figure& paper_writes) {
   answer.numbers.push_back(
       {cell, "members' reads", "", paper_reads, part_of(told.reads, divided_by), told.remark});
   answer.numbers.push_back(
@@ -97,7 +100,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
                      .part = "array-writes",
                      .title = "Requests to the members of a RAID-5 of 4 + 1 drives (3.1.2.1)"};
   const MemberRequests small = raw_write(8), stripe = raw_write(kStripeSectors);
-  const MemberRequests aligned = raw_write(kSegmentSectors), off = raw_write(kSegmentSectors, kUnitSectors);
+  const MemberRequests aligned = raw_write(kSegmentSectors),
+                       off = raw_write(kSegmentSectors, kUnitSectors);
   add(answer, "4 KB", small, 1, 2., 2.);
   add(answer, "a stripe, 256 KB", stripe, 1, 0., 5.);
   add(answer, "four stripes, 1 MB", aligned, 1, 0., {});
@@ -121,7 +125,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   };
   LfsSetup anywhere = on_array(LfsSetup{});
   anywhere.mkfs.align_bytes = kUnalignedBytes;
-  const Setup log = on_array(LfsSetup{}).setup(), sun = on_array(sunos()).setup(), off_log = anywhere.setup();
+  const Setup log = on_array(LfsSetup{}).setup(), sun = on_array(sunos()).setup(),
+              off_log = anywhere.setup();
   const MemberRequests log_files = small_files(log), sun_files = small_files(sun);
   add(answer, "a new file of 1 KB, LFS", log_files, static_cast<double>(files.files), {}, {});
   add(answer, "a new file of 1 KB, LFS; segments not aligned", small_files(off_log),
@@ -135,7 +140,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
                        sun_large = large_file(sun);
   const double megabytes = static_cast<double>(large_bytes) / kMegabyte;
   add(answer, "a megabyte of a large file, LFS", log_large, megabytes, {}, {});
-  add(answer, "a megabyte of a large file, LFS; segments not aligned", off_large, megabytes, {}, {});
+  add(answer, "a megabyte of a large file, LFS; segments not aligned", off_large, megabytes, {},
+      {});
   add(answer, "a megabyte of a large file, SunOS", sun_large, megabytes, {}, {});
   add_rule(answer, "whole segments are written without reads (less than one a megabyte)",
            {{"reads a megabyte", part_of(log_large.reads, megabytes)},
@@ -197,9 +203,10 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
 }  // namespace
 
 std::vector<ClaimAnswer> logging(Context& context) {
-  ClaimAnswer answer{.id = "LFS-43",
-                     .part = "logging",
-                     .title = "Sequential writing when data is logged before it is written (2.5.3)"};
+  ClaimAnswer answer{
+      .id = "LFS-43",
+      .part = "logging",
+      .title = "Sequential writing when data is logged before it is written (2.5.3)"};
   const SequentialWrite without = sequential_write("conventional", context.scaled),
                         metadata = sequential_write("journal", context.scaled),
                         data = sequential_write("journal-data", context.scaled);
@@ -209,7 +216,8 @@ std::vector<ClaimAnswer> logging(Context& context) {
     answer.numbers.push_back(
         {cell, "written for each byte", "", {}, told.written_for_each_byte, told.remark});
     answer.numbers.push_back({cell, "rate over that without a log", "", paper,
-                              part_of(told.kilobytes_per_busy_s, without.kilobytes_per_busy_s), told.remark});
+                              part_of(told.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
+                              told.remark});
   };
   add_row("no log", without, 1.);
   add_row("a log of metadata", metadata, {});
@@ -218,8 +226,8 @@ std::vector<ClaimAnswer> logging(Context& context) {
                with_metadata = part_of(metadata.kilobytes_per_busy_s, without.kilobytes_per_busy_s);
   add_rule(answer, "logging data halves the rate (.4 to .6)", {{"share of it", with_data}},
            [&] { return *with_data >= .4 && *with_data <= .6; });
-  add_rule(answer, "a log of metadata alone does not (.9 and more)", {{"share of it", with_metadata}},
-           [&] { return *with_metadata >= .9; });
+  add_rule(answer, "a log of metadata alone does not (.9 and more)",
+           {{"share of it", with_metadata}}, [&] { return *with_metadata >= .9; });
   answer.remarks = {
       "A file of 100 MB on SunOS's file system with clustering, each megabyte durable before the next one; the log is on "
       "the same disk. Cylinder groups have 32 MB in all three, since a log lies in one. Counted until everything is in its "

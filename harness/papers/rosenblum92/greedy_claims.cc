@@ -25,13 +25,14 @@ ClaimAnswer figure_5_1() {
            [] { return write_cost_of(.49) < kUnixImproved && write_cost_of(.51) > kUnixImproved; });
   std::vector<double> us;
   for (int percent = 1; percent <= 95; percent += 2) us.push_back(percent / 100.0);
-  answer.plots = {{"figure5-1",
-                   "Write cost by u",
-                   "u",
-                   "write cost",
-                   false,
-                   {computed("Log-structured", us, write_cost_of), level("Unix today", kUnixToday, us),
-                    level("Unix improved", kUnixImproved, us), level("Ideal", 1, us)}}};
+  answer.plots = {
+      {"figure5-1",
+       "Write cost by u",
+       "u",
+       "write cost",
+       false,
+       {computed("Log-structured", us, write_cost_of), level("Unix today", kUnixToday, us),
+        level("Unix improved", kUnixImproved, us), level("Ideal", 1, us)}}};
   return answer;
 }
 
@@ -53,7 +54,8 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
       {"U = .75; steady state U = (1-u)/-ln u", "write cost", "", 4.4, write_cost_of(equation), ""},
       {"U = .75; the cleaner writes to a segment of its own", "write cost", "", 4.4,
        figures.run(own_log).cost(), ""},
-      {"U = .75; 5 segments kept for the cleaner", "write cost", "", 4.4, figures.run(reserve).cost(), ""}};
+      {"U = .75; 5 segments kept for the cleaner", "write cost", "", 4.4,
+       figures.run(reserve).cost(), ""}};
   add_rule(answer, "4.4 +- 0.1 at 75 %", {{"cost", run.cost()}},
            [&] { return std::abs(run.cost() - 4.4) <= .1; });
   const auto& us = figures.utilizations();
@@ -66,21 +68,21 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
   }
   add_rule(answer, "below no variance everywhere", {{"largest ratio to it", nearest}},
            [&] { return nearest < 1; });
-  add_rule(answer, "within 2 % of the steady-state equation from 30 % up", {{"largest difference", farthest}},
-           [&] { return farthest <= .02; });
-  answer.plots = {
-      {"figure5-2",
-       "Initial simulation results",
-       "disk capacity utilization",
-       "write cost",
-       false,
-       {computed("No variance", us, no_variance_cost),
-        figures.series({"LFS uniform", uniform}, us),
-        figures.series({"LFS hot-and-cold", hot}, us),
-        computed("U = (1-u)/-ln u", us, [](double u) { return write_cost_of(uniform_steady_state(u)); }),
-        level("Unix today", kUnixToday, us),
-        level("Unix improved", kUnixImproved, us),
-        {"printed", {{kUsualU, 4.4}}, true}}}};
+  add_rule(answer, "within 2 % of the steady-state equation from 30 % up",
+           {{"largest difference", farthest}}, [&] { return farthest <= .02; });
+  answer.plots = {{"figure5-2",
+                   "Initial simulation results",
+                   "disk capacity utilization",
+                   "write cost",
+                   false,
+                   {computed("No variance", us, no_variance_cost),
+                    figures.series({"LFS uniform", uniform}, us),
+                    figures.series({"LFS hot-and-cold", hot}, us),
+                    computed("U = (1-u)/-ln u", us,
+                             [](double u) { return write_cost_of(uniform_steady_state(u)); }),
+                    level("Unix today", kUnixToday, us),
+                    level("Unix improved", kUnixImproved, us),
+                    {"printed", {{kUsualU, 4.4}}, true}}}};
   answer.remarks.push_back(
       "files written in each run: until the means of two quarters of its windows differ by less "
       "than 0.5 %, the second of them is told");
@@ -88,8 +90,9 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
 }
 
 ClaimAnswer below_20(SimulatorFigures& figures) {
-  ClaimAnswer answer{
-      .id = "LFS-13", .part = "simulator", .title = "Greedy, uniform, utilization below 20 % (figure 5-2)"};
+  ClaimAnswer answer{.id = "LFS-13",
+                     .part = "simulator",
+                     .title = "Greedy, uniform, utilization below 20 % (figure 5-2)"};
   const SimulatorOptions uniform = figures.greedy(kUniform);
   const auto live = [](double u) { return kFilesPerSegment * reuse_without_copying(u); };
   answer.numbers = {{"U = .20", "write cost", "", 2., figures.cost(uniform, .2), ""},
@@ -101,7 +104,8 @@ ClaimAnswer below_20(SimulatorFigures& figures) {
            {{"at .15", figures.cost(uniform, .15)}, {"at .1", figures.cost(uniform, .1)}},
            [&] { return figures.cost(uniform, .15) < 2 && figures.cost(uniform, .1) < 2; });
   add_rule(answer, "live files of a segment drop below one between .20 and .15",
-           {{"at .20", live(.2)}, {"at .15", live(.15)}}, [&] { return live(.2) > 1 && live(.15) < 1; });
+           {{"at .20", live(.2)}, {"at .15", live(.15)}},
+           [&] { return live(.2) > 1 && live(.15) < 1; });
   return answer;
 }
 
@@ -114,7 +118,8 @@ ClaimAnswer locality(SimulatorFigures& figures) {
                                   {"Expon, mean as printed", figures.greedy(kExponentialAsPrinted)},
                                   {"Expon 90->2, as named", figures.greedy(kExponentialAsNamed)}};
   const auto& us = figures.utilizations();
-  Plot plot{"figure5-3", "Effect of locality on write cost", "disk capacity utilization", "write cost"};
+  Plot plot{"figure5-3", "Effect of locality on write cost", "disk capacity utilization",
+            "write cost"};
   for (const Curve& curve : curves) {
     answer.numbers.push_back(
         {"U = .75, " + curve.name, "write cost", "", {}, figures.cost(curve.options, kUsualU), ""});
@@ -147,8 +152,9 @@ double part_between(const UtilizationHistogram& histogram, double from, double t
 }
 
 ClaimAnswer greedy_distribution(SimulatorFigures& figures) {
-  ClaimAnswer answer{
-      .id = "LFS-15", .part = "simulator", .title = "Greedy at 75 %: segment utilizations (figure 5-4)"};
+  ClaimAnswer answer{.id = "LFS-15",
+                     .part = "simulator",
+                     .title = "Greedy at 75 %: segment utilizations (figure 5-4)"};
   const auto histogram = [&](const AccessPattern& pattern) -> const UtilizationHistogram& {
     SimulatorOptions options = figures.greedy(pattern);
     options.histograms = true;
@@ -156,11 +162,14 @@ ClaimAnswer greedy_distribution(SimulatorFigures& figures) {
   };
   const auto &uniform = histogram(kUniform), &ten = histogram(kHotCold90To10),
              &one = histogram(kHotCold90To1);
-  const double full[] = {part_between(uniform, .8, 1), part_between(ten, .8, 1), part_between(one, .8, 1)};
+  const double full[] = {part_between(uniform, .8, 1), part_between(ten, .8, 1),
+                         part_between(one, .8, 1)};
   const double middle[] = {part_between(uniform, .6, .8), part_between(ten, .6, .8),
                            part_between(one, .6, .8)};
-  const double low[] = {part_between(uniform, 0, .6), part_between(ten, 0, .6), part_between(one, 0, .6)};
-  for (const auto& [name, each] : {std::pair{"uniform", &uniform}, {"90->10", &ten}, {"90->1", &one}})
+  const double low[] = {part_between(uniform, 0, .6), part_between(ten, 0, .6),
+                        part_between(one, 0, .6)};
+  for (const auto& [name, each] :
+       {std::pair{"uniform", &uniform}, {"90->10", &ten}, {"90->1", &one}})
     answer.numbers.push_back({name, "mean u", "", .75, each->mean(), ""});
   add_rule(answer, "one cliff: no segment is left far below the one where uniform is cleaned",
            {{"uniform below .5", part_between(uniform, 0, .5)}},

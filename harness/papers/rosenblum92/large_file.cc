@@ -1,4 +1,5 @@
-// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the one exception (section 6.7).
+// LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the one exception
+// (section 6.7).
 #include <array>
 #include <cmath>
 
@@ -10,8 +11,8 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kLargeFile = "lfs-large-file";
-constexpr std::array kLargeFilePhases{"sequential-write", "sequential-read", "random-write", "random-read",
-                                      "sequential-reread"};
+constexpr std::array kLargeFilePhases{"sequential-write", "sequential-read", "random-write",
+                                      "random-read", "sequential-reread"};
 enum PhaseAt : std::uint8_t { kWrite, kRead, kRandomWrite, kRandomRead, kReread };
 
 double kilobytes_per_s(const PhaseOutcome& phase) {
@@ -22,7 +23,8 @@ double kilobytes_per_s(const PhaseOutcome& phase) {
 std::vector<Named> of_all(const std::vector<const Cell*>& cells, const char* phase) {
   std::vector<Named> values;
   values.reserve(cells.size());
-  for (const Cell* cell : cells) values.push_back({cell->setup.name, cell->of(phase, kilobytes_per_s)});
+  for (const Cell* cell : cells)
+    values.push_back({cell->setup.name, cell->of(phase, kilobytes_per_s)});
   return values;
 }
 
@@ -31,7 +33,8 @@ void add_bandwidths(ClaimAnswer& answer, const Cell& cell) {
     add_number(answer, cell, cell.setup.name, phase, "KB/s", {}, cell.of(phase, kilobytes_per_s));
 }
 
-void add_equal(ClaimAnswer& answer, const std::string& text, const std::vector<Named>& values, double slack) {
+void add_equal(ClaimAnswer& answer, const std::string& text, const std::vector<Named>& values,
+               double slack) {
   add_rule(answer, text, values, [&] {
     for (const Named& each : values)
       if (std::abs(*each.value / *values.front().value - 1) > slack) return false;
@@ -50,15 +53,19 @@ ClaimAnswer five_phases(Cells& cells) {
   // A block of 4 KB in a revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB a revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
-  add_equal(answer, "sequential read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRead]), .25);
+  add_equal(answer, "sequential read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRead]),
+            .25);
   const auto random = of_all(all, kLargeFilePhases[kRandomWrite]);
   add_rule(answer, "random write: LFS at least twice as fast as the others", random, [&] {
     return *random[0].value >= 2 * *random[1].value && *random[0].value >= 2 * *random[2].value;
   });
-  add_equal(answer, "random read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRandomRead]), .25);
+  add_equal(answer, "random read: the same rate (25 %)", of_all(all, kLargeFilePhases[kRandomRead]),
+            .25);
   const auto again = of_all(all, kLargeFilePhases[kReread]);
-  add_rule(answer, "sequential read of what was written at random: LFS is slowest by far (half of SunOS)",
-           again, [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
+  add_rule(
+      answer,
+      "sequential read of what was written at random: LFS is slowest by far (half of SunOS)", again,
+      [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
 
   // Sprite with SunOS's blocks, and SunOS without its gap.
   LfsSetup large_blocks;
@@ -83,8 +90,9 @@ ClaimAnswer five_phases(Cells& cells) {
 }
 
 ClaimAnswer clustering(Cells& cells) {
-  ClaimAnswer answer{
-      .id = "LFS-29", .part = "large-file", .title = "SunOS 4.1, which groups writes, against LFS (6.2.1.2)"};
+  ClaimAnswer answer{.id = "LFS-29",
+                     .part = "large-file",
+                     .title = "SunOS 4.1, which groups writes, against LFS (6.2.1.2)"};
   const Cell& lfs = cells.get(LfsSetup{}.setup(), kLargeFile);
   const Cell& clustered = cells.get(sunos_clustered().setup(), kLargeFile);
   add_bandwidths(answer, clustered);
@@ -97,13 +105,15 @@ ClaimAnswer clustering(Cells& cells) {
     add_number(answer, *cell, cell->setup.name, kLargeFilePhases[kWrite], "KB/s", {},
                cell->of(kLargeFilePhases[kWrite], kilobytes_per_s));
   answer.remarks.push_back("Counterfactual: a processor four times as fast.");
-  add_equal(answer, "sequential write: \"performance equivalent to Sprite LFS\" (15 %)", written, .15);
+  add_equal(answer, "sequential write: \"performance equivalent to Sprite LFS\" (15 %)", written,
+            .15);
   return answer;
 }
 
 ClaimAnswer exceptions(Cells& cells) {
-  ClaimAnswer answer{
-      .id = "LFS-44", .part = "large-file", .title = "Eight phases: where LFS is slower than SunOS (6.7)"};
+  ClaimAnswer answer{.id = "LFS-44",
+                     .part = "large-file",
+                     .title = "Eight phases: where LFS is slower than SunOS (6.7)"};
   struct Asked {
     const char *workload, *phase;
     bool modifies;
@@ -126,11 +136,12 @@ ClaimAnswer exceptions(Cells& cells) {
     (asked.modifies ? modifying : reading).push_back({asked.phase, ratio});
   }
   add_rule(answer, "faster in all that modify", modifying, [&] {
-    return std::all_of(modifying.begin(), modifying.end(), [](const Named& each) { return *each.value > 1; });
+    return std::all_of(modifying.begin(), modifying.end(),
+                       [](const Named& each) { return *each.value > 1; });
   });
   constexpr double kSlack = .1;
-  add_rule(answer, "reads as fast (10 %), but for one: the sequential read after random writes", reading,
-           [&] {
+  add_rule(answer, "reads as fast (10 %), but for one: the sequential read after random writes",
+           reading, [&] {
              for (std::size_t i = 0; i < reading.size(); ++i) {
                const bool slower = *reading[i].value < 1 - kSlack;
                if (slower != (i + 1 == reading.size())) return false;

@@ -1,5 +1,5 @@
-// LFS-19 and LFS-20: how much is cleaned at a time, and how large segments are (figures 5-8 and 5-9). Cost-benefit with
-// age sort at 75 %.
+// LFS-19 and LFS-20: how much is cleaned at a time, and how large segments are (figures 5-8 and
+// 5-9). Cost-benefit with age sort at 75 %.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -43,27 +43,32 @@ std::vector<Curve> both_patterns(const SimulatorFigures& figures) {
 
 void tell(ClaimAnswer& answer, const Series& series, const std::string& unit) {
   for (const auto& [x, y] : series.points)
-    answer.numbers.push_back({fmt::format("{}, {:g} {}", series.name, x, unit), "write cost", "", {}, y, ""});
+    answer.numbers.push_back(
+        {fmt::format("{}, {:g} {}", series.name, x, unit), "write cost", "", {}, y, ""});
 }
 
 ClaimAnswer amount(SimulatorFigures& figures) {
-  ClaimAnswer answer{.id = "LFS-19", .part = "simulator", .title = "Files cleaned at a time (figure 5-8)"};
+  ClaimAnswer answer{
+      .id = "LFS-19", .part = "simulator", .title = "Files cleaned at a time (figure 5-8)"};
   std::vector<std::uint32_t> amounts;
   for (std::uint32_t files = 512; files <= 32768; files *= 2) amounts.push_back(files);
-  Plot plot{"figure5-8", "Effect of the amount of data cleaned", "files cleaned at a time", "write cost",
-            true};
+  Plot plot{"figure5-8", "Effect of the amount of data cleaned", "files cleaned at a time",
+            "write cost", true};
   for (const Curve& curve : both_patterns(figures)) {
-    const Swept all = swept(figures, curve, amounts, 1, [&](SimulatorOptions& options, std::uint32_t files) {
-      options.files_cleaned_at_once = figures.scaled_files(files);
-    });
+    const Swept all =
+        swept(figures, curve, amounts, 1, [&](SimulatorOptions& options, std::uint32_t files) {
+          options.files_cleaned_at_once = figures.scaled_files(files);
+        });
     tell(answer, all.series, "files");
     plot.series.push_back(all.series);
     const auto& points = all.series.points;
-    const double few = points[1].second, many = points[points.size() - 2].second, most = points.back().second;
+    const double few = points[1].second, many = points[points.size() - 2].second,
+                 most = points.back().second;
     add_rule(answer, curve.name + ": flat (+- 10 %) from 1,024 to 16,384 files",
              {{"1,024", few}, {"16,384", many}}, [&] { return std::abs(many / few - 1) <= kFlat; });
     add_rule(answer, curve.name + ": a slight rise for very many",
-             {{"2,048", points[2].second}, {"32,768", most}}, [&] { return most > points[2].second; });
+             {{"2,048", points[2].second}, {"32,768", most}},
+             [&] { return most > points[2].second; });
   }
   plot.series.push_back(level("Unix improved", kUnixImproved, {512, 32768}));
   answer.plots.push_back(plot);
@@ -74,7 +79,8 @@ ClaimAnswer segment_size(SimulatorFigures& figures) {
   ClaimAnswer answer{.id = "LFS-20", .part = "simulator", .title = "Segment size (figure 5-9)"};
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t files = 16; files <= 2048; files *= 2) sizes.push_back(files);
-  Plot plot{"figure5-9", "Effect of segment size on write cost", "segment size, KB", "write cost", true};
+  Plot plot{"figure5-9", "Effect of segment size on write cost", "segment size, KB", "write cost",
+            true};
   for (const Curve& curve : both_patterns(figures)) {
     const Swept all =
         swept(figures, curve, sizes, kFileKb, [&](SimulatorOptions& options, std::uint32_t files) {
@@ -85,9 +91,10 @@ ClaimAnswer segment_size(SimulatorFigures& figures) {
     add_rule(answer, curve.name + ": flat (the ends at most 10 % from the middle)",
              {{"lowest", all.lowest}, {"highest", all.highest}},
              [&] { return (all.highest - all.lowest) / (all.highest + all.lowest) <= kFlat; });
-    add_rule(answer, curve.name + ": smaller segments cost slightly less",
-             {{"64 KB", all.series.points.front().second}, {"8 MB", all.series.points.back().second}},
-             [&] { return all.series.points.front().second < all.series.points.back().second; });
+    add_rule(
+        answer, curve.name + ": smaller segments cost slightly less",
+        {{"64 KB", all.series.points.front().second}, {"8 MB", all.series.points.back().second}},
+        [&] { return all.series.points.front().second < all.series.points.back().second; });
   }
   plot.series.push_back(level("Unix improved", kUnixImproved, {64, 8192}));
   answer.plots.push_back(plot);

@@ -1,5 +1,5 @@
-// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), by an ageing load (ageing.h,
-// production_run.h).
+// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), by an
+// ageing load (ageing.h, production_run.h).
 //
 // What the text leaves open about the load is varied, one thing at a time: rows behind a semicolon.
 #include <atomic>
@@ -24,26 +24,31 @@ struct ProducedRun {
   std::string label() const { return variant.empty() ? disk : disk + "; " + variant; }
 };
 
-/// All that is run, several at a time on the host's processors; a run's answer depends on its options alone.
+/// All that is run, several at a time on the host's processors; a run's answer depends on its
+/// options alone.
 class Runs {
  public:
   explicit Runs(Context& context) : context_(context) {
-    for (const ProductionDisk& disk : production_disks()) add(disk.name, "", [](ProductionOptions&) {});
+    for (const ProductionDisk& disk : production_disks())
+      add(disk.name, "", [](ProductionOptions&) {});
     // What moves a cost that is above the printed one, and what one below.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
       add(disk, kNarrow, [](ProductionOptions& o) { o.load.lifetime_spread = kNarrowSpread; });
     add("/swap1", "nothing is written in place", [](ProductionOptions& o) { o.load.in_place = 0; });
-    add(kUser6, kTogether, [](ProductionOptions& o) { o.load.files_together = o.load.files_per_folder; });
+    add(kUser6, kTogether,
+        [](ProductionOptions& o) { o.load.files_together = o.load.files_per_folder; });
     add(kUser6, "files of one size", [](ProductionOptions& o) { o.load.size_spread = 0; });
     add(kUser6, "all files keep their names", [](ProductionOptions& o) { o.load.overwritten = 1; });
-    add(kUser6, "5 minutes of each hour", [](ProductionOptions& o) { o.load.busy_share = 1.0 / 12; });
+    add(kUser6, "5 minutes of each hour",
+        [](ProductionOptions& o) { o.load.busy_share = 1.0 / 12; });
     add(kUser6, "greedy cleaning",
         [](ProductionOptions& o) { o.system.mount.selection = lfs::Selection::greedy; });
     add(kUser6, kTenMinutes,
         [](ProductionOptions& o) { o.system.mount.checkpoint_interval_ns = 10 * kMinute; });
-    add(kUser6, kHour, [](ProductionOptions& o) { o.system.mount.checkpoint_interval_ns = 60 * kMinute; });
+    add(kUser6, kHour,
+        [](ProductionOptions& o) { o.system.mount.checkpoint_interval_ns = 60 * kMinute; });
     add(kUser6, kFiveAndHour, [](ProductionOptions& o) {
       o.load.files_together = 5;
       o.system.mount.checkpoint_interval_ns = 60 * kMinute;
@@ -69,7 +74,8 @@ class Runs {
 
   template <typename Change>
   void add(const std::string& disk, const char* variant, const Change& change) {
-    ProducedRun one{disk, variant, production_options(production_disk(disk), context_.seed, context_.scaled)};
+    ProducedRun one{disk, variant,
+                    production_options(production_disk(disk), context_.seed, context_.scaled)};
     change(one.options);
     runs_.push_back(std::move(one));
   }
@@ -82,8 +88,8 @@ class Runs {
     };
     constexpr std::size_t kThreadsMax = 8;
     std::vector<std::thread> others;
-    for (std::size_t i = 1; i < std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kThreadsMax);
-         ++i)
+    for (std::size_t i = 1;
+         i < std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kThreadsMax); ++i)
       others.emplace_back(work);
     work();
     for (std::thread& each : others) each.join();
@@ -101,7 +107,8 @@ Figure figure(const ProductionRun& run, double value) {
 
 void add(ClaimAnswer& answer, const ProducedRun& one, const char* quantity, const char* unit,
          const Figure& paper, double ours) {
-  answer.numbers.push_back({one.label(), quantity, unit, paper, figure(one.run, ours), one.run.remark});
+  answer.numbers.push_back(
+      {one.label(), quantity, unit, paper, figure(one.run, ours), one.run.remark});
 }
 
 double percent(double part, double whole = 1) {
@@ -109,14 +116,15 @@ double percent(double part, double whole = 1) {
 }
 
 ClaimAnswer generator(const Runs& runs) {
-  ClaimAnswer answer{.id = "LFS-33",
-                     .part = "production",
-                     .title = "The production file systems, as the ageing load makes them (table 6-2)"};
+  ClaimAnswer answer{
+      .id = "LFS-33",
+      .part = "production",
+      .title = "The production file systems, as the ageing load makes them (table 6-2)"};
   bool close = true;
   Figure worst;
   std::string where;
-  const auto told = [&](const ProducedRun& one, const char* quantity, const char* unit, double paper,
-                        double ours) {
+  const auto told = [&](const ProducedRun& one, const char* quantity, const char* unit,
+                        double paper, double ours) {
     add(answer, one, quantity, unit, paper, ours);
     if (!one.run.good()) return;
     const double off = std::abs(ours / paper - 1);
@@ -127,15 +135,18 @@ ClaimAnswer generator(const Runs& runs) {
   for (const ProductionDisk& disk : production_disks()) {
     const ProducedRun& one = runs.get(disk.name);
     constexpr double kKilobyte = 1024, kHour = 3600;
-    told(one, "in use", "%", percent(disk.in_use), percent(one.run.bytes_in_use, one.run.disk_bytes));
+    told(one, "in use", "%", percent(disk.in_use),
+         percent(one.run.bytes_in_use, one.run.disk_bytes));
     told(one, "mean file", "KB", disk.file_kilobytes,
-         one.options.load.bytes_in_use / static_cast<double>(std::max<std::uint64_t>(one.run.files, 1)) /
-             kKilobyte);
-    told(one, "traffic", "MB/hour", one.options.disk.megabytes_per_hour,
-         one.run.model_s == 0 ? 0 : one.run.all_bytes_written / one.run.model_s * kHour / kMegabyte);
+         one.options.load.bytes_in_use /
+             static_cast<double>(std::max<std::uint64_t>(one.run.files, 1)) / kKilobyte);
+    told(
+        one, "traffic", "MB/hour", one.options.disk.megabytes_per_hour,
+        one.run.model_s == 0 ? 0 : one.run.all_bytes_written / one.run.model_s * kHour / kMegabyte);
   }
   add_rule(answer, "each within a tenth of the table",
-           {{where + ", off by", worst ? Figure(percent(*worst)) : worst, "%"}}, [&] { return close; });
+           {{where + ", off by", worst ? Figure(percent(*worst)) : worst, "%"}},
+           [&] { return close; });
   answer.remarks = {
       "Given: size, share in use, mean size of a file, megabytes an hour. In use, inodes, indirect blocks and the last "
       "sectors of files come on top. Traffic is that of all the time; LFS-38 has the measured one's.",
@@ -146,7 +157,8 @@ ClaimAnswer generator(const Runs& runs) {
 
 ClaimAnswer cleaning(const Runs& runs) {
   constexpr double kTolerance = .15, kSimulated = 2.5;
-  ClaimAnswer answer{.id = "LFS-34", .part = "production", .title = "Cleaning in production use (table 6-3)"};
+  ClaimAnswer answer{
+      .id = "LFS-34", .part = "production", .title = "Cleaning in production use (table 6-3)"};
   std::vector<Named> costs, empties;
   for (const ProductionDisk& disk : production_disks()) {
     const ProducedRun& one = runs.get(disk.name);
@@ -156,7 +168,8 @@ ClaimAnswer cleaning(const Runs& runs) {
   }
   for (const ProducedRun& one : runs.all())
     if (!one.variant.empty())
-      add(answer, one, "write cost", "", production_disk(one.disk).write_cost, one.run.write_cost());
+      add(answer, one, "write cost", "", production_disk(one.disk).write_cost,
+          one.run.write_cost());
   for (const ProducedRun& one : runs.all())
     add(answer, one, "cleaned empty", "%", percent(production_disk(one.disk).empty),
         percent(one.run.empty_share()));
@@ -166,11 +179,12 @@ ClaimAnswer cleaning(const Runs& runs) {
   for (std::size_t i = 0; i < costs.size(); ++i) {
     const double printed = production_disks()[i].write_cost;
     add_rule(answer, fmt::format("{}: write cost {:.2f} (+-.15)", costs[i].name, printed),
-             {{"cost", costs[i].value}}, [&] { return std::abs(*costs[i].value - printed) <= kTolerance; });
+             {{"cost", costs[i].value}},
+             [&] { return std::abs(*costs[i].value - printed) <= kTolerance; });
   }
   add_rule(answer, "all from 1.2 to 1.9, as printed (1.20 to 1.88)", costs, [&] {
-    return std::ranges::all_of(costs,
-                               [](const Named& one) { return *one.value >= 1.15 && *one.value <= 1.95; });
+    return std::ranges::all_of(
+        costs, [](const Named& one) { return *one.value >= 1.15 && *one.value <= 1.95; });
   });
   add_rule(answer, "all below the simulations' 2.5 to 3", costs, [&] {
     return std::ranges::all_of(costs, [](const Named& one) { return *one.value < kSimulated; });
@@ -178,12 +192,14 @@ ClaimAnswer cleaning(const Runs& runs) {
   add_rule(answer, "more than half of the segments are empty, in 9 of 11", empties, [&] {
     return std::ranges::count_if(empties, [](const Named& one) { return *one.value > 50; }) >= 9;
   });
-  Table halves{.name = "halves",
-               .title = "Write cost by bytes, and in the first and the second half of the measured time",
-               .columns = {"file system", "segments cleaned", "by bytes", "first half", "second half"}};
+  Table halves{
+      .name = "halves",
+      .title = "Write cost by bytes, and in the first and the second half of the measured time",
+      .columns = {"file system", "segments cleaned", "by bytes", "first half", "second half"}};
   for (const ProducedRun& one : runs.all()) {
     if (!one.variant.empty() || !one.run.good()) continue;
-    halves.rows.push_back({one.disk, fmt::format("{}", one.run.segments_cleaned + one.run.segments_emptied),
+    halves.rows.push_back({one.disk,
+                           fmt::format("{}", one.run.segments_cleaned + one.run.segments_emptied),
                            fmt::format("{:.2f}", one.run.write_cost_by_bytes()),
                            fmt::format("{:.2f}", one.run.half_costs[0]),
                            fmt::format("{:.2f}", one.run.half_costs[1])});
@@ -227,10 +243,12 @@ ClaimAnswer distribution(const Runs& runs) {
   double middle = 0;
   for (std::size_t i = kTenth; i < usual.run.utilization.size() - kTenth; i += kTenth)
     middle = std::max(middle, sum(usual.run, i, i + kTenth));
-  const std::vector<Named> ends{{"below a tenth", figure(usual.run, percent(low)), "%"},
-                                {"above nine tenths", figure(usual.run, percent(high)), "%"},
-                                {"the highest tenth between", figure(usual.run, percent(middle)), "%"}};
-  add_rule(answer, "most segments are full or nearly empty: more than half in the first and the last tenth",
+  const std::vector<Named> ends{
+      {"below a tenth", figure(usual.run, percent(low)), "%"},
+      {"above nine tenths", figure(usual.run, percent(high)), "%"},
+      {"the highest tenth between", figure(usual.run, percent(middle)), "%"}};
+  add_rule(answer,
+           "most segments are full or nearly empty: more than half in the first and the last tenth",
            ends, [&] { return low + high > .5; });
   add_rule(answer, "two modes: no tenth between has as many as either of these", ends,
            [&] { return middle < low && middle < high; });
@@ -238,10 +256,11 @@ ClaimAnswer distribution(const Runs& runs) {
               .title = "Percent of the segments, mean of 20 looks",
               .columns = {"utilization, up to", usual.label(), together.label()}};
   for (std::size_t i = 0; i < usual.run.utilization.size(); ++i)
-    table.rows.push_back({fmt::format("{:.2f}", static_cast<double>(i + 1) /
-                                                    static_cast<double>(usual.run.utilization.size())),
-                          fmt::format("{:.1f}", percent(usual.run.utilization.at(i))),
-                          fmt::format("{:.1f}", percent(together.run.utilization.at(i)))});
+    table.rows.push_back(
+        {fmt::format("{:.2f}", static_cast<double>(i + 1) /
+                                   static_cast<double>(usual.run.utilization.size())),
+         fmt::format("{:.1f}", percent(usual.run.utilization.at(i))),
+         fmt::format("{:.1f}", percent(together.run.utilization.at(i)))});
   answer.tables.push_back(std::move(table));
   answer.plots.push_back({"figure6-6",
                           "Segments by their utilization, mean of 20 looks",
@@ -276,7 +295,8 @@ double sum(const BlockBytes& bytes) {
 }
 /// Of the log, in percent.
 double metadata(const ProductionRun& run) {
-  return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage), run.log_bytes);
+  return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage),
+                 run.log_bytes);
 }
 
 ClaimAnswer block_types(const Runs& runs) {
@@ -303,26 +323,31 @@ ClaimAnswer block_types(const Runs& runs) {
     const ProductionRun& run = runs.get(printed.disk).run;
     const double of_files = part(run.live, BlockType::data) + part(run.live, BlockType::indirect);
     const double counted = sum(run.live) - part(run.live, BlockType::summary);
-    add_rule(answer, fmt::format("{}: over 99 % of what is live are data and indirect blocks", printed.disk),
-             {{"without summaries", figure(run, percent(of_files, counted)), "%"},
-              {"with them", figure(run, percent(of_files, sum(run.live))), "%"}},
-             [&] { return of_files > .99 * counted; });
+    add_rule(
+        answer,
+        fmt::format("{}: over 99 % of what is live are data and indirect blocks", printed.disk),
+        {{"without summaries", figure(run, percent(of_files, counted)), "%"},
+         {"with them", figure(run, percent(of_files, sum(run.live))), "%"}},
+        [&] { return of_files > .99 * counted; });
   }
   constexpr double kLeast = 4, kMost = 12;
   for (const Printed& printed : table_6_4()) {
     const ProductionRun& run = runs.get(printed.disk).run;
     add_rule(answer,
-             fmt::format("{}: inode map and segment usage are 6 to 10 % of the log (4 to 12)", printed.disk),
+             fmt::format("{}: inode map and segment usage are 6 to 10 % of the log (4 to 12)",
+                         printed.disk),
              {in_unit(figure(run, metadata(run)), "%")},
              [&] { return metadata(run) >= kLeast && metadata(run) <= kMost; });
-    add_rule(answer,
-             fmt::format("{}: the inode map alone is {} % (+-3)", printed.disk,
-                         part(printed.log, BlockType::inode_map)),
-             {in_unit(figure(run, percent(part(run.log, BlockType::inode_map), run.log_bytes)), "%")}, [&] {
-               constexpr double kPoints = 3;
-               return std::abs(percent(part(run.log, BlockType::inode_map), run.log_bytes) -
-                               part(printed.log, BlockType::inode_map)) <= kPoints;
-             });
+    add_rule(
+        answer,
+        fmt::format("{}: the inode map alone is {} % (+-3)", printed.disk,
+                    part(printed.log, BlockType::inode_map)),
+        {in_unit(figure(run, percent(part(run.log, BlockType::inode_map), run.log_bytes)), "%")},
+        [&] {
+          constexpr double kPoints = 3;
+          return std::abs(percent(part(run.log, BlockType::inode_map), run.log_bytes) -
+                          part(printed.log, BlockType::inode_map)) <= kPoints;
+        });
   }
   std::vector<Named> by_interval;
   for (const char* variant : {"", Runs::kTenMinutes, Runs::kHour, Runs::kFive, Runs::kTogether,
@@ -342,7 +367,8 @@ ClaimAnswer block_types(const Runs& runs) {
   return answer;
 }
 
-/// Users' bytes a second that a disk is busy, over what it writes at most: the same load on SunOS and on LFS.
+/// Users' bytes a second that a disk is busy, over what it writes at most: the same load on SunOS
+/// and on LFS.
 struct Usable {
   Figure share;
   std::string remark;
@@ -369,34 +395,48 @@ Usable usable(const Setup& setup, const ProductionOptions& options) {
 }
 
 ClaimAnswer bandwidth(Context& context, const Runs& runs) {
-  ClaimAnswer answer{
-      .id = "LFS-38", .part = "production", .title = "The bandwidth that is left for new data (6.5)"};
+  ClaimAnswer answer{.id = "LFS-38",
+                     .part = "production",
+                     .title = "The bandwidth that is left for new data (6.5)"};
   double printed = 0, ours = 0;
   bool all = true;
   for (const ProductionDisk& disk : production_disks()) {
     const ProducedRun& one = runs.get(disk.name);
-    add(answer, one, "1 / write cost", "%", percent(1 / disk.write_cost), percent(1 / one.run.write_cost()));
+    add(answer, one, "1 / write cost", "%", percent(1 / disk.write_cost),
+        percent(1 / one.run.write_cost()));
     printed += percent(1 / disk.write_cost) / static_cast<double>(production_disks().size());
     ours += percent(1 / one.run.write_cost()) / static_cast<double>(production_disks().size());
     all = all && one.run.good();
   }
   const Figure mean = all ? Figure(ours) : std::nullopt;
-  answer.numbers.push_back({"mean of all", "1 / write cost", "%", printed, mean, all ? "" : "a run failed"});
+  answer.numbers.push_back(
+      {"mean of all", "1 / write cost", "%", printed, mean, all ? "" : "a run failed"});
   constexpr double kLeast = 53, kMost = 83;  // what table 6-3's costs span
   add_rule(answer, "about 70 % on average (53 to 83)", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
   // The same load on both systems of section 6.2, on its disk.
-  ProductionOptions options = production_options(production_disk("/tmp"), context.seed, context.scaled);
+  ProductionOptions options =
+      production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();
   unix_ffs.machine.size_bytes = options.system.machine.size_bytes;
   LfsSetup log = options.system;
   log.machine.profile = unix_ffs.machine.profile;
   const Usable sun = usable(unix_ffs.setup(), options), lfs = usable(log.setup(), options);
-  const auto in_percent = [](const Figure& share) { return share ? Figure(100 * *share) : std::nullopt; };
-  answer.numbers.push_back(
-      {"/tmp on a Wren IV, SunOS", "new data while busy", "%", {}, in_percent(sun.share), sun.remark});
-  answer.numbers.push_back(
-      {"/tmp on a Wren IV, LFS", "new data while busy", "%", {}, in_percent(lfs.share), lfs.remark});
+  const auto in_percent = [](const Figure& share) {
+    return share ? Figure(100 * *share) : std::nullopt;
+  };
+  answer.numbers.push_back({"/tmp on a Wren IV, SunOS",
+                            "new data while busy",
+                            "%",
+                            {},
+                            in_percent(sun.share),
+                            sun.remark});
+  answer.numbers.push_back({"/tmp on a Wren IV, LFS",
+                            "new data while busy",
+                            "%",
+                            {},
+                            in_percent(lfs.share),
+                            lfs.remark});
   add_rule(answer, "Unix uses 5 to 10 % of the disk's bandwidth for new data (at most 10)",
            {in_unit(in_percent(sun.share), "%")}, [&] { return *sun.share <= .1; });
   add_rule(answer, "LFS uses more of it than SunOS",
@@ -411,11 +451,12 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
     const auto hourly = [&](double bytes) {
       return fmt::format("{:.2f}", bytes / one.run.hours / kMegabyte);
     };
-    table.rows.push_back({one.label(), hourly(one.run.bytes_written), hourly(one.run.log_bytes),
-                          hourly(one.run.cleaner_read_bytes), hourly(one.run.cleaner_live_bytes),
-                          hourly(one.run.checkpoint_bytes),
-                          fmt::format("{:.0f}", static_cast<double>(one.run.checkpoints) / one.run.hours),
-                          fmt::format("{:.2f}", percent(one.run.disk_busy))});
+    table.rows.push_back(
+        {one.label(), hourly(one.run.bytes_written), hourly(one.run.log_bytes),
+         hourly(one.run.cleaner_read_bytes), hourly(one.run.cleaner_live_bytes),
+         hourly(one.run.checkpoint_bytes),
+         fmt::format("{:.0f}", static_cast<double>(one.run.checkpoints) / one.run.hours),
+         fmt::format("{:.2f}", percent(one.run.disk_busy))});
   }
   answer.tables.push_back(std::move(table));
   answer.remarks = {
@@ -430,7 +471,8 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
 std::vector<ClaimAnswer> production(Context& context) {
   const Runs runs(context);
   if (context.interrupted()) return {};
-  return {generator(runs), cleaning(runs), distribution(runs), block_types(runs), bandwidth(context, runs)};
+  return {generator(runs), cleaning(runs), distribution(runs), block_types(runs),
+          bandwidth(context, runs)};
 }
 
 }  // namespace headcrash::experiment::rosenblum92

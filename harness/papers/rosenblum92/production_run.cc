@@ -51,18 +51,22 @@ double& of(BlockBytes& bytes, BlockType type) {
 /// From `before` to `after`.
 void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counters& after,
              const lfs::Superblock& s) {
-  run.log_bytes = static_cast<double>(after.sectors_written - before.sectors_written) * lfs::kSectorBytes;
+  run.log_bytes =
+      static_cast<double>(after.sectors_written - before.sectors_written) * lfs::kSectorBytes;
   run.checkpoints = after.checkpoints - before.checkpoints;
-  run.checkpoint_bytes = static_cast<double>(run.checkpoints * s.checkpoint_sectors) * lfs::kSectorBytes;
+  run.checkpoint_bytes =
+      static_cast<double>(run.checkpoints * s.checkpoint_sectors) * lfs::kSectorBytes;
   run.segment_bytes = s.segment_bytes();
   run.segments_cleaned = after.segments_cleaned - before.segments_cleaned;
   run.segments_emptied = after.segments_emptied - before.segments_emptied;
   run.cleaner_read_bytes =
       static_cast<double>((after.segments_read - before.segments_read) * s.segment_bytes());
-  run.cleaner_live_bytes = static_cast<double>(after.cleaned_live_bytes - before.cleaned_live_bytes);
+  run.cleaner_live_bytes =
+      static_cast<double>(after.cleaned_live_bytes - before.cleaned_live_bytes);
   double told = 0;
   for (std::size_t i = 0; i < lfs::kContents; ++i) {
-    const double bytes = static_cast<double>(after.sectors_of[i] - before.sectors_of[i]) * lfs::kSectorBytes;
+    const double bytes =
+        static_cast<double>(after.sectors_of[i] - before.sectors_of[i]) * lfs::kSectorBytes;
     of(run.log, type_of(static_cast<lfs::Content>(i))) += bytes;
     told += bytes;
   }
@@ -79,10 +83,12 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
   }
 }
 
-/// What is live on the disk, by the reader of images; and the checker's word that nothing is wrong with it.
+/// What is live on the disk, by the reader of images; and the checker's word that nothing is wrong
+/// with it.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   TRY(const auto report, lfs::check(medium));
-  if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a defect of lfs");
+  if (!report.nothing_found())
+    return fail("the aged disk", report.text(), "this is a defect of lfs");
   TRY(const auto reader, lfs::ImageReader::open(medium));
   BlockBytes live{};
   const lfs::Superblock& s = reader.superblock();
@@ -110,7 +116,8 @@ double share_of(std::uint64_t part, std::uint64_t other) {
   return part + other == 0 ? 0 : static_cast<double>(part) / static_cast<double>(part + other);
 }
 
-double cost_between(const lfs::Counters& before, const lfs::Counters& after, const lfs::Superblock& s) {
+double cost_between(const lfs::Counters& before, const lfs::Counters& after,
+                    const lfs::Superblock& s) {
   ProductionRun part;
   add_log(part, before, after, s);
   return part.write_cost();
@@ -125,7 +132,10 @@ double hours_for_a_free_space(const ProductionOptions& options) {
 class Production {
  public:
   Production(const ProductionOptions& options, Ageing& load, ModelledMachine& machine)
-      : options_(options), load_(load), machine_(machine), hours_each_(hours_for_a_free_space(options)) {}
+      : options_(options),
+        load_(load),
+        machine_(machine),
+        hours_each_(hours_for_a_free_space(options)) {}
 
   /// Errors are told in the run's remark.
   ProductionRun run() {
@@ -136,7 +146,8 @@ class Production {
     const Counted before = look(machine_, load_);
     Counted middle = before;
     for (int i = 1; i <= kLooks; ++i) {
-      if (!go_on_until(begin + options_.free_spaces_measured * hours_each_ * i / kLooks)) return refused();
+      if (!go_on_until(begin + options_.free_spaces_measured * hours_each_ * i / kLooks))
+        return refused();
       add_utilization(run, log);
       if (i == kLooks / 2) middle = look(machine_, load_);
     }
@@ -147,7 +158,8 @@ class Production {
     run.model_s = seconds_of(after.at);
     run.all_bytes_written = static_cast<double>(after.written_by_users);
     run.hours = static_cast<double>(after.at - before.at) / kHourNs;
-    run.disk_busy = static_cast<double>(after.busy - before.busy) / static_cast<double>(after.at - before.at);
+    run.disk_busy =
+        static_cast<double>(after.busy - before.busy) / static_cast<double>(after.at - before.at);
     run.bytes_written = static_cast<double>(after.written_by_users - before.written_by_users);
     run.files = load_.files();
     run.disk_bytes = options_.disk.megabytes * kMegabyte;
@@ -222,10 +234,11 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.load.seed = seed;
   // A single file must not be what the disk's traffic is.
   constexpr std::uint64_t kLargestShare = 32;
-  const auto largest =
-      static_cast<std::uint64_t>(options.load.bytes_in_use) / (scaled ? kLargestShare : kLargestShare / 4);
+  const auto largest = static_cast<std::uint64_t>(options.load.bytes_in_use) /
+                       (scaled ? kLargestShare : kLargestShare / 4);
   options.load.file_bytes_max = std::min(options.load.file_bytes_max, largest);
-  options.system.machine.size_bytes = static_cast<std::uint64_t>(options.disk.megabytes) * kMegabyte;
+  options.system.machine.size_bytes =
+      static_cast<std::uint64_t>(options.disk.megabytes) * kMegabyte;
   return options;
 }
 

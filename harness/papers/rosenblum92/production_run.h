@@ -1,15 +1,17 @@
 #pragma once
-// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS, of the table's size, and what
-// the log's counters, its usage table and an independent reader of the disk say afterwards.
+// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS, of the table's
+// size, and what the log's counters, its usage table and an independent reader of the disk say
+// afterwards.
 //
 //   image      all files, made outside of model time (Ageing::populate)
 //   warm-up    until the load has written as much as twice the space that is free
 //   measured   three times as much again; usage of the segments is looked at twenty times
 //
-// The machine is chapter 6's but for its disk: a Wren IV has 300 MB. Which disks Sprite's file systems were on is not
-// printed; the model's is a seagate-st41601n, of which as much is used as the table says. Segments have 512 KB, as
-// Sprite's had; no checksums over data; the cleaner's thresholds are 20 and 50 clean segments ("a few tens", "50-100").
-// All files begin with the age 0, since the image is made in no time: a cold segment's age is the time since the run began.
+// The machine is chapter 6's but for its disk: a Wren IV has 300 MB. Which disks Sprite's file
+// systems were on is not printed; the model's is a seagate-st41601n, of which as much is used as
+// the table says. Segments have 512 KB, as Sprite's had; no checksums over data; the cleaner's
+// thresholds are 20 and 50 clean segments ("a few tens", "50-100"). All files begin with the age 0,
+// since the image is made in no time: a cold segment's age is the time since the run began.
 
 #include <array>
 
@@ -19,7 +21,15 @@
 namespace headcrash::experiment::rosenblum92 {
 
 /// Kinds of blocks, as in table 6-4.
-enum class BlockType : std::uint8_t { data, indirect, inodes, inode_map, usage, summary, directory_log };
+enum class BlockType : std::uint8_t {
+  data,
+  indirect,
+  inodes,
+  inode_map,
+  usage,
+  summary,
+  directory_log
+};
 inline constexpr std::size_t kBlockTypes = 7;
 const char* name(BlockType type);
 using BlockBytes = std::array<double, kBlockTypes>;
@@ -28,7 +38,8 @@ struct ProductionOptions {
   ProductionDisk disk;
   AgeingOptions load;
   LfsSetup system;
-  double free_spaces_before = 2, free_spaces_measured = 3;  ///< written, in units of the space that is free
+  double free_spaces_before = 2,
+         free_spaces_measured = 3;  ///< written, in units of the space that is free
 };
 /// As the tables have it. `scaled`: a small disk.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);

@@ -34,7 +34,8 @@ ufs::SchemeVariant variant(const char* name) {
 }  // namespace
 
 Setup UfsSetup::setup() const {
-  constexpr std::uint64_t kGroupBytes = 16ULL * 9 * 46 * model::kSectorBytes;  // 16 cylinders of the wren-iv
+  constexpr std::uint64_t kGroupBytes =
+      16ULL * 9 * 46 * model::kSectorBytes;  // 16 cylinders of the wren-iv
   Setup made{.name = name, .machine = machine};
   made.machine.system = ufs::system_of(scheme);
   made.machine.mkfs = {{"block-size", fmt::format("{}", block_bytes)},

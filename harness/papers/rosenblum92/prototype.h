@@ -32,7 +32,9 @@ struct LfsSetup {
   ModelledMachineOptions machine = sun4_machine();  ///< `system` and `mkfs` are not used
 
   Setup setup() const;
-  Result<std::unique_ptr<ModelledMachine>> start() const { return ModelledMachine::start(setup().machine); }
+  Result<std::unique_ptr<ModelledMachine>> start() const {
+    return ModelledMachine::start(setup().machine);
+  }
 };
 /// What such a machine has mounted.
 lfs::FileSystem& mounted_lfs(ModelledMachine& machine);
@@ -47,13 +49,14 @@ struct UfsSetup {
 
   Setup setup() const;
 };
-/// SunOS 4.0.3: inodes and directories are written at once and waited for; a block is left out behind each of a
-/// file's (skip-sector allocation, footnote to section 5.1; in SunOS the default was a gap of 4 ms, one block here);
-/// cylinder groups of 16 cylinders.
+/// SunOS 4.0.3: inodes and directories are written at once and waited for; a block is left out
+/// behind each of a file's (skip-sector allocation, footnote to section 5.1; in SunOS the default
+/// was a gap of 4 ms, one block here); cylinder groups of 16 cylinders.
 UfsSetup sunos();
 /// SunOS 4.1, which "groups write requests": no gap, and the driver concatenates up to 56 KiB.
 UfsSetup sunos_clustered();
-/// Sprite OFS: nothing waits but for the inode of what is removed; a file's blocks on successive disk blocks.
+/// Sprite OFS: nothing waits but for the inode of what is removed; a file's blocks on successive
+/// disk blocks.
 UfsSetup sprite_ofs();
 
 /// All costs of the processor divided by `times`.

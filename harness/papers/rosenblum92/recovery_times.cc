@@ -1,8 +1,10 @@
-// LFS-30, LFS-31, LFS-42 and LFS-04: how long recovery takes after a cut (sections 6.2.1.3, 4.5.2.2, 2.5.2).
+// LFS-30, LFS-31, LFS-42 and LFS-04: how long recovery takes after a cut (sections 6.2.1.3,
+// 4.5.2.2, 2.5.2).
 //
-// As there: a version that makes no checkpoint and writes no directory until then (MountOptions::directories_wait), so
-// that recovery has to put every name back. What has not reached the disk by its age is lost, so the cut comes
-// 40 seconds after the last file. The format is Sprite's, without checksums over data, which it need not read.
+// As there: a version that makes no checkpoint and writes no directory until then
+// (MountOptions::directories_wait), so that recovery has to put every name back. What has not
+// reached the disk by its age is lost, so the cut comes 40 seconds after the last file. The format
+// is Sprite's, without checksums over data, which it need not read.
 #include <array>
 
 #include "harness/papers/judge.h"
@@ -92,16 +94,19 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
   ClaimAnswer answer{
       .id = "LFS-30",
       .part = "recovery",
-      .title = fmt::format("Recovery after a cut, by what no checkpoint knows (6-1), {} files a directory",
-                           files_per_folder)};
+      .title = fmt::format(
+          "Recovery after a cut, by what no checkpoint knows (6-1), {} files a directory",
+          files_per_folder)};
   std::array<std::array<Figure, 3>, 3> ours;
   for (std::size_t row = 0; row < kTable61.size(); ++row) {
     for (std::size_t column = 0; column < kMegabytes.size(); ++column) {
       if (context.interrupted()) return answer;
-      const std::string cell = fmt::format("{} KB files, {} MB", kTable61[row].kilobytes, kMegabytes[column]);
+      const std::string cell =
+          fmt::format("{} KB files, {} MB", kTable61[row].kilobytes, kMegabytes[column]);
       const Crash told = crash(
           without_checkpoints(),
-          files_of(kTable61[row].kilobytes, kMegabytes[column], context.scaled, files_per_folder), true);
+          files_of(kTable61[row].kilobytes, kMegabytes[column], context.scaled, files_per_folder),
+          true);
       ours[row][column] = told.seconds;
       const double printed = kTable61[row].printed_s[column];
       add(answer, cell, "recovery", printed, told.seconds, told.remark);
@@ -110,20 +115,23 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
       constexpr double kFactor = 1.5;
       if (printed > 1)
         add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed),
-                 {in_unit(told.seconds, "s")},
-                 [&] { return *told.seconds <= printed * kFactor && *told.seconds >= printed / kFactor; });
+                 {in_unit(told.seconds, "s")}, [&] {
+                   return *told.seconds <= printed * kFactor && *told.seconds >= printed / kFactor;
+                 });
       else
         add_rule(answer, fmt::format("{}: {:g} s at most (a factor of 1.5)", cell, printed),
                  {in_unit(told.seconds, "s")}, [&] { return *told.seconds <= printed * kFactor; });
     }
   }
-  const std::vector<Named> by_files{{"1 KB", ours[0][2]}, {"10 KB", ours[1][2]}, {"100 KB", ours[2][2]}};
+  const std::vector<Named> by_files{
+      {"1 KB", ours[0][2]}, {"10 KB", ours[1][2]}, {"100 KB", ours[2][2]}};
   add_falling(answer, "50 MB: the more files, the longer", by_files);
-  add_rule(answer,
-           "the number of files counts more than their bytes: 50 MB of 100 KB files take less than 10 MB of "
-           "1 KB files",
-           {{"50 MB of 100 KB", ours[2][2]}, {"10 MB of 1 KB", ours[0][1]}},
-           [&] { return *ours[2][2] < *ours[0][1]; });
+  add_rule(
+      answer,
+      "the number of files counts more than their bytes: 50 MB of 100 KB files take less than 10 MB of "
+      "1 KB files",
+      {{"50 MB of 100 KB", ours[2][2]}, {"10 MB of 1 KB", ours[0][1]}},
+      [&] { return *ours[2][2] < *ours[0][1]; });
   return answer;
 }
 
@@ -131,23 +139,28 @@ ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
   // What moves the numbers.
-  const FileSet many = files_of(1, 50, context.scaled, 100), large = files_of(100, 50, context.scaled, 100);
+  const FileSet many = files_of(1, 50, context.scaled, 100),
+                large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();
   directories_written.mount.directories_wait = false;
   const Crash usual = crash(directories_written, many, true);
-  add(answer, "1 KB files, 50 MB; directories written", "recovery", {}, usual.seconds, usual.remark);
+  add(answer, "1 KB files, 50 MB; directories written", "recovery", {}, usual.seconds,
+      usual.remark);
   LfsSetup summed = without_checkpoints();
   summed.mkfs.checksums = true;
   const Crash checked = crash(summed, large, true);
-  add(answer, "100 KB files, 50 MB; checksums over data", "recovery", 8., checked.seconds, checked.remark);
+  add(answer, "100 KB files, 50 MB; checksums over data", "recovery", 8., checked.seconds,
+      checked.remark);
   LfsSetup by_index = without_checkpoints();
   by_index.mount.recovery_reads_index = true;
   const Crash indexed = crash(by_index, large, true);
-  add(answer, "100 KB files, 50 MB; every index block read", "recovery", 8., indexed.seconds, indexed.remark);
+  add(answer, "100 KB files, 50 MB; every index block read", "recovery", 8., indexed.seconds,
+      indexed.remark);
   LfsSetup forgetful = without_checkpoints();
   forgetful.machine.cache_bytes = kMegabyte;
   const Crash small = crash(forgetful, many, true);
-  add(answer, "1 KB files, 50 MB; a file cache of 1 MB", "recovery", 132., small.seconds, small.remark);
+  add(answer, "1 KB files, 50 MB; a file cache of 1 MB", "recovery", 132., small.seconds,
+      small.remark);
   answer.remarks.push_back(
       "\"< 1\" counts as 1. Counterfactuals: directories that are written as usual; checksums, for which all data is "
       "read; index blocks of new files read although the summaries say what they have; a file cache that keeps little "
@@ -167,9 +180,11 @@ ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
   constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means of table 6-2
-  const Crash hour = crash(without_checkpoints(),
-                           files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);
-  add(answer, "an hour of table 6-2's average traffic (3.4 MB)", "recovery", 1., hour.seconds, hour.remark);
+  const Crash hour =
+      crash(without_checkpoints(),
+            files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);
+  add(answer, "an hour of table 6-2's average traffic (3.4 MB)", "recovery", 1., hour.seconds,
+      hour.remark);
   add_rule(answer, "about one second: .5 to 2 s", {in_unit(hour.seconds, "s")},
            [&] { return *hour.seconds >= .5 && *hour.seconds <= 2; });
   const Crash more =
@@ -180,11 +195,13 @@ ClaimAnswer interval(Context& context) {
     const double s_per_mb = (*more.seconds - *hour.seconds) / 20;
     interval_s = kHour / kMostMegabytesAnHour / s_per_mb;
   }
-  add(answer, "150 MB an hour: interval for one second more", "interval", 70., interval_s, more.remark);
+  add(answer, "150 MB an hour: interval for one second more", "interval", 70., interval_s,
+      more.remark);
   constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, files of 10 KB
   add(answer, "the same by the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
-  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)", {in_unit(interval_s, "s")},
+  add_rule(answer, "a second more for each 70 s of interval (a factor of 1.5)",
+           {in_unit(interval_s, "s")},
            [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
   const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
   const Crash many = crash(without_checkpoints(), files_of(10, 23, context.scaled, 100), true);
@@ -197,9 +214,10 @@ ClaimAnswer interval(Context& context) {
 }
 
 ClaimAnswer without_roll_forward(Context& context) {
-  ClaimAnswer answer{.id = "LFS-42",
-                     .part = "recovery",
-                     .title = "A mount of the checkpoint alone, whatever the log is long (4.5.2.2)"};
+  ClaimAnswer answer{
+      .id = "LFS-42",
+      .part = "recovery",
+      .title = "A mount of the checkpoint alone, whatever the log is long (4.5.2.2)"};
   LfsSetup setup = without_checkpoints();
   setup.mount.roll_forward = false;
   const Crash little = crash(setup, files_of(10, 1, context.scaled, 100), false);
@@ -214,8 +232,9 @@ ClaimAnswer without_roll_forward(Context& context) {
 
 ClaimAnswer scavenger(Context& context) {
   constexpr std::uint64_t kFilesOnIt = 23'971, kUsedBytes = 240 * kMegabyte;
-  ClaimAnswer answer{
-      .id = "LFS-04", .part = "recovery", .title = "fsck of a 300 MB disk with 23 971 files (2.5.2)"};
+  ClaimAnswer answer{.id = "LFS-04",
+                     .part = "recovery",
+                     .title = "fsck of a 300 MB disk with 23 971 files (2.5.2)"};
   const std::uint64_t files = context.scaled ? kFilesOnIt / 20 : kFilesOnIt;
   const auto run = [&](const char* name, const Figure& printed, UfsSetup setup,
                        std::uint64_t files_per_folder) {

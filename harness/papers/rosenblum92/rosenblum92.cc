@@ -1,4 +1,5 @@
-// The paper's parts (rosenblum92.h). A part runs once: simulations are long enough to need no mean of executions.
+// The paper's parts (rosenblum92.h). A part runs once: simulations are long enough to need no mean
+// of executions.
 #include "harness/papers/rosenblum92/rosenblum92.h"
 
 #include "harness/papers/rosenblum92/chapter6.h"
@@ -7,21 +8,26 @@
 namespace headcrash::experiment::rosenblum92 {
 
 Paper paper() {
-  return {"rosenblum92",
-          "Rosenblum 1992, The Design and Implementation of a Log-structured File System",
-          {{"simulator", "Chapter 5: cleaning policies on the simulator (LFS-11 to LFS-20)", 1, simulator},
-           {"arithmetic", "What the dissertation computes, computed again (LFS-05, 08, 21, 35, 41)", 1,
-            arithmetic},
-           {"logging", "A log of data under sequential writing, section 2.5.3 (LFS-43)", 1, logging},
-           {"array-writes", "Small writes on a RAID-5, section 3.1.2.1 (LFS-40)", 1, array_writes},
-           {"two-files", "Writes for two new files, figure 4-1 (LFS-06)", 1, two_files},
-           {"small-files", "10 000 small files, figures 6-1 to 6-3 (LFS-22 to LFS-27)", 1, small_files},
-           {"large-file", "A file of 100 MB, figure 6-4 (LFS-28, LFS-29, LFS-44)", 1, large_file},
-           {"recovery", "Recovery times, table 6-1 (LFS-04, LFS-30, LFS-31, LFS-42)", 1, recovery_times},
-           {"andrew", "Modified Andrew benchmark, figure 6-5 (LFS-32)", 1, andrew},
-           {"production", "Months of use: tables 6-2 to 6-4, figure 6-6 (LFS-33, LFS-34, LFS-36 to LFS-38)",
-            1, production},
-           {"beyond", "Later ideas about cleaning on the same simulator: which wins where", 1, beyond}}};
+  return {
+      "rosenblum92",
+      "Rosenblum 1992, The Design and Implementation of a Log-structured File System",
+      {{"simulator", "Chapter 5: cleaning policies on the simulator (LFS-11 to LFS-20)", 1,
+        simulator},
+       {"arithmetic", "What the dissertation computes, computed again (LFS-05, 08, 21, 35, 41)", 1,
+        arithmetic},
+       {"logging", "A log of data under sequential writing, section 2.5.3 (LFS-43)", 1, logging},
+       {"array-writes", "Small writes on a RAID-5, section 3.1.2.1 (LFS-40)", 1, array_writes},
+       {"two-files", "Writes for two new files, figure 4-1 (LFS-06)", 1, two_files},
+       {"small-files", "10 000 small files, figures 6-1 to 6-3 (LFS-22 to LFS-27)", 1, small_files},
+       {"large-file", "A file of 100 MB, figure 6-4 (LFS-28, LFS-29, LFS-44)", 1, large_file},
+       {"recovery", "Recovery times, table 6-1 (LFS-04, LFS-30, LFS-31, LFS-42)", 1,
+        recovery_times},
+       {"andrew", "Modified Andrew benchmark, figure 6-5 (LFS-32)", 1, andrew},
+       {"production",
+        "Months of use: tables 6-2 to 6-4, figure 6-6 (LFS-33, LFS-34, LFS-36 to LFS-38)", 1,
+        production},
+       {"beyond", "Later ideas about cleaning on the same simulator: which wins where", 1,
+        beyond}}};
 }
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -1,12 +1,14 @@
-// How many writes a second the cleaning simulator makes, beside a plain loop over arrays of the same sizes.
+// How many writes a second the cleaning simulator makes, beside a plain loop over arrays of the
+// same sizes.
 //
 //   headcrash_cleaning_simulator_bench [--writes N]
 //
-// The peer is the least that any such simulator does for a write: draw a file, read where it is, clear its bit,
-// count its segment down, put it somewhere else: no cleaner, no policy, no ages. The ratio is therefore what
-// cleaning costs (each write under the uniform pattern at 75 % has 1.2 copies and 2.2 slots to look at) and
-// what the simulator's own bookkeeping adds; 1 cannot be reached. Both use one core and are timed in
-// processor time, in turn, several times; the fastest of each counts and the slowest is told.
+// The peer is the least that any such simulator does for a write: draw a file, read where it is,
+// clear its bit, count its segment down, put it somewhere else: no cleaner, no policy, no ages. The
+// ratio is therefore what cleaning costs (each write under the uniform pattern at 75 % has 1.2
+// copies and 2.2 slots to look at) and what the simulator's own bookkeeping adds; 1 cannot be
+// reached. Both use one core and are timed in processor time, in turn, several times; the fastest
+// of each counts and the slowest is told.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,15 +78,16 @@ void compare(const char* name, std::uint64_t writes, const SimulatorOptions& opt
     peer_worst = std::max(peer_worst, other);
   }
   const auto rate = [&](double seconds) { return static_cast<double>(writes) / seconds * 1e-6; };
-  fmt::print("{:<44} {:>6.1f} ({:>5.1f})   {:>6.1f} ({:>5.1f})   {:>5.2f}{}\n", name, rate(best), rate(worst),
-             rate(peer_best), rate(peer_worst), peer_best / best, sum == 1 ? " " : "");
+  fmt::print("{:<44} {:>6.1f} ({:>5.1f})   {:>6.1f} ({:>5.1f})   {:>5.2f}{}\n", name, rate(best),
+             rate(worst), rate(peer_best), rate(peer_worst), peer_best / best, sum == 1 ? " " : "");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::uint64_t writes = 20'000'000;
-  if (argc == 3 && std::strcmp(argv[1], "--writes") == 0) writes = std::strtoull(argv[2], nullptr, 10);
+  if (argc == 3 && std::strcmp(argv[1], "--writes") == 0)
+    writes = std::strtoull(argv[2], nullptr, 10);
   if (writes == 0 || (argc != 1 && argc != 3)) {
     fmt::print(stderr, "usage: headcrash_cleaning_simulator_bench [--writes N]\n");
     return 2;

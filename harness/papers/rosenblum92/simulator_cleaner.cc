@@ -1,5 +1,6 @@
-// How the simulator makes clean segments (cleaning_simulator.h): the three steps of section 4.4.2 of Rosenblum 1992.
-// What has been read is in memory, so that its segments are clean before it is written back.
+// How the simulator makes clean segments (cleaning_simulator.h): the three steps of section 4.4.2
+// of Rosenblum 1992. What has been read is in memory, so that its segments are clean before it is
+// written back.
 #include <algorithm>
 #include <bit>
 
@@ -27,7 +28,8 @@ void CleaningSimulator::make_room(std::uint32_t log) {
       const auto segment = segment_to_recycle(log);
       if (segment) {
         const PlugCounts plugged = plug_counts(*segment);
-        if (plug_time(plugged) / static_cast<double>(plugged.holes) < cleaning_time_a_slot(victims)) {
+        if (plug_time(plugged) / static_cast<double>(plugged.holes) <
+            cleaning_time_a_slot(victims)) {
           open_plugged(log, *segment);
           return;
         }
@@ -48,7 +50,8 @@ void CleaningSimulator::make_room(std::uint32_t log) {
 
 void CleaningSimulator::clean_while_idle() {
   const SimulatorCounts before = counts_;
-  for (std::uint32_t passes = 0; clean_.size() < options_.idle_clean_until && passes < segments(); ++passes) {
+  for (std::uint32_t passes = 0; clean_.size() < options_.idle_clean_until && passes < segments();
+       ++passes) {
     find_candidates();
     const auto victims = selector_.choose(candidates_);
     if (victims.empty()) break;
@@ -63,7 +66,8 @@ void CleaningSimulator::find_candidates() {
   candidates_.clear();
   for (std::uint32_t segment = 0; segment < usage_.size(); ++segment) {
     const Usage& usage = usage_[segment];
-    if (usage.state == State::dirty) candidates_.push_back({segment, usage.live, now_ - usage.youngest});
+    if (usage.state == State::dirty)
+      candidates_.push_back({segment, usage.live, now_ - usage.youngest});
   }
   if (options_.histograms) record_utilizations();
 }
@@ -86,7 +90,8 @@ void CleaningSimulator::gather(const lfs::Candidate& victim) {
   const std::uint32_t first = first_slot(victim.segment), end = first + options_.files_per_segment;
   for (std::uint32_t slot = first; slot < end;) {
     const std::uint32_t bit = slot % kWordBits, count = std::min(end - slot, kWordBits - bit);
-    const std::uint64_t ones = count == kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+    const std::uint64_t ones =
+        count == kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
     std::uint64_t& word = live_[slot / kWordBits];
     for (std::uint64_t left = (word >> bit) & ones; left != 0; left &= left - 1) {
       const std::uint32_t at = slot + static_cast<std::uint32_t>(std::countr_zero(left));
@@ -122,7 +127,8 @@ void CleaningSimulator::put_back(Log& log, std::size_t& done) {
   usage.live += count;
   for (std::uint32_t i = 0; i < count; ++i) {
     const lfs::LiveBlock& block = blocks_[done + i];
-    const auto file = static_cast<std::uint32_t>(block.id), time = static_cast<std::uint32_t>(block.modified);
+    const auto file = static_cast<std::uint32_t>(block.id),
+               time = static_cast<std::uint32_t>(block.modified);
     const std::uint32_t slot = log.next + i;
     where_[file] = slot;
     owner_[slot] = file;
@@ -136,7 +142,8 @@ void CleaningSimulator::put_back(Log& log, std::size_t& done) {
 }
 
 void CleaningSimulator::record_utilizations() {
-  for (const lfs::Candidate& each : candidates_) at_cleaning_.add(each.live, options_.files_per_segment);
+  for (const lfs::Candidate& each : candidates_)
+    at_cleaning_.add(each.live, options_.files_per_segment);
 }
 
 void CleaningSimulator::record_victim(const lfs::Candidate& victim) {

@@ -26,9 +26,9 @@ const std::vector<AgeReading>& age_readings() {
 SimulatorFigures::SimulatorFigures(Context& context)
     : scaled_(context.scaled),
       seed_(context.seed),
-      utilizations_(context.scaled
-                        ? std::vector<double>{.2, .6, .75, .8, .9}
-                        : std::vector<double>{.1, .15, .2, .3, .4, .5, .6, .7, .75, .8, .85, .9, .95}),
+      utilizations_(context.scaled ? std::vector<double>{.2, .6, .75, .8, .9}
+                                   : std::vector<double>{.1, .15, .2, .3, .4, .5, .6, .7, .75, .8,
+                                                         .85, .9, .95}),
       runs_(stability_of(context.scaled), context.interrupt_requested) {}
 
 std::uint32_t SimulatorFigures::scaled_files(std::uint32_t files) const {
@@ -54,7 +54,8 @@ SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, Se
   return options;
 }
 
-void SimulatorFigures::prepare(const std::vector<Curve>& curves, const std::vector<double>& utilizations) {
+void SimulatorFigures::prepare(const std::vector<Curve>& curves,
+                               const std::vector<double>& utilizations) {
   std::vector<SimulatorOptions> all;
   // The dearest first, so that no processor is left with one at the end.
   for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
@@ -73,7 +74,8 @@ Series level(std::string name, double height, const std::vector<double>& xs) {
   return computed(std::move(name), xs, [&](double) { return height; });
 }
 
-Series computed(std::string name, const std::vector<double>& xs, const std::function<double(double)>& y) {
+Series computed(std::string name, const std::vector<double>& xs,
+                const std::function<double(double)>& y) {
   Series series{.name = std::move(name)};
   for (const double x : xs) series.points.emplace_back(x, y(x));
   return series;

@@ -1,5 +1,6 @@
 #pragma once
-// What the claims about chapter 5 share: the chapter's configurations by name, and the curves of its figures.
+// What the claims about chapter 5 share: the chapter's configurations by name, and the curves of
+// its figures.
 
 #include <functional>
 #include <string>
@@ -60,7 +61,8 @@ class SimulatorFigures {
 
 /// A line of the same height at all utilizations.
 Series level(std::string name, double height, const std::vector<double>& xs);
-Series computed(std::string name, const std::vector<double>& xs, const std::function<double(double)>& y);
+Series computed(std::string name, const std::vector<double>& xs,
+                const std::function<double(double)>& y);
 Series distribution(std::string name, const UtilizationHistogram& histogram);
 /// The bin with the most segments, as the utilization of its middle.
 double mode(const UtilizationHistogram& histogram);
@@ -68,8 +70,8 @@ double mode(const UtilizationHistogram& histogram);
 std::vector<ClaimAnswer> greedy_claims(SimulatorFigures& figures);        ///< LFS-11 to LFS-15
 std::vector<ClaimAnswer> cost_benefit_claims(SimulatorFigures& figures);  ///< LFS-16 to LFS-18
 std::vector<ClaimAnswer> parameter_claims(SimulatorFigures& figures);     ///< LFS-19, LFS-20
-std::vector<ClaimAnswer> arithmetic(Context& context);                    ///< LFS-05, 08, 21, 35, 41
-std::vector<ClaimAnswer> simulator(Context& context);                     ///< all of chapter 5
-std::vector<ClaimAnswer> beyond(Context& context);  ///< variants that the dissertation has not
+std::vector<ClaimAnswer> arithmetic(Context& context);  ///< LFS-05, 08, 21, 35, 41
+std::vector<ClaimAnswer> simulator(Context& context);   ///< all of chapter 5
+std::vector<ClaimAnswer> beyond(Context& context);      ///< variants that the dissertation has not
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -22,8 +22,9 @@ std::vector<std::string> claims_of(const ExperimentOutcome& outcome) {
 
 TEST(Rosenblum92, TheSimulatorAnswersEveryClaimOfChapter5) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/simulator");
-  EXPECT_EQ(claims_of(outcome), (std::vector<std::string>{"LFS-11", "LFS-12", "LFS-13", "LFS-14", "LFS-15",
-                                                          "LFS-16", "LFS-17", "LFS-18", "LFS-19", "LFS-20"}));
+  EXPECT_EQ(claims_of(outcome),
+            (std::vector<std::string>{"LFS-11", "LFS-12", "LFS-13", "LFS-14", "LFS-15", "LFS-16",
+                                      "LFS-17", "LFS-18", "LFS-19", "LFS-20"}));
   EXPECT_EQ(outcome.count(Verdict::undecided), 0U);
   for (const ClaimAnswer& answer : outcome.answers) {
     EXPECT_FALSE(answer.rules.empty()) << answer.id;
@@ -35,8 +36,10 @@ TEST(Rosenblum92, TheSimulatorAnswersEveryClaimOfChapter5) {
 
 TEST(Rosenblum92, ArithmeticNeedsNoScale) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/arithmetic");
-  EXPECT_EQ(claims_of(outcome), (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));
-  // What does not hold is the dissertation's own: two rows and the range of table 6-3, and the example of 3.1.1.
+  EXPECT_EQ(claims_of(outcome),
+            (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));
+  // What does not hold is the dissertation's own: two rows and the range of table 6-3, and the
+  // example of 3.1.1.
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 3U);
 }
 

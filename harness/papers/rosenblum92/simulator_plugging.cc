@@ -1,7 +1,8 @@
-// Dead slots of segments with live data are written (cleaning_simulator.h): by the cleaner, which so frees whole
-// segments (hole plugging: Matthews, Roselli, Costello, Wang and Anderson, "Improving the Performance of
-// Log-Structured File Systems with Adaptive Methods", SOSP 1997), or by users (slack-space recycling: Lee, Sim,
-// Hwang and Cho, "F2FS: A New File System for Flash Storage", FAST 2015, where it is called threaded logging).
+// Dead slots of segments with live data are written (cleaning_simulator.h): by the cleaner, which
+// so frees whole segments (hole plugging: Matthews, Roselli, Costello, Wang and Anderson,
+// "Improving the Performance of Log-Structured File Systems with Adaptive Methods", SOSP 1997), or
+// by users (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New File System for Flash
+// Storage", FAST 2015, where it is called threaded logging).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -82,7 +83,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// The most worth of the candidates; of those that the same log has opened, if one of them has a dead slot.
+/// The most worth of the candidates; of those that the same log has opened, if one of them has a
+/// dead slot.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {
@@ -102,8 +104,10 @@ bool CleaningSimulator::recycle(std::uint32_t log) {
   return true;
 }
 
-/// Segments whose dead slots hold the live data of `victims`: the fullest ones first. Too few: none.
-std::vector<std::uint32_t> CleaningSimulator::plug_targets(std::span<const lfs::Candidate> victims) const {
+/// Segments whose dead slots hold the live data of `victims`: the fullest ones first. Too few:
+/// none.
+std::vector<std::uint32_t> CleaningSimulator::plug_targets(
+    std::span<const lfs::Candidate> victims) const {
   std::uint64_t wanted = 0;
   std::vector<bool> taken(usage_.size(), false);
   for (const lfs::Candidate& each : victims) {

@@ -1,6 +1,6 @@
 #pragma once
-// Runs of the simulator, each once however many figures ask for it, several at a time on the host's processors.
-// A run's answer depends on its options alone.
+// Runs of the simulator, each once however many figures ask for it, several at a time on the host's
+// processors. A run's answer depends on its options alone.
 
 #include <deque>
 #include <functional>

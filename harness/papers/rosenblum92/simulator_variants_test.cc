@@ -1,4 +1,5 @@
-// What goes beyond the dissertation: several logs, other ways to reuse space, idle cleaning (cleaning_simulator.h).
+// What goes beyond the dissertation: several logs, other ways to reuse space, idle cleaning
+// (cleaning_simulator.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,8 +45,8 @@ TEST(SimulatorVariants, TwoLogsByKnownHeatBeatOne) {
 }
 
 TEST(SimulatorVariants, EveryReuseKeepsEveryFile) {
-  for (const auto reuse : {SpaceReuse::plugging, SpaceReuse::adaptive_plugging, SpaceReuse::recycling,
-                           SpaceReuse::adaptive_recycling}) {
+  for (const auto reuse : {SpaceReuse::plugging, SpaceReuse::adaptive_plugging,
+                           SpaceReuse::recycling, SpaceReuse::adaptive_recycling}) {
     for (const auto cleaned : {CleanedData::shares_log, CleanedData::own_log}) {
       for (const std::uint32_t logs : {1U, 4U}) {
         for (const double utilization : {.3, .9}) {
@@ -84,8 +85,8 @@ TEST(SimulatorVariants, PluggingReadsLessAndPaysForIt) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// A pass decides by what it costs itself. That is not the least in the long run: dead slots that are plugged are
-// missing when their segment is cleaned.
+// A pass decides by what it costs itself. That is not the least in the long run: dead slots that
+// are plugged are missing when their segment is cleaned.
 TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;

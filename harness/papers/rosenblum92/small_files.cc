@@ -40,12 +40,12 @@ struct Compared {
       all.push_back({cell->setup.name, cell->of(phase, quantity)});
     return all;
   }
-  void add(ClaimAnswer& answer, const char* phase, const char* unit, double (*quantity)(const PhaseOutcome&),
-           std::initializer_list<Figure> paper) const {
+  void add(ClaimAnswer& answer, const char* phase, const char* unit,
+           double (*quantity)(const PhaseOutcome&), std::initializer_list<Figure> paper) const {
     auto printed = paper.begin();
     for (const Cell* cell : {&lfs, &sunos, &ofs}) {
-      add_number(answer, *cell, cell->setup.name, phase, unit, printed == paper.end() ? Figure() : *printed,
-                 cell->of(phase, quantity));
+      add_number(answer, *cell, cell->setup.name, phase, unit,
+                 printed == paper.end() ? Figure() : *printed, cell->of(phase, quantity));
       if (printed != paper.end()) ++printed;
     }
   }
@@ -54,14 +54,17 @@ struct Compared {
 void add_ratio(ClaimAnswer& answer, const std::string& text, const Named& over, const Named& under,
                double least, double most) {
   const Figure ratio = part_of(over.value, under.value);
-  add_rule(answer, text, {over, under, {"ratio", ratio}}, [&] { return *ratio >= least && *ratio <= most; });
+  add_rule(answer, text, {over, under, {"ratio", ratio}},
+           [&] { return *ratio >= least && *ratio <= most; });
 }
 
 ClaimAnswer creation(const Compared& compared, Cells& cells) {
-  ClaimAnswer answer{.id = "LFS-22", .part = "small-files", .title = "Creating 10 000 files of 1 KB (6-1)"};
+  ClaimAnswer answer{
+      .id = "LFS-22", .part = "small-files", .title = "Creating 10 000 files of 1 KB (6-1)"};
   compared.add(answer, "create", "files/s", per_second, {160., 1000. / 60, {}});
   const auto rates = compared.values("create", per_second);
-  add_ratio(answer, "LFS creates 8 to 12 times as many files a second as SunOS (\"almost ten times\")",
+  add_ratio(answer,
+            "LFS creates 8 to 12 times as many files a second as SunOS (\"almost ten times\")",
             rates[0], rates[1], 8, 12);
   const Figure each_ms = rates[1].value ? Figure(1000 / *rates[1].value) : std::nullopt;
   add_rule(answer, "SunOS creates a file in 60 ms (+-25 %)", {in_unit(each_ms, "ms")},
@@ -88,8 +91,10 @@ ClaimAnswer deletion(const Compared& compared, Cells& cells) {
   constexpr double kAny = 1e9;
   add_ratio(answer, "LFS deletes over 3 times as fast as SunOS", rates[0], rates[1], 3, kAny);
   add_ratio(answer, "LFS deletes over 3 times as fast as OFS", rates[0], rates[2], 3, kAny);
-  add_ratio(answer, "OFS deletes 1.7 to 2.5 times as fast as SunOS (\"twice\": it waits for the inode alone)",
-            rates[2], rates[1], 1.7, 2.5);
+  add_ratio(
+      answer,
+      "OFS deletes 1.7 to 2.5 times as fast as SunOS (\"twice\": it waits for the inode alone)",
+      rates[2], rates[1], 1.7, 2.5);
   UfsSetup free = sprite_ofs();
   free.name += ", waiting for nothing";
   free.scheme.mount.options.removed_inode = ufs::LastWrite::delayed;
@@ -100,8 +105,9 @@ ClaimAnswer deletion(const Compared& compared, Cells& cells) {
 }
 
 ClaimAnswer reading(const Compared& compared, Cells& cells) {
-  ClaimAnswer answer{
-      .id = "LFS-24", .part = "small-files", .title = "Reading them in the order of their creation (6-1)"};
+  ClaimAnswer answer{.id = "LFS-24",
+                     .part = "small-files",
+                     .title = "Reading them in the order of their creation (6-1)"};
   compared.add(answer, "read", "files/s", per_second, {});
   const auto rates = compared.values("read", per_second);
   add_falling(answer, "LFS >= SunOS > OFS", {rates[0], rates[1], rates[2]});
@@ -109,7 +115,8 @@ ClaimAnswer reading(const Compared& compared, Cells& cells) {
   whole_blocks.name += ", a block for each file";
   whole_blocks.fragment_bytes = whole_blocks.block_bytes;
   const Cell& spaced = cells.get(whole_blocks.setup(), kSmallFiles);
-  add_number(answer, spaced, whole_blocks.name, "read", "files/s", {}, spaced.of("read", per_second));
+  add_number(answer, spaced, whole_blocks.name, "read", "files/s", {},
+             spaced.of("read", per_second));
   timed::Arguments one_folder{{"files-per-folder", 10'000}};
   if (cells.options().scaled) one_folder = {{"files-per-folder", 1'000}};
   for (const Setup& setup : {LfsSetup{}.setup(), sunos().setup(), sprite_ofs().setup()}) {
@@ -127,7 +134,8 @@ ClaimAnswer reading(const Compared& compared, Cells& cells) {
 }
 
 ClaimAnswer utilization(const Compared& compared) {
-  ClaimAnswer answer{.id = "LFS-25", .part = "small-files", .title = "Busy while files are created (6-2)"};
+  ClaimAnswer answer{
+      .id = "LFS-25", .part = "small-files", .title = "Busy while files are created (6-2)"};
   compared.add(answer, "create", "% disk", disk_busy_percent, {17., 85., {}});
   compared.add(answer, "create", "% processor", cpu_busy_percent, {100., {}, {}});
   const auto disk = compared.values("create", disk_busy_percent);
@@ -143,14 +151,15 @@ ClaimAnswer utilization(const Compared& compared) {
 }
 
 ClaimAnswer efficiency(const Compared& compared) {
-  ClaimAnswer answer{.id = "LFS-26", .part = "small-files", .title = "Use of the disk's bandwidth (6.2.1.1)"};
+  ClaimAnswer answer{
+      .id = "LFS-26", .part = "small-files", .title = "Use of the disk's bandwidth (6.2.1.1)"};
   compared.add(answer, "create", "% of 1.3 MB/s", disk_efficiency_percent, {97., 2., {}});
   const auto share = compared.values("create", disk_efficiency_percent);
   add_rule(answer, "SunOS gets less than 2 % of the maximum", {share[1]},
            [&] { return *share[1].value < 2; });
   constexpr double kAny = 1e9;
-  add_ratio(answer, "LFS uses the disk 40 times as efficiently or more (\"40 to 60 times\")", share[0],
-            share[1], 40, kAny);
+  add_ratio(answer, "LFS uses the disk 40 times as efficiently or more (\"40 to 60 times\")",
+            share[0], share[1], 40, kAny);
   answer.remarks.push_back(
       "Of files' own bytes. The printed 97 % is 150 KB/s over .15 x 1.3 MB/s = 77 % unless metadata counts.");
   return answer;
@@ -168,26 +177,29 @@ ClaimAnswer faster_processors(Cells& cells) {
   std::vector<Named> lfs, sunos_rates;
   for (const double times : {1., 2., 4., 16.}) {
     for (const bool log : {true, false}) {
-      const Setup setup = log ? (times == 1 ? LfsSetup{} : on_faster_processor(LfsSetup{}, times)).setup()
-                              : (times == 1 ? sunos() : on_faster_processor(sunos(), times)).setup();
+      const Setup setup =
+          log ? (times == 1 ? LfsSetup{} : on_faster_processor(LfsSetup{}, times)).setup()
+              : (times == 1 ? sunos() : on_faster_processor(sunos(), times)).setup();
       const Cell& cell = cells.get(setup, kSmallFiles);
       const Figure rate = cell.of("create", per_second);
       (log ? lfs : sunos_rates).push_back({fmt::format("x{:g}", times), rate});
       add_number(answer, cell, setup.name, "create", "files/s", {}, rate);
     }
   }
-  for (const auto& [name, rates] : {std::pair{"Sprite LFS", &lfs}, std::pair{"SunOS", &sunos_rates}}) {
+  for (const auto& [name, rates] :
+       {std::pair{"Sprite LFS", &lfs}, std::pair{"SunOS", &sunos_rates}}) {
     Series series{.name = name, .points = {}};
     for (const Named& each : *rates)
       if (each.value) series.points.emplace_back(std::stod(each.name.substr(1)), *each.value);
     plot.series.push_back(std::move(series));
   }
   answer.plots.push_back(std::move(plot));
-  add_ratio(answer, "LFS: 3 to 4 times as fast on a processor that is 4 times as fast", lfs[2], lfs[0], 3,
-            4.05);
-  add_ratio(answer, "LFS: another 4 to 6 times before the disk is saturated (processor x16)", lfs[3], lfs[0],
-            4, 6);
-  add_ratio(answer, "SunOS gains little: less than 1.3 times on a processor that is 4 times as fast",
+  add_ratio(answer, "LFS: 3 to 4 times as fast on a processor that is 4 times as fast", lfs[2],
+            lfs[0], 3, 4.05);
+  add_ratio(answer, "LFS: another 4 to 6 times before the disk is saturated (processor x16)",
+            lfs[3], lfs[0], 4, 6);
+  add_ratio(answer,
+            "SunOS gains little: less than 1.3 times on a processor that is 4 times as fast",
             sunos_rates[2], sunos_rates[0], .9, 1.3);
   answer.remarks.push_back("The dissertation's figure is a prediction; this is a run.");
   return answer;

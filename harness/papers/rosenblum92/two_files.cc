@@ -7,14 +7,16 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr os::TimeNs kUntilWritten = 65 * model::kSecondNs;  // the syncer has been twice at each block
+constexpr os::TimeNs kUntilWritten =
+    65 * model::kSecondNs;  // the syncer has been twice at each block
 
 struct Written {
   Figure requests;
   std::string remark;
 };
 
-/// Requests of the two creations, until all has been written. `others`: files that each directory has already.
+/// Requests of the two creations, until all has been written. `others`: files that each directory
+/// has already.
 Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t others) {
   const auto machine = ModelledMachine::start(setup.machine);
   if (!machine) return {{}, machine.error().message()};
@@ -47,9 +49,12 @@ std::vector<ClaimAnswer> two_files(Context&) {
                      .part = "two-files",
                      .title = "Writes for dir1/file1 and dir2/file2, of a block each (4-1)"};
   LfsSetup log;
-  log.mount.checkpoint_interval_ns = 0;  // what the files need; a checkpoint's share comes every minute
-  const Written lfs = written(log.setup(), 4096, 0), with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // A directory's inode and those of its first files share a block: as printed, each is in another one.
+  log.mount.checkpoint_interval_ns =
+      0;  // what the files need; a checkpoint's share comes every minute
+  const Written lfs = written(log.setup(), 4096, 0),
+                with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
+  // A directory's inode and those of its first files share a block: as printed, each is in another
+  // one.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);
@@ -60,7 +65,8 @@ std::vector<ClaimAnswer> two_files(Context&) {
   add("Sprite LFS, with the next checkpoint", {}, with_checkpoint);
   add("SunOS, directories with 64 files", 10., unix_ffs);
   add("SunOS, empty directories", {}, empty);
-  add_rule(answer, "LFS: one write", {{"writes", lfs.requests}}, [&] { return *lfs.requests == 1; });
+  add_rule(answer, "LFS: one write", {{"writes", lfs.requests}},
+           [&] { return *lfs.requests == 1; });
   add_rule(answer, "Unix FFS: ten writes", {{"writes", unix_ffs.requests}},
            [&] { return *unix_ffs.requests == 10; });
   answer.remarks.push_back(

@@ -10,10 +10,12 @@ namespace headcrash::experiment::soares03 {
 namespace {
 
 constexpr std::array<double, 5> kExt2{323.362, 328.636, 330.204, 323.293, 282.465},
-    kExt3{251.179, 186.646, 204.118, 178.313, 111.326}, kKfs{291.108, 288.199, 290.809, 271.658, 240.511},
+    kExt3{251.179, 186.646, 204.118, 178.313, 111.326},
+    kKfs{291.108, 288.199, 290.809, 271.658, 240.511},
     kSnap{279.665, 277.702, 278.369, 261.600, 232.517};
 
-void add_sum(ClaimAnswer& answer, std::string cell, std::string unit, Figure text, Figure by_table) {
+void add_sum(ClaimAnswer& answer, std::string cell, std::string unit, Figure text,
+             Figure by_table) {
   answer.numbers.push_back({.cell = std::move(cell),
                             .quantity = "by its tables",
                             .unit = std::move(unit),
@@ -22,8 +24,9 @@ void add_sum(ClaimAnswer& answer, std::string cell, std::string unit, Figure tex
 }
 
 ClaimAnswer own_tables() {
-  ClaimAnswer answer{
-      .id = "MS-03", .part = "arithmetic", .title = "What the text says of tables I and II, by these tables"};
+  ClaimAnswer answer{.id = "MS-03",
+                     .part = "arithmetic",
+                     .title = "What the text says of tables I and II, by these tables"};
   std::array<double, 5> cost{}, gap{};
   for (std::size_t i = 0; i < cost.size(); ++i) {
     cost[i] = 100 * (kKfs[i] / kSnap[i] - 1);
@@ -52,7 +55,8 @@ ClaimAnswer own_tables() {
 }
 
 ClaimAnswer quoted() {
-  ClaimAnswer answer{.id = "MS-16", .part = "arithmetic", .title = "What it quotes of others (II-B, II-C)"};
+  ClaimAnswer answer{
+      .id = "MS-16", .part = "arithmetic", .title = "What it quotes of others (II-B, II-C)"};
   const auto say = [&](std::string cell, std::string unit, double printed, double theirs) {
     answer.numbers.push_back({.cell = std::move(cell),
                               .quantity = "in their own tables",
@@ -61,11 +65,14 @@ ClaimAnswer quoted() {
                               .ours = theirs});
   };
   // Rosenblum 1992, table 6-2's eleven write costs: bandwidth for new data is its inverse.
-  constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41, 1.77, 1.77, 1.68, 1.39, 1.52};
+  constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41,
+                                   1.77, 1.77, 1.68, 1.39, 1.52};
   double inverse = 0;
-  for (const double cost : kWriteCosts) inverse += 100 / cost / static_cast<double>(kWriteCosts.size());
+  for (const double cost : kWriteCosts)
+    inverse += 100 / cost / static_cast<double>(kWriteCosts.size());
   say("LFS, bandwidth for new data", "%", 70, inverse);
-  add_rule(answer, "LFS uses 70 % of the bandwidth (+-10 points, by the dissertation's write costs)",
+  add_rule(answer,
+           "LFS uses 70 % of the bandwidth (+-10 points, by the dissertation's write costs)",
            {in_unit(inverse, "%")}, [&] { return std::abs(inverse - 70) <= 10; });
   answer.remarks.push_back(
       "Unix's 5 to 10 % and LFS's 70 % are measured in rosenblum92 (LFS-38), soft updates beside an aggressive journal in "

@@ -1,4 +1,5 @@
-// MS-07 to MS-09, MS-14, MS-15: what a power cut leaves, in a small sample of what campaign snapfs-schemes does whole.
+// MS-07 to MS-09, MS-14, MS-15: what a power cut leaves, in a small sample of what campaign
+// snapfs-schemes does whole.
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// As `campaign snapfs-schemes` names them: "ace-seq2/3302"; of a family on its disk, in a shuffled order of writes.
+/// As `campaign snapfs-schemes` names them: "ace-seq2/3302"; of a family on its disk, in a shuffled
+/// order of writes.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -55,7 +57,8 @@ class Lab {
     in_process::Bench bench(formatted);
     in_process::ExplorationOptions options{.budget = budget};
     options.run.order = workload.order;
-    TRY(const auto result, bench.explore(system_, operations, options, folder_.path() / "run.hcrec"));
+    TRY(const auto result,
+        bench.explore(system_, operations, options, folder_.path() / "run.hcrec"));
     if (result.run.failure) return fail(workload.name, *result.run.failure);
     sum.checked += result.checked;
     sum.broken += result.checked - result.clean;
@@ -73,7 +76,8 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
   const auto found =
       std::ranges::find_if(systems, [&](const auto& each) { return each->name() == system_name; });
   if (found == systems.end()) {
-    answer.numbers.push_back({.cell = system_name, .quantity = "states checked", .remark = Cell::kNotBuilt});
+    answer.numbers.push_back(
+        {.cell = system_name, .quantity = "states checked", .remark = Cell::kNotBuilt});
     return;
   }
   const adapters::SystemUnderTest& system = **found;
@@ -91,7 +95,8 @@ void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workl
                             .ours = told(seen.broken),
                             .remark = seen.remark});
   add_rule(answer,
-           fmt::format("{}: {}", system.name(), system.control() ? "is caught" : "no state breaks a rule"),
+           fmt::format("{}: {}", system.name(),
+                       system.control() ? "is caught" : "no state breaks a rule"),
            {{"checked", told(seen.checked)}, {"broken", told(seen.broken)}},
            [&] { return seen.checked > 0 && (seen.broken > 0) == system.control(); });
 }
@@ -112,15 +117,17 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
       "A sample; the whole is campaign snapfs-schemes (results/reference/snapfs-schemes): 3.7 million states, none of "
       "which breaks a rule. The driver's order and flushes are kept there. The paper's machine, whose drive has a "
       "volatile write cache and gets no flush, keeps none of this (tests SnapfsVolatileCache).");
-  ClaimAnswer torn{
-      .id = "MS-08", .part = "crash-states", .title = "A superblock that is torn between its sectors"};
+  ClaimAnswer torn{.id = "MS-08",
+                   .part = "crash-states",
+                   .title = "A superblock that is torn between its sectors"};
   judge(torn, "one-superblock", {{"ace-seq1/0"}}, budget);
   judge(torn, "one-version", {{"ace-seq1/1"}}, budget);
   torn.remarks.push_back(
       "Controls: one superblock, and a generation's number in the first sector only. Two and a number in each sector "
       "are what MS-07 has.");
-  ClaimAnswer reuse{
-      .id = "MS-09", .part = "crash-states", .title = "When freed blocks may be used again (III-A)"};
+  ClaimAnswer reuse{.id = "MS-09",
+                    .part = "crash-states",
+                    .title = "When freed blocks may be used again (III-A)"};
   judge(reuse, "kfs-reuse", {{"ace-seq2/3302"}}, budget);
   judge(reuse, "reuse-at-once", {{"ace-seq2/3302"}}, budget);
   reuse.remarks.push_back(
@@ -135,8 +142,9 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
   transactions.remarks.push_back(
       "The text announces them and measures nothing. Here no generation is spawned while a user is within one, so that "
       "a cut leaves all of it or nothing; the control spawns there.");
-  ClaimAnswer versions{
-      .id = "MS-15", .part = "crash-states", .title = "Versions: older generations that are kept (V-B)"};
+  ClaimAnswer versions{.id = "MS-15",
+                       .part = "crash-states",
+                       .title = "Versions: older generations that are kept (V-B)"};
   for (const char* system : {"kept-snapshots", "kept-snapshots-often"})
     judge(versions, system, usual, budget);
   judge(versions, "snapshot-reuse", {{"ace-seq1/0"}}, budget);

@@ -22,10 +22,14 @@ double megabytes_per_s(const PhaseOutcome& phase) {
 using Rates = std::array<std::array<Figure, 5>, 4>;
 
 ClaimAnswer table2(Context& context, Rates& rates) {
-  ClaimAnswer answer{.id = "MS-03", .part = "dbench", .title = "dbench, MB/s by clients (table II)"};
+  ClaimAnswer answer{
+      .id = "MS-03", .part = "dbench", .title = "dbench, MB/s by clients (table II)"};
   const auto percent = static_cast<std::int64_t>(context.parameter("percent"));
-  Plot plot{
-      .name = "table2", .title = "dbench (table II)", .x = "clients", .y = "MB/s", .logarithmic_x = true};
+  Plot plot{.name = "table2",
+            .title = "dbench (table II)",
+            .x = "clients",
+            .y = "MB/s",
+            .logarithmic_x = true};
   for (std::size_t s = 0; s < std::size(kPrintedSystems); ++s) {
     Series ours{.name = name(kPrintedSystems[s])},
         printed{.name = fmt::format("{} (paper)", name(kPrintedSystems[s])), .from_paper = true};
@@ -38,7 +42,8 @@ ClaimAnswer table2(Context& context, Rates& rates) {
       if (!context.scaled) arguments["percent"] = percent;
       const Cell& cell = context.cells.get(setup_of(kPrintedSystems[s]), "dbench", arguments);
       rates[s][c] = cell.of("load", megabytes_per_s);
-      const std::string label = fmt::format("{}, {} clients", name(kPrintedSystems[s]), kClients[c]);
+      const std::string label =
+          fmt::format("{}, {} clients", name(kPrintedSystems[s]), kClients[c]);
       add_number(answer, cell, label, "read and written", "MB/s", kTable2[s][c], rates[s][c]);
       add_number(answer, cell, label, "disk busy until quiet", "s", {}, cell.of("load", disk_of));
       add_number(answer, cell, label, "elapsed", "s", {}, cell.of("load", elapsed_of));
@@ -54,11 +59,11 @@ ClaimAnswer table2(Context& context, Rates& rates) {
     costs.push_back({fmt::format("{}", kClients[c]), more_time(rates[2][c], rates[3][c]), "%"});
   }
   add_rule(answer, "KFS+snap within 6 % of KFS at every number of clients", costs, [&] {
-    return std::ranges::all_of(costs,
-                               [](const Named& cost) { return *cost.value <= 6 && *cost.value >= -6; });
+    return std::ranges::all_of(
+        costs, [](const Named& cost) { return *cost.value <= 6 && *cost.value >= -6; });
   });
-  add_rule(answer, "ext3 falls with clients (32 below 1)", {{"1", rates[1][0]}, {"32", rates[1][4]}},
-           [&] { return *rates[1][4] < *rates[1][0]; });
+  add_rule(answer, "ext3 falls with clients (32 below 1)",
+           {{"1", rates[1][0]}, {"32", rates[1][4]}}, [&] { return *rates[1][4] < *rates[1][0]; });
   answer.remarks.push_back(fmt::format(
       "KFS with one client is what the processor was calibrated by (pentium4.h). {} % of the load's operations for each client; "
       "bytes read and written are counted, as dbench 2 does; dbench 1 counted 132 MB a client, by which KFS's client "
@@ -70,9 +75,11 @@ ClaimAnswer table2(Context& context, Rates& rates) {
 }
 
 ClaimAnswer times_the_journal(const Rates& rates) {
-  ClaimAnswer answer{
-      .id = "MS-04", .part = "dbench", .title = "\"Up to 109 % better than a write-ahead journal\""};
-  const Figure across = part_of(rates[3][4], rates[1][4]), journal = part_of(rates[0][4], rates[1][4]);
+  ClaimAnswer answer{.id = "MS-04",
+                     .part = "dbench",
+                     .title = "\"Up to 109 % better than a write-ahead journal\""};
+  const Figure across = part_of(rates[3][4], rates[1][4]),
+               journal = part_of(rates[0][4], rates[1][4]);
   answer.numbers.push_back({.cell = "KFS+snap over ext3, 32 clients",
                             .quantity = "rate",
                             .unit = "times",
@@ -92,7 +99,8 @@ ClaimAnswer times_the_journal(const Rates& rates) {
 }
 
 ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
-  ClaimAnswer answer{.id = "MS-05", .part = "dbench", .title = "ext3's time over ext2's by clients"};
+  ClaimAnswer answer{
+      .id = "MS-05", .part = "dbench", .title = "ext3's time over ext2's by clients"};
   const double kText[] = {60, 0, 0, 0, 152};
   for (const std::size_t c : {0U, 2U, 4U}) {
     const double table = 100 * (kTable2[0][c] / kTable2[1][c] - 1);
@@ -108,19 +116,23 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
                                 .paper = kText[c],
                                 .ours = more_time(rates[0][c], rates[1][c])});
   }
-  const Figure one = more_time(rates[0][0], rates[1][0]), most = more_time(rates[0][4], rates[1][4]);
-  add_rule(answer, "the gap grows with clients", {{"1", one}, {"32", most}}, [&] { return *most > *one; });
+  const Figure one = more_time(rates[0][0], rates[1][0]),
+               most = more_time(rates[0][4], rates[1][4]);
+  add_rule(answer, "the gap grows with clients", {{"1", one}, {"32", most}},
+           [&] { return *most > *one; });
   const std::int64_t clients = context.scaled ? 1 : 8;
   timed::Arguments arguments{{"clients", clients}};
-  if (!context.scaled) arguments["percent"] = static_cast<std::int64_t>(context.parameter("percent"));
+  if (!context.scaled)
+    arguments["percent"] = static_cast<std::int64_t>(context.parameter("percent"));
   const auto rate = [&](System system, const MachineChoice& choice) {
     const Cell& cell = context.cells.get(setup_of(system, choice), "dbench", arguments);
     const Figure its = cell.of("load", megabytes_per_s);
-    add_number(answer, cell, fmt::format("{}, {} clients", cell.setup.name, clients), "read and written",
-               "MB/s", {}, its);
+    add_number(answer, cell, fmt::format("{}, {} clients", cell.setup.name, clients),
+               "read and written", "MB/s", {}, its);
     return its;
   };
-  // Equal intervals, so short that each system writes while the clients play; and a journal of half the size.
+  // Equal intervals, so short that each system writes while the clients play; and a journal of half
+  // the size.
   for (const System system : kPrintedSystems) (void)rate(system, {.interval_s = 5});
   (void)rate(System::ext3, {.journal_bytes = 16 * kMib});
   for (const WriteCache cache : kOtherWriteCaches)
@@ -147,7 +159,8 @@ ClaimAnswer where_snapshots_cost(const Rates& rates) {
     costs.push_back({fmt::format("{}", kClients[c]), ours, "%"});
   }
   add_rule(answer, "flat: 3 to 5 % at every number of clients", costs, [&] {
-    return std::ranges::all_of(costs, [](const Named& each) { return *each.value >= 3 && *each.value <= 5; });
+    return std::ranges::all_of(
+        costs, [](const Named& each) { return *each.value >= 3 && *each.value <= 5; });
   });
   answer.remarks.push_back(
       "The text has the largest cost at one process and \"almost 3 %\" at most clients; table II has 4.47 % at 8 and "

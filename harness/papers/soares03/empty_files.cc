@@ -15,15 +15,17 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
     return cell;
   };
   const auto elapsed = [](const Cell& cell) { return sum_of(cell, elapsed_of); };
-  const Cell &ext2 = run(System::ext2, {}), &ext3 = run(System::ext3, {}), &kfs = run(System::kfs, {}),
-             &snap = run(System::snap, {});
+  const Cell &ext2 = run(System::ext2, {}), &ext3 = run(System::ext3, {}),
+             &kfs = run(System::kfs, {}), &snap = run(System::snap, {});
   const Figure snap_more = more_time(elapsed(snap), elapsed(kfs));
   const Figure ext3_more = more_time(elapsed(ext3), elapsed(ext2));
   add_number(answer, snap, "KFS+snap over KFS", "more time", "%", 3.6, snap_more);
   add_number(answer, ext3, "ext3 over ext2", "more time", "%", 9, ext3_more);
-  add_rule(answer, "snapshots cost 5 % at most", {in_unit(snap_more, "%")}, [&] { return *snap_more <= 5; });
+  add_rule(answer, "snapshots cost 5 % at most", {in_unit(snap_more, "%")},
+           [&] { return *snap_more <= 5; });
   add_rule(answer, "the journal costs more than snapshots do",
-           {{"journal", ext3_more}, {"snapshots", snap_more}}, [&] { return *ext3_more > *snap_more; });
+           {{"journal", ext3_more}, {"snapshots", snap_more}},
+           [&] { return *ext3_more > *snap_more; });
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
   // Equal intervals: ext2 and KFS have 30 s as it is.
@@ -33,7 +35,8 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
              more_time(elapsed(ext3_30), elapsed(ext2)));
   add_number(answer, snap_30, "KFS+snap over KFS, equal intervals", "more time", "%", {},
              more_time(elapsed(snap_30), elapsed(kfs)));
-  // Counterfactual: so slow a processor that generations end meanwhile; so little memory that they end for that.
+  // Counterfactual: so slow a processor that generations end meanwhile; so little memory that they
+  // end for that.
   for (const MachineChoice& other :
        {MachineChoice{.processor = .1}, MachineChoice{.memory_bytes = 36 * kMib}}) {
     const Cell &its_kfs = run(System::kfs, other), &its_snap = run(System::snap, other);

@@ -1,4 +1,5 @@
-// MS-12, MS-13: how many writes an interval saves, what snapshots save of short lives, and the room they take.
+// MS-12, MS-13: how many writes an interval saves, what snapshots save of short lives, and the room
+// they take.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"
@@ -20,8 +21,9 @@ SteadyLoad load_of(const Context& context, double lifetime_s, std::uint64_t file
 }  // namespace
 
 std::vector<ClaimAnswer> intervals(Context& context) {
-  ClaimAnswer answer{
-      .id = "MS-13", .part = "intervals", .title = "Metadata written for an operation, by the interval"};
+  ClaimAnswer answer{.id = "MS-13",
+                     .part = "intervals",
+                     .title = "Metadata written for an operation, by the interval"};
   Plot plot{.name = "writes",
             .title = "Metadata written for an operation, by the interval",
             .x = "interval (s)",
@@ -45,11 +47,12 @@ std::vector<ClaimAnswer> intervals(Context& context) {
               seen.of(seen.operations / seconds_of(load.measured_ns)), seen.error);
       if (writes) series.points.emplace_back(interval_s, *writes);
       if (system == System::snap) {
-        const Figure held = seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt;
-        add_row(answer, setup.name, "held back for the committed generation, at worst", "% of blocks in use",
-                {}, held, seen.error);
-        add_row(answer, setup.name, "blocks copied", "/operation", {}, seen.per_operation(seen.blocks_copied),
-                seen.error);
+        const Figure held =
+            seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt;
+        add_row(answer, setup.name, "held back for the committed generation, at worst",
+                "% of blocks in use", {}, held, seen.error);
+        add_row(answer, setup.name, "blocks copied", "/operation", {},
+                seen.per_operation(seen.blocks_copied), seen.error);
         falling.push_back({fmt::format("{} s", interval_s), writes});
         if (interval_s == 10) amplification = held;
       }
@@ -67,9 +70,10 @@ std::vector<ClaimAnswer> intervals(Context& context) {
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);
   context.modelled_s += seconds_of(with_data.warm_ns + with_data.measured_ns);
-  add_row(answer, usual.name + ", files of 8 KiB", "held back for the committed generation, at worst",
-          "% of blocks in use", {},
-          seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt, seen.error);
+  add_row(answer, usual.name + ", files of 8 KiB",
+          "held back for the committed generation, at worst", "% of blocks in use", {},
+          seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt,
+          seen.error);
   add_rule(answer, "each 10 s: less is written than with the journal",
            {{"KFS+snap", of_snap}, {"ext3", of_journal}}, [&] { return *of_snap < *of_journal; });
   add_rule(answer, "each 10 s: no more is written than with everything in place (10 %)",
@@ -87,8 +91,9 @@ std::vector<ClaimAnswer> intervals(Context& context) {
 }
 
 std::vector<ClaimAnswer> short_lives(Context& context) {
-  ClaimAnswer answer{
-      .id = "MS-12", .part = "short-lives", .title = "Files removed soon after they were made (III-C)"};
+  ClaimAnswer answer{.id = "MS-12",
+                     .part = "short-lives",
+                     .title = "Files removed soon after they were made (III-C)"};
   Figure shortest, longest, in_flight;
   for (const double lifetime_s : {1., 5., 15., 60.}) {
     for (const System system : {System::kfs, System::snap_ordered}) {
@@ -104,14 +109,16 @@ std::vector<ClaimAnswer> short_lives(Context& context) {
               seen.per_operation(seen.never_written), seen.error);
       constexpr double kKibPerBlock = 4;
       const double touched = seen.kib_written / kKibPerBlock + seen.never_written;
-      const Figure saved = touched > 0 ? seen.of(100 * seen.freed_in_flight / touched) : std::nullopt;
-      add_row(answer, cell, "removed while their generation was on its way", "% of dirty blocks", {}, saved,
-              seen.error);
+      const Figure saved =
+          touched > 0 ? seen.of(100 * seen.freed_in_flight / touched) : std::nullopt;
+      add_row(answer, cell, "removed while their generation was on its way", "% of dirty blocks",
+              {}, saved, seen.error);
       if (lifetime_s == 1) shortest = writes, in_flight = saved;
       if (lifetime_s == 60) longest = writes;
     }
   }
-  add_rule(answer, "files that live for 1 s cost less than half the writes of those that live for 60 s",
+  add_rule(answer,
+           "files that live for 1 s cost less than half the writes of those that live for 60 s",
            {{"1 s", shortest}, {"60 s", longest}}, [&] { return *shortest < *longest / 2; });
   add_rule(answer, "removal from older generations (III-C) would save 5 % of the writes or more",
            {in_unit(in_flight, "%")}, [&] { return *in_flight >= 5; });

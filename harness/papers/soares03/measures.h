@@ -12,7 +12,8 @@ namespace headcrash::experiment::soares03 {
 inline Figure sum_of(const Cell& cell, double (*quantity)(const PhaseOutcome&)) {
   if (!cell.outcome) return std::nullopt;
   double sum = 0;
-  for (const PhaseOutcome& phase : cell.outcome->phases) sum += phase.measured ? quantity(phase) : 0;
+  for (const PhaseOutcome& phase : cell.outcome->phases)
+    sum += phase.measured ? quantity(phase) : 0;
   return sum;
 }
 inline double elapsed_of(const PhaseOutcome& phase) {
@@ -34,12 +35,14 @@ inline Figure more_time(const Figure& over, const Figure& under) {
   return times ? Figure(*times - 100) : std::nullopt;
 }
 
-/// Elapsed, and of it the processor and the disk: without these nobody can say what a difference comes from.
+/// Elapsed, and of it the processor and the disk: without these nobody can say what a difference
+/// comes from.
 inline void add_times(ClaimAnswer& answer, const Cell& cell) {
   add_number(answer, cell, cell.setup.name, "elapsed", "s", {}, sum_of(cell, elapsed_of));
   add_number(answer, cell, cell.setup.name, "processor busy until quiet", "s", {},
              sum_of(cell, processor_of));
-  add_number(answer, cell, cell.setup.name, "disk busy until quiet", "s", {}, sum_of(cell, disk_of));
+  add_number(answer, cell, cell.setup.name, "disk busy until quiet", "s", {},
+             sum_of(cell, disk_of));
 }
 
 }  // namespace headcrash::experiment::soares03

@@ -37,14 +37,16 @@ ModelledMachineOptions machine_of(const MachineChoice& choice) {
 }
 
 std::string full_name(std::string name, const MachineChoice& choice) {
-  if (choice.memory_bytes != kMemoryBytes) name += fmt::format("; {} MiB", choice.memory_bytes / kMib);
+  if (choice.memory_bytes != kMemoryBytes)
+    name += fmt::format("; {} MiB", choice.memory_bytes / kMib);
   if (choice.interval_s) name += fmt::format("; each {} s", *choice.interval_s);
   if (choice.write_cache == WriteCache::off) name += "; write cache off";
   if (choice.write_cache == WriteCache::flushed) name += "; write cache flushed";
   if (choice.processor != 1) name += fmt::format("; processor x{:g}", choice.processor);
   if (choice.journal_bytes != MachineChoice{}.journal_bytes)
     name += fmt::format("; journal of {} MiB", choice.journal_bytes / kMib);
-  if (choice.partition_bytes) name += fmt::format("; {} MiB of the disk", *choice.partition_bytes / kMib);
+  if (choice.partition_bytes)
+    name += fmt::format("; {} MiB of the disk", *choice.partition_bytes / kMib);
   return name;
 }
 
@@ -70,7 +72,8 @@ const char* name(System system) {
   return kNames[static_cast<std::size_t>(system)];
 }
 
-Setup snapfs_setup(std::string its_name, const snapfs::MountOptions& mount, const MachineChoice& choice) {
+Setup snapfs_setup(std::string its_name, const snapfs::MountOptions& mount,
+                   const MachineChoice& choice) {
   Setup made{.name = full_name(std::move(its_name), choice), .machine = machine_of(choice)};
   made.machine.system = snapfs::system_of(made.name, mount);
   made.machine.mkfs = {{"block-size", fmt::format("{}", kBlockBytes)}, {"bytes-per-inode", "8192"}};
@@ -80,10 +83,12 @@ Setup snapfs_setup(std::string its_name, const snapfs::MountOptions& mount, cons
 Setup setup_of(System system, const MachineChoice& choice) {
   if (system == System::ext2 || system == System::ext3) return ufs_setup(system, choice);
   const bool in_place = system == System::kfs;
-  snapfs::MountOptions mount{.commit_interval_ns = interval_ns(choice, in_place ? kKupdateS : kSnapS)};
+  snapfs::MountOptions mount{.commit_interval_ns =
+                                 interval_ns(choice, in_place ? kKupdateS : kSnapS)};
   mount.copy_on_write = !in_place;
   if (in_place) mount.dirty_blocks_max = std::numeric_limits<std::uint32_t>::max();
-  mount.data = system == System::snap_ordered ? snapfs::DataMode::ordered : snapfs::DataMode::unordered;
+  mount.data =
+      system == System::snap_ordered ? snapfs::DataMode::ordered : snapfs::DataMode::unordered;
   return snapfs_setup(name(system), mount, choice);
 }
 

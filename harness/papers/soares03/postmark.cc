@@ -16,9 +16,10 @@ double transactions_per_s(const PhaseOutcome& phase) {
 }  // namespace
 
 std::vector<ClaimAnswer> postmark(Context& context) {
-  ClaimAnswer answer{.id = "MS-02",
-                     .part = "postmark",
-                     .title = "PostMark: 100 000 transactions, 20 000 files, 400 directories (table I)"};
+  ClaimAnswer answer{
+      .id = "MS-02",
+      .part = "postmark",
+      .title = "PostMark: 100 000 transactions, 20 000 files, 400 directories (table I)"};
   const auto run = [&](System system, const MachineChoice& choice) -> const Cell& {
     return context.cells.get(setup_of(system, choice), "postmark");
   };
@@ -34,7 +35,8 @@ std::vector<ClaimAnswer> postmark(Context& context) {
     add_times(answer, cell);
     rates.push_back(rate(cell));
   }
-  const auto &ext2 = rates[0], &ext3 = rates[1], &kfs = rates[2], &snap = rates[3], &ordered = rates[4];
+  const auto &ext2 = rates[0], &ext3 = rates[1], &kfs = rates[2], &snap = rates[3],
+             &ordered = rates[4];
   const Figure snap_part = part_of(snap, kfs), ordered_part = part_of(ordered, kfs),
                journal_times = part_of(ext2, ext3), layout = part_of(kfs, ext2);
   const Cell& any = run(System::kfs, {});

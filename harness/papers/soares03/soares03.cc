@@ -18,11 +18,14 @@ Paper paper() {
        {"source-tree", "A source tree is unpacked and removed (not in the paper)", 1, source_tree},
        {"intervals", "Metadata writes by the interval, and the room that snapshots take (MS-13)", 1,
         intervals},
-       {"short-lives", "Files removed soon after they were made, section III-C (MS-12)", 1, short_lives},
-       {"stalls", "Who waits while a generation is spawned, and for an fsync (MS-10, MS-11)", 1, stalls},
+       {"short-lives", "Files removed soon after they were made, section III-C (MS-12)", 1,
+        short_lives},
+       {"stalls", "Who waits while a generation is spawned, and for an fsync (MS-10, MS-11)", 1,
+        stalls},
        {"crash-states", "A sample of states after a power cut (MS-07 to MS-09, MS-14, MS-15)", 1,
         crash_states},
-       {"arithmetic", "What the text says of its tables, and quotes (MS-16, MS-03)", 1, arithmetic}}};
+       {"arithmetic", "What the text says of its tables, and quotes (MS-16, MS-03)", 1,
+        arithmetic}}};
 }
 
 }  // namespace headcrash::experiment::soares03

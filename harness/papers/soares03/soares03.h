@@ -1,5 +1,6 @@
 #pragma once
-// Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File System Consistency", 2003.
+// Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File System
+// Consistency", 2003.
 
 #include "harness/papers/paper.h"
 

@@ -23,13 +23,15 @@ Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
 }
 
 TEST(Soares03, RunsToTheEnd) {
-  for (const char* part : {"empty-files", "postmark", "source-tree", "intervals", "short-lives", "stalls"}) {
+  for (const char* part :
+       {"empty-files", "postmark", "source-tree", "intervals", "short-lives", "stalls"}) {
     const ExperimentOutcome outcome = run(part);
     EXPECT_EQ(outcome.failed(), 0U) << part;
     for (const ClaimAnswer& answer : outcome.answers) {
       EXPECT_FALSE(answer.rules.empty());
       for (const ClaimNumber& number : answer.numbers)
-        EXPECT_TRUE(number.remark.empty()) << answer.id << " " << number.cell << ": " << number.remark;
+        EXPECT_TRUE(number.remark.empty())
+            << answer.id << " " << number.cell << ": " << number.remark;
     }
   }
 }
@@ -52,11 +54,12 @@ TEST(Soares03, ItsTextIsNotItsTables) {
 
 TEST(Soares03, ControlsAreCaughtAndTheOthersKeepTheirRules) {
   const ExperimentOutcome outcome = run("crash-states");
-  for (const char* control :
-       {"kfs: is caught", "one-superblock: is caught", "one-version: is caught",
-        "transactions-split: is caught", "snapshot-reuse: is caught", "snapshot-in-place: is caught"})
+  for (const char* control : {"kfs: is caught", "one-superblock: is caught",
+                              "one-version: is caught", "transactions-split: is caught",
+                              "snapshot-reuse: is caught", "snapshot-in-place: is caught"})
     EXPECT_EQ(verdict_of(outcome, control), Verdict::holds) << control;
-  for (const char* sound : {"snapshots: no state", "intent-log-often: no state", "kept-snapshots: no state"})
+  for (const char* sound :
+       {"snapshots: no state", "intent-log-often: no state", "kept-snapshots: no state"})
     EXPECT_EQ(verdict_of(outcome, sound), Verdict::holds) << sound;
   for (const ClaimAnswer& answer : outcome.answers)
     for (const ClaimNumber& number : answer.numbers)
@@ -67,8 +70,8 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
   SteadyLoad load{.users = 4, .files_per_s = 100, .lifetime_s = 5, .file_bytes = 4096};
   load.warm_ns = model::kSecondNs;
   load.measured_ns = 15 * model::kSecondNs;
-  return run_steady(snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load,
-                    1);
+  return run_steady(
+      snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
 /// The probe sees who waits.

@@ -19,7 +19,8 @@ std::vector<ClaimAnswer> source_tree(Context& context) {
     }
     extracted.push_back(cell.of("extract", elapsed));
   }
-  const Figure snap = part_of(extracted[3], extracted[2]), journal = part_of(extracted[1], extracted[0]);
+  const Figure snap = part_of(extracted[3], extracted[2]),
+               journal = part_of(extracted[1], extracted[0]);
   add_rule(answer, "KFS+snap takes at most 5 % longer than KFS", {{"ratio", snap}},
            [&] { return *snap <= 1.05; });
   add_rule(answer, "the journal costs at least as much as snapshots do",

@@ -23,7 +23,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   ClaimAnswer waits{.id = "MS-11",
                     .part = "stalls",
                     .title = "Responses of 8 users while a generation is spawned and written"};
-  ClaimAnswer syncs{.id = "MS-10", .part = "stalls", .title = "fsync of a block beside them, each second"};
+  ClaimAnswer syncs{
+      .id = "MS-10", .part = "stalls", .title = "fsync of a block beside them, each second"};
   SteadyLoad load = busy_load(context);
   const auto run = [&](const Setup& setup) {
     SteadyOutcome seen = run_steady(setup, load, context.seed);
@@ -34,18 +35,20 @@ std::vector<ClaimAnswer> stalls(Context& context) {
     return snapfs_setup(std::move(its_name), {.data = snapfs::DataMode::ordered, .spawn = spawn});
   };
   Figure p99_during, worst_during, worst_forked, worst_barrier;
-  for (const Setup& setup : {with("KFS+snap, ordered", snapfs::Spawn::beside_operations),
-                             with("a barrier until those under way have ended", snapfs::Spawn::barrier),
-                             with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
-                             setup_of(System::snap_ordered, {.processor = 10})}) {
+  for (const Setup& setup :
+       {with("KFS+snap, ordered", snapfs::Spawn::beside_operations),
+        with("a barrier until those under way have ended", snapfs::Spawn::barrier),
+        with("a barrier until it is committed", snapfs::Spawn::barrier_until_committed),
+        setup_of(System::snap_ordered, {.processor = 10})}) {
     const SteadyOutcome seen = run(setup);
     add_row(waits, setup.name, "generations committed", "", {}, seen.of(seen.commits), seen.error);
     for (const double share : {.5, .99, 1.}) {
-      const std::string which = share == 1 ? "worst" : fmt::format("{:g} of 100 within", 100 * share);
+      const std::string which =
+          share == 1 ? "worst" : fmt::format("{:g} of 100 within", 100 * share);
       add_row(waits, setup.name, "no commit under way, " + which, "ms", {},
               quantile_of(seen.beside_ms, share), seen.error);
-      add_row(waits, setup.name, "a commit under way, " + which, "ms", {}, quantile_of(seen.during_ms, share),
-              seen.error);
+      add_row(waits, setup.name, "a commit under way, " + which, "ms", {},
+              quantile_of(seen.during_ms, share), seen.error);
     }
     if (setup.name == "KFS+snap, ordered") {
       worst_during = worst_of(seen.during_ms);
@@ -58,8 +61,8 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   }
   add_rule(waits, "99 of 100 operations beside a commit within 5 ms", {in_unit(p99_during, "ms")},
            [&] { return *p99_during <= 5; });
-  add_rule(waits, "no operation waits for a commit: the worst within 50 ms", {in_unit(worst_during, "ms")},
-           [&] { return *worst_during <= 50; });
+  add_rule(waits, "no operation waits for a commit: the worst within 50 ms",
+           {in_unit(worst_during, "ms")}, [&] { return *worst_during <= 50; });
   add_rule(waits, "a barrier until the commit stalls for at least 5 times as long",
            {{"barrier", worst_barrier}, {"KFS+snap", worst_during}},
            [&] { return *worst_barrier >= 5 * *worst_during; });
@@ -78,18 +81,20 @@ std::vector<ClaimAnswer> stalls(Context& context) {
   Figure mean_snap, mean_journal;
   for (const System system : {System::snap, System::snap_ordered, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, name(system), "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
+    add_row(syncs, name(system), "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5),
+            seen.error);
     add_row(syncs, name(system), "fsync, worst", "ms", {}, worst_of(seen.fsync_ms), seen.error);
     if (system == System::snap) mean_snap = quantile_of(seen.fsync_ms, .5);
     if (system == System::ext3) mean_journal = quantile_of(seen.fsync_ms, .5);
   }
   add_rule(syncs, "an fsync takes longer than the journal's, since it commits the whole generation",
-           {{"KFS+snap", mean_snap}, {"ext3", mean_journal}}, [&] { return *mean_snap > *mean_journal; });
+           {{"KFS+snap", mean_snap}, {"ext3", mean_journal}},
+           [&] { return *mean_snap > *mean_journal; });
   load.files_per_s = 1;
   for (const System system : {System::snap, System::ext3}) {
     const SteadyOutcome seen = run(setup_of(system));
-    add_row(syncs, fmt::format("{}; one file a second beside it", name(system)), "fsync, half within", "ms",
-            {}, quantile_of(seen.fsync_ms, .5), seen.error);
+    add_row(syncs, fmt::format("{}; one file a second beside it", name(system)),
+            "fsync, half within", "ms", {}, quantile_of(seen.fsync_ms, .5), seen.error);
   }
   syncs.remarks.push_back(
       "Counterfactual: nearly nobody else changes anything. ext2's format has inodes, maps and directories of 50 directories "

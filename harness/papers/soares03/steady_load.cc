@@ -30,7 +30,8 @@ class Steady {
 
   SteadyOutcome run() {
     spawn("operator", [this] {
-      for (std::uint64_t i = 0; i < load_.folders; ++i) ok(vfs().mkdir(fmt::format("d{}", i), 0755));
+      for (std::uint64_t i = 0; i < load_.folders; ++i)
+        ok(vfs().mkdir(fmt::format("d{}", i), 0755));
       ok(vfs().syncfs());
     });
     machine_.system().executor.run();
@@ -73,8 +74,8 @@ class Steady {
   /// Files are made at random instants, and each is removed when its time has come.
   void live(std::size_t user) {
     std::mt19937_64 random(seed_ * 64 + user);
-    const double mean_ns =
-        static_cast<double>(load_.users) / load_.files_per_s * static_cast<double>(model::kSecondNs);
+    const double mean_ns = static_cast<double>(load_.users) / load_.files_per_s *
+                           static_cast<double>(model::kSecondNs);
     std::deque<std::pair<TimeNs, std::string>> alive;
     auto due = static_cast<double>(now());
     for (std::uint64_t made = 0; good() && now() < end_; ++made) {
@@ -141,8 +142,9 @@ class Steady {
     outcome_.never_written = more(&snapfs::Counters::never_written);
     outcome_.freed_in_flight = more(&snapfs::Counters::freed_in_flight);
     outcome_.blocks_copied = more(&snapfs::Counters::blocks_copied);
-    outcome_.in_use = static_cast<double>(snapshots_->superblock().blocks) -
-                      static_cast<double>(snapshots_->free_blocks_now() + snapshots_->blocks_held_back());
+    outcome_.in_use =
+        static_cast<double>(snapshots_->superblock().blocks) -
+        static_cast<double>(snapshots_->free_blocks_now() + snapshots_->blocks_held_back());
   }
 
   ModelledMachine& machine_;

@@ -1,6 +1,7 @@
 #pragma once
-// A load that goes on for minutes, as a server's does: users who make small files and remove them again, each some
-// time after, at a rate. What a benchmark that is over in seconds cannot show: generations, one after the other.
+// A load that goes on for minutes, as a server's does: users who make small files and remove them
+// again, each some time after, at a rate. What a benchmark that is over in seconds cannot show:
+// generations, one after the other.
 
 #include <cstdint>
 #include <string>

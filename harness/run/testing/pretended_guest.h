@@ -1,5 +1,6 @@
 #pragma once
-// For tests: a guest whose agent is the test. What it is to answer is written beforehand; its process only waits.
+// For tests: a guest whose agent is the test. What it is to answer is written beforehand; its
+// process only waits.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,8 +22,8 @@ class PretendedGuest {
     auto ends = base::JsonSocket::make_pair().value();
     agent_ = std::move(ends.second);
     auto process = base::Process::start({.argv = {"/bin/sleep", "60"}}).value();
-    guest_ = vm::Guest::over(std::make_unique<vm::GuestProcess>("a test", std::move(process),
-                                                                std::move(ends.first), folder_.path()));
+    guest_ = vm::Guest::over(std::make_unique<vm::GuestProcess>(
+        "a test", std::move(process), std::move(ends.first), folder_.path()));
     const ssize_t written = ::write(agent_.get(), lines.data(), lines.size());
     if (written != static_cast<ssize_t>(lines.size())) agent_.reset();
     ::shutdown(agent_.get(), SHUT_WR);

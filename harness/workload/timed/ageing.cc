@@ -11,15 +11,17 @@
 //   work until day N          days of work, nights and weekends in which the file system has time for itself (not measured)
 //   verify                    every file is there with its content
 //
-// Each reading phase asks how its files lie on the disk, after having read them: the layout score is the share of their
-// blocks that lie right behind the block before (Smith and Seltzer).
+// Each reading phase asks how its files lie on the disk, after having read them: the layout score
+// is the share of their blocks that lie right behind the block before (Smith and Seltzer).
 //
-// Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System Benchmarks", SIGMETRICS 1997: files
-// of users over ten months, the layout score, measurements of files that are there and of new ones. Theirs is a
-// replay of one server's files, which is not at hand; our load is drawn. From a paper: how much is written, Rosenblum 1992,
-// table 6-2, /user6, home directories: 4.4 MB an hour where 946 MB are in use (73.9 % of 1280), which is 28 MB a day where
-// there are 256; the mean of 23 KB, from the same row; how wide sizes scatter, Irlam 1993. Estimates: all else, that is the
-// shares of the jobs, the hours, the weekend, the share of the disk in use, what is measured and how much of it.
+// Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System
+// Benchmarks", SIGMETRICS 1997: files of users over ten months, the layout score, measurements of
+// files that are there and of new ones. Theirs is a replay of one server's files, which is not at
+// hand; our load is drawn. From a paper: how much is written, Rosenblum 1992, table 6-2, /user6,
+// home directories: 4.4 MB an hour where 946 MB are in use (73.9 % of 1280), which is 28 MB a day
+// where there are 256; the mean of 23 KB, from the same row; how wide sizes scatter, Irlam 1993.
+// Estimates: all else, that is the shares of the jobs, the hours, the weekend, the share of the
+// disk in use, what is measured and how much of it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +68,8 @@ enum class Part : std::uint8_t { oldest, newest, all };
 
 PhaseResult read_files(User& user, std::uint64_t age, Part share) {
   const std::vector<TimedFile> files = office_at(user, age).files();
-  const std::size_t count = share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
+  const std::size_t count =
+      share == Part::all ? files.size() : (files.size() + kShareRead - 1) / kShareRead;
   const std::size_t first = share == Part::newest ? files.size() - count : 0;
   return read_all(user, std::span(files).subspan(first, count), share != Part::all);
 }
@@ -83,8 +86,8 @@ std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   std::vector<TimedFile> files;
   const auto add = [&](std::uint64_t bytes) {
     files.push_back({.path = fmt::format("{}/{}", probe_folder(user), files.size()),
-                     .number = static_cast<std::uint32_t>(user.number) * 2 * kFirstProbe + kFirstProbe +
-                               static_cast<std::uint32_t>(files.size()),
+                     .number = static_cast<std::uint32_t>(user.number) * 2 * kFirstProbe +
+                               kFirstProbe + static_cast<std::uint32_t>(files.size()),
                      .bytes = bytes,
                      .rewritten = static_cast<std::uint32_t>(age)});
   };
@@ -118,29 +121,34 @@ PhaseResult clear_probe(User& user, std::uint64_t age) {
 
 void measure_at(std::uint64_t age, std::size_t users, std::vector<Phase>& phases) {
   const auto name = [age](const char* what) { return fmt::format("{} day {}", what, age); };
-  phases.push_back({.name = name("read-old"), .users = users, .cold = true, .body = [age](User& user) {
-                      return read_files(user, age, Part::oldest);
-                    }});
-  phases.push_back({.name = name("read-new"), .users = users, .cold = true, .body = [age](User& user) {
-                      return read_files(user, age, Part::newest);
-                    }});
   phases.push_back(
-      {.name = name("write"), .users = users, .body = [age](User& user) { return write_probe(user, age); }});
+      {.name = name("read-old"), .users = users, .cold = true, .body = [age](User& user) {
+         return read_files(user, age, Part::oldest);
+       }});
+  phases.push_back(
+      {.name = name("read-new"), .users = users, .cold = true, .body = [age](User& user) {
+         return read_files(user, age, Part::newest);
+       }});
+  phases.push_back({.name = name("write"), .users = users, .body = [age](User& user) {
+                      return write_probe(user, age);
+                    }});
   phases.push_back({.name = name("read"), .users = users, .cold = true, .body = [age](User& user) {
                       return read_probe(user, age);
                     }});
-  phases.push_back({.name = name("clear"), .users = users, .measured = false, .body = [age](User& user) {
-                      return clear_probe(user, age);
-                    }});
+  phases.push_back(
+      {.name = name("clear"), .users = users, .measured = false, .body = [age](User& user) {
+         return clear_probe(user, age);
+       }});
 }
 
 std::vector<Phase> ageing_phases(const Arguments& arguments) {
   const Ages ages(arguments);
   const std::size_t users = argument(arguments, "users");
-  std::vector<Phase> phases{{.name = "move-in", .users = users, .measured = false, .body = [](User& user) {
-                               FileWork work(user);
-                               return Office(user).move_in(&work);
-                             }}};
+  std::vector<Phase> phases{
+      {.name = "move-in", .users = users, .measured = false, .body = [](User& user) {
+         FileWork work(user);
+         return Office(user).move_in(&work);
+       }}};
   measure_at(0, users, phases);
   for (std::uint64_t age = 0; age < ages.days;) {
     const std::uint64_t from = age;
@@ -154,10 +162,11 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
                       }});
     measure_at(age, users, phases);
   }
-  phases.push_back(
-      {.name = "verify", .users = users, .measured = false, .cold = true, .body = [ages](User& user) {
-         return read_files(user, ages.days, Part::all);
-       }});
+  phases.push_back({.name = "verify",
+                    .users = users,
+                    .measured = false,
+                    .cold = true,
+                    .body = [ages](User& user) { return read_files(user, ages.days, Part::all); }});
   return phases;
 }
 
@@ -166,18 +175,22 @@ std::vector<Phase> ageing_phases(const Arguments& arguments) {
 TimedWorkload ageing() {
   return {
       .name = "ageing",
-      .title = "office work for a year: old, new and further files are read and written at several ages",
-      .source = "after Smith and Seltzer 1997; amounts of Rosenblum 1992, table 6-2; the load is ours",
+      .title =
+          "office work for a year: old, new and further files are read and written at several ages",
+      .source =
+          "after Smith and Seltzer 1997; amounts of Rosenblum 1992, table 6-2; the load is ours",
       .operation = "files",
-      .parameters =
-          {{"users", 4, 2, 1, 64, "our choice"},
-           {"days", 364, 14, 0, 36'400, "a year of whole weeks: our choice; ten months in the source"},
-           {"every-days", 91, 7, 1, 36'400, "between two measurements: our choice"},
-           {"in-use-kib", 262'144, 16'384, 64, 1LL << 32, "of all files: our choice, for a disk of 512 MB"},
-           {"written-kib", 28'672, 1'024, 1, 1LL << 32,
-            "in a working day: Rosenblum 1992, table 6-2, /user6"},
-           {"probe-kib", 16'384, 1'024, 8, 1LL << 32, "of new files at each measurement: our choice"},
-           {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},
+      .parameters = {{"users", 4, 2, 1, 64, "our choice"},
+                     {"days", 364, 14, 0, 36'400,
+                      "a year of whole weeks: our choice; ten months in the source"},
+                     {"every-days", 91, 7, 1, 36'400, "between two measurements: our choice"},
+                     {"in-use-kib", 262'144, 16'384, 64, 1LL << 32,
+                      "of all files: our choice, for a disk of 512 MB"},
+                     {"written-kib", 28'672, 1'024, 1, 1LL << 32,
+                      "in a working day: Rosenblum 1992, table 6-2, /user6"},
+                     {"probe-kib", 16'384, 1'024, 8, 1LL << 32,
+                      "of new files at each measurement: our choice"},
+                     {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},
       .phases = ageing_phases,
       .waits_s = [](const Arguments& arguments) {
         return std::min(argument(arguments, "days"), argument(arguments, "every-days")) *

@@ -1,23 +1,27 @@
 // The Andrew benchmark: folders, copy, stat, scan, compile.
 //
-// Sources: original: Howard et al., "Scale and Performance in a Distributed File System", ACM TOCS 1988, as
-// Ganger and Patt describe it in section 5.3: about 70 files of 200 KB in all; several of them are compiled.
-// Modified: Ousterhout, "Why Aren't Operating Systems Getting Faster As Fast as Hardware?", 1990, as
-// Rosenblum 1992, section 6.2.2 and figure 6-5 has it: 20 directories, 70 files of 4860 bytes on average, all
-// compiled.
+// Sources: original: Howard et al., "Scale and Performance in a Distributed File System", ACM TOCS
+// 1988, as Ganger and Patt describe it in section 5.3: about 70 files of 200 KB in all; several of
+// them are compiled. Modified: Ousterhout, "Why Aren't Operating Systems Getting Faster As Fast as
+// Hardware?", 1990, as Rosenblum 1992, section 6.2.2 and figure 6-5 has it: 20 directories, 70
+// files of 4860 bytes on average, all compiled.
 //
-// Our choices: the tree's shape and sizes (file_tree.h) and, in the original, 20 folders and 26 compiled
-// files. There is no compiler here. At the end all objects are read and written into one program; how long a
-// compilation computes is `compile-cpu-ms`. Which programs there are is `programs`:
+// Our choices: the tree's shape and sizes (file_tree.h) and, in the original, 20 folders and 26
+// compiled files. There is no compiler here. At the end all objects are read and written into one
+// program; how long a compilation computes is `compile-cpu-ms`. Which programs there are is
+// `programs`:
 //
-//   0  none is started. A compilation reads its source, writes an intermediate file twice as long, burns CPU,
-//      writes an object as long as the source, and removes the intermediate file; `passes` is in how many steps
-//      it does so, each with a file for the next.
-//   1  a script's: mkdir for each folder, cp for the files of each folder, ls and grep for each file (our
-//      choices: Howard says what the phases do, not by which commands), and make, which starts a shell and cc
-//      -O for each file. The compiler is that of UNIX's seventh edition, its programs and files as cc(1) and
-//      as(1) of its manual and its cc.c have them (file-by-file in compile_by_programs). A compiler of 1994
-//      is not known here, nor what SVR4's wrote; the files of each pass are twice as long as the source, as above.
+//   0 none is started. A compilation reads its source, writes an intermediate file twice as long,
+//   burns CPU,
+//      writes an object as long as the source, and removes the intermediate file; `passes` is in
+//      how many steps it does so, each with a file for the next.
+//   1 a script's: mkdir for each folder, cp for the files of each folder, ls and grep for each file
+//   (our
+//      choices: Howard says what the phases do, not by which commands), and make, which starts a
+//      shell and cc -O for each file. The compiler is that of UNIX's seventh edition, its programs
+//      and files as cc(1) and as(1) of its manual and its cc.c have them (file-by-file in
+//      compile_by_programs). A compiler of 1994 is not known here, nor what SVR4's wrote; the files
+//      of each pass are twice as long as the source, as above.
 #include <fmt/format.h>
 
 #include <functional>
@@ -46,7 +50,8 @@ class Compiler {
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const auto done = work_.operation([&] { return by_programs() ? compile_by_programs(i) : compile(i); });
+      const auto done =
+          work_.operation([&] { return by_programs() ? compile_by_programs(i) : compile(i); });
       if (!done) return done;
     }
     if (by_programs()) {
@@ -65,7 +70,8 @@ class Compiler {
         TRY(work_.expect_missing(intermediate(i, pass).path));
       }
       if (!by_programs()) continue;
-      for (const char* name : {"ctm0", "ctm1", "ctm2", "ctm3", "ctm4", "ctm5", "atm1", "atm2", "atm3"}) {
+      for (const char* name :
+           {"ctm0", "ctm1", "ctm2", "ctm3", "ctm4", "ctm5", "atm1", "atm2", "atm3"}) {
         TRY(work_.expect_missing(temporary(i, name).path));
       }
     }
@@ -137,8 +143,8 @@ class Compiler {
     return {};
   }
 
-  /// make's shell and cc -O -c: cpp, c0, c1, c2, as. ctm0 keeps the name that the others begin with; the assembler
-  /// has three files of its own between its two passes.
+  /// make's shell and cc -O -c: cpp, c0, c1, c2, as. ctm0 keeps the name that the others begin
+  /// with; the assembler has three files of its own between its two passes.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};
@@ -161,7 +167,8 @@ class Compiler {
   }
   /// The second pass.
   PhaseResult assemble(std::size_t i) {
-    const std::vector<TimedFile> files{temporary(i, "atm1"), temporary(i, "atm2"), temporary(i, "atm3")};
+    const std::vector<TimedFile> files{temporary(i, "atm1"), temporary(i, "atm2"),
+                                       temporary(i, "atm3")};
     for (const TimedFile& file : files) {
       TRY(work_.read(file));
     }
@@ -187,14 +194,16 @@ PhaseResult stat_all(FileWork& work, const FileTree& tree, bool by_programs) {
 }
 
 std::vector<Phase> andrew_phases(const Arguments& arguments) {
-  const auto tree = std::make_shared<const FileTree>(
-      argument(arguments, "files"), argument(arguments, "tree-bytes"), argument(arguments, "folders"));
+  const auto tree = std::make_shared<const FileTree>(argument(arguments, "files"),
+                                                     argument(arguments, "tree-bytes"),
+                                                     argument(arguments, "folders"));
   using Act = std::function<PhaseResult(User&, FileWork&)>;
   const auto phase = [](std::string name, bool measured, Act act) {
-    return Phase{.name = std::move(name), .measured = measured, .body = [act = std::move(act)](User& user) {
-                   FileWork work(user);
-                   return act(user, work);
-                 }};
+    return Phase{
+        .name = std::move(name), .measured = measured, .body = [act = std::move(act)](User& user) {
+          FileWork work(user);
+          return act(user, work);
+        }};
   };
   const bool by_programs = argument(arguments, "programs") != 0;
   const Programs for_folders{.each_folder = by_programs}, for_files{.each_file = by_programs};
@@ -202,34 +211,40 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
     return tree->make_folders(work, kTarget, for_folders);
   });
   folders.cold = argument(arguments, "cold") != 0;
-  return {
-      phase("prepare", false,
-            [tree](User&, FileWork& work) -> PhaseResult {
-              TRY(tree->create(work, kSource, 0));
-              // The source ran it a hundred times: groups and inodes have been seen before.
-              TRY(tree->make_folders(work, kTarget));
-              for (std::size_t i = tree->folders(); i-- > 0;) {
-                TRY(work.remove_folder(tree->folder(kTarget, i)));
-              }
-              return work.sync();
-            }),
-      folders,
-      phase("copy", true,
-            [tree, for_folders](User&, FileWork& work) {
-              return tree->copy_files(work, kSource, kTarget, 0, for_folders);
-            }),
-      phase("stat", true,
-            [tree, by_programs](User&, FileWork& work) { return stat_all(work, *tree, by_programs); }),
-      phase("scan", true,
-            [tree, for_files](User&, FileWork& work) { return tree->read(work, kTarget, 0, for_files); }),
-      phase("compile", true, [tree](User& user, FileWork&) { return Compiler(user, *tree).compile_all(); }),
-      phase("verify", false, [tree](User& user, FileWork&) { return Compiler(user, *tree).check(); })};
+  return {phase("prepare", false,
+                [tree](User&, FileWork& work) -> PhaseResult {
+                  TRY(tree->create(work, kSource, 0));
+                  // The source ran it a hundred times: groups and inodes have been seen before.
+                  TRY(tree->make_folders(work, kTarget));
+                  for (std::size_t i = tree->folders(); i-- > 0;) {
+                    TRY(work.remove_folder(tree->folder(kTarget, i)));
+                  }
+                  return work.sync();
+                }),
+          folders,
+          phase("copy", true,
+                [tree, for_folders](User&, FileWork& work) {
+                  return tree->copy_files(work, kSource, kTarget, 0, for_folders);
+                }),
+          phase("stat", true,
+                [tree, by_programs](User&, FileWork& work) {
+                  return stat_all(work, *tree, by_programs);
+                }),
+          phase("scan", true,
+                [tree, for_files](User&, FileWork& work) {
+                  return tree->read(work, kTarget, 0, for_files);
+                }),
+          phase("compile", true,
+                [tree](User& user, FileWork&) { return Compiler(user, *tree).compile_all(); }),
+          phase("verify", false,
+                [tree](User& user, FileWork&) { return Compiler(user, *tree).check(); })};
 }
 
 const Parameter kCold{"cold", 0, 0, 0, 1, "our choice: 1: the source is read from the disk"};
 const Parameter kPrograms{
-    "programs", 0, 0,
-    0,          1, "our choice: 1: the script's and the compiler's programs are started (andrew.cc)"};
+    "programs", 0,
+    0,          0,
+    1,          "our choice: 1: the script's and the compiler's programs are started (andrew.cc)"};
 
 }  // namespace
 
@@ -242,7 +257,8 @@ TimedWorkload andrew() {
                          {"tree-bytes", 200 << 10, 60 << 10, 0, 1 << 30, "Howard: 200 KB in all"},
                          {"folders", 20, 6, 1, 1'000, "our choice: as in the modified one"},
                          {"compiled", 26, 8, 1, 10'000, "our choice: \"several\" of them"},
-                         {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: compiling dominates the total"},
+                         {"compile-cpu-ms", 100, 5, 0, 60'000,
+                          "our choice: compiling dominates the total"},
                          {"passes", 1, 1, 1, 16,
                           "our choice: programs in a compilation, each with a file for the next"},
                          kCold,
@@ -257,7 +273,8 @@ TimedWorkload andrew_modified() {
       .source = "Ousterhout 1990; Rosenblum 1992, figure 6-5",
       .operation = "files",
       .parameters = {{"files", 70, 20, 1, 10'000, "figure 6-5: 70"},
-                     {"tree-bytes", 70 * 4860, 20 * 4860, 0, 1 << 30, "figure 6-5: 4860 bytes on average"},
+                     {"tree-bytes", 70 * 4860, 20 * 4860, 0, 1 << 30,
+                      "figure 6-5: 4860 bytes on average"},
                      {"folders", 20, 6, 1, 1'000, "figure 6-5: 20"},
                      {"compiled", 70, 20, 1, 10'000, "figure 6-5: all of them"},
                      {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: over 70 % of the total"},

@@ -11,12 +11,12 @@
 namespace headcrash::timed {
 
 std::span<const TimedWorkload> timed_workloads() {
-  static const std::array kAll{n_user_copy(),      n_user_remove(),  create_1k(),       remove_1k(),
-                               create_remove_1k(), andrew(),         andrew_modified(), sdet(),
-                               lfs_small_file(),   lfs_large_file(), empty_files(),     chen_r2(),
-                               chen_r3(),          chen_burst(),     chen_fsync(),      dbench(),
-                               postmark(),         laddis(),         recovery(),        boot_after_cut(),
-                               source_tree(),      mail_spool(),     ageing()};
+  static const std::array kAll{
+      n_user_copy(), n_user_remove(),   create_1k(), remove_1k(),      create_remove_1k(),
+      andrew(),      andrew_modified(), sdet(),      lfs_small_file(), lfs_large_file(),
+      empty_files(), chen_r2(),         chen_r3(),   chen_burst(),     chen_fsync(),
+      dbench(),      postmark(),        laddis(),    recovery(),       boot_after_cut(),
+      source_tree(), mail_spool(),      ageing()};
   return kAll;
 }
 
@@ -29,8 +29,8 @@ Result<const TimedWorkload*> find_timed_workload(std::string_view name) {
   return fail(fmt::format("timed workload \"{}\"", name), "unknown", base::suggest(name, names));
 }
 
-Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const Arguments& replaced,
-                               const std::string& subject) {
+Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
+                               const Arguments& replaced, const std::string& subject) {
   Arguments arguments;
   std::vector<std::string> names;
   for (const Parameter& each : workload.parameters) {
@@ -44,7 +44,8 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const
                                     [&name](const Parameter& each) { return each.name == name; });
     if (known == workload.parameters.end())
       return fail(fmt::format("{}: {}", subject, name),
-                  fmt::format("{} has no such parameter", workload.name), base::suggest(name, names));
+                  fmt::format("{} has no such parameter", workload.name),
+                  base::suggest(name, names));
     if (value < known->least || value > known->most)
       return fail(fmt::format("{}: {}", subject, name), fmt::format("{} is out of range", value),
                   fmt::format("give {} to {}", known->least, known->most));

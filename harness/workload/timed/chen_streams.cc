@@ -1,14 +1,14 @@
 // A file is read while another one is written.
 //
-// Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB file is
-// read while another one of 120 MB is written, both in sequence in units of 1 MB; what counts is the total
-// throughput. Rule 3 and figure 3: a 120 MB file is read as fast as the disk allows while a 60 MB file is
-// rewritten again and again at 10 MB/s, so that data live for 6 seconds. Our choices: a megabyte of 2^20
-// bytes; what is read is not in the cache; the writer of rule 3 stops when the reader has come to its end,
-// and opens its file once.
+// Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB
+// file is read while another one of 120 MB is written, both in sequence in units of 1 MB; what
+// counts is the total throughput. Rule 3 and figure 3: a 120 MB file is read as fast as the disk
+// allows while a 60 MB file is rewritten again and again at 10 MB/s, so that data live for 6
+// seconds. Our choices: a megabyte of 2^20 bytes; what is read is not in the cache; the writer of
+// rule 3 stops when the reader has come to its end, and opens its file once.
 //
-// A rewriting pass is distinguished from the one before by its content: the file is found in the middle of a
-// pass and holds the new content up to some unit and the old one from there.
+// A rewriting pass is distinguished from the one before by its content: the file is found in the
+// middle of a pass and holds the new content up to some unit and the old one from there.
 #include <algorithm>
 #include <memory>
 
@@ -31,16 +31,18 @@ TimedFile output_file(const Arguments& arguments) {
 /// All of it, a unit an operation.
 PhaseResult stream(FileWork& work, const TimedFile& file, bool write) {
   const OpenOptions options{.create = write, .exclusive = write};
-  return work.with_open(file, options, write ? "create" : "open", [&](FileHandle handle) -> PhaseResult {
-    for (std::uint64_t offset = 0; offset < file.bytes; offset += kMib) {
-      const std::uint64_t piece = std::min<std::uint64_t>(kMib, file.bytes - offset);
-      const auto done = work.operation([&] {
-        return write ? work.write_at(handle, file, offset, piece) : work.read_at(handle, file, offset, piece);
+  return work.with_open(
+      file, options, write ? "create" : "open", [&](FileHandle handle) -> PhaseResult {
+        for (std::uint64_t offset = 0; offset < file.bytes; offset += kMib) {
+          const std::uint64_t piece = std::min<std::uint64_t>(kMib, file.bytes - offset);
+          const auto done = work.operation([&] {
+            return write ? work.write_at(handle, file, offset, piece)
+                         : work.read_at(handle, file, offset, piece);
+          });
+          if (!done) return done;
+        }
+        return {};
       });
-      if (!done) return done;
-    }
-    return {};
-  });
 }
 
 Phase make_input() {

@@ -1,11 +1,11 @@
 // Clients of a file server: each plays the same load in a folder of its own.
 //
-// Source: Tridgell's dbench 1.x as Soares, Krieger and Da Silva, section IV-E and table II, use it: 1 to 32
-// clients start together, each makes a private directory and executes all operations of the load; the
-// metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, from 4 on it is an fsync: `fsync`
-// chooses. Our choices: the load is generated (dbench_load.h); a query of an open file looks it up by its
-// name, and so is a name that is not there; clients are threads instead of processes; what is read is
-// compared.
+// Source: Tridgell's dbench 1.x as Soares, Krieger and Da Silva, section IV-E and table II, use it:
+// 1 to 32 clients start together, each makes a private directory and executes all operations of the
+// load; the metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, from 4 on it is
+// an fsync: `fsync` chooses. Our choices: the load is generated (dbench_load.h); a query of an open
+// file looks it up by its name, and so is a name that is not there; clients are threads instead of
+// processes; what is read is compared.
 #include <fmt/format.h>
 
 #include <memory>
@@ -20,7 +20,10 @@ namespace {
 class Client {
  public:
   Client(User& user, const DbenchLoad& load)
-      : user_(user), load_(load), work_(user, 64 << 10), flush_(argument(user.arguments, "fsync") != 0) {}
+      : user_(user),
+        load_(load),
+        work_(user, 64 << 10),
+        flush_(argument(user.arguments, "fsync") != 0) {}
 
   PhaseResult make_folders() {
     TRY(work_.make_folder(home()));
@@ -66,8 +69,8 @@ class Client {
   PhaseResult session(const DbenchOperation& opening, std::size_t& next) {
     const bool create = opening.kind == DbenchKind::create;
     const TimedFile file = named(opening.number, opening.renames);
-    return work_.with_open(file, {.create = create, .exclusive = create}, create ? "create" : "open",
-                           [&](FileHandle handle) -> PhaseResult {
+    return work_.with_open(file, {.create = create, .exclusive = create},
+                           create ? "create" : "open", [&](FileHandle handle) -> PhaseResult {
                              while (load_.operations[next].kind != DbenchKind::close) {
                                const auto done = transfer(handle, file, load_.operations[next++]);
                                if (!done) return done;
@@ -94,13 +97,15 @@ class Client {
     const TimedFile file = named(operation.number, operation.renames);
     switch (operation.kind) {
       case DbenchKind::missing:
-        return work_.expect_missing(fmt::format("{}/none{}", folder(operation.number), operation.number));
+        return work_.expect_missing(
+            fmt::format("{}/none{}", folder(operation.number), operation.number));
       case DbenchKind::unlink:
         return work_.remove(file.path);
       case DbenchKind::rename:
-        return FileWork::told(user_.vfs.rename(file.path, named(operation.number, operation.renames + 1).path,
-                                               RenameMode::replace),
-                              "rename", file.path);
+        return FileWork::told(
+            user_.vfs.rename(file.path, named(operation.number, operation.renames + 1).path,
+                             RenameMode::replace),
+            "rename", file.path);
       case DbenchKind::list:
         return work_.list(folder(operation.number));
       case DbenchKind::query_space:
@@ -120,10 +125,10 @@ std::vector<Phase> dbench_phases(const Arguments& arguments) {
   const auto load = std::make_shared<const DbenchLoad>(dbench_load(argument(arguments, "percent")));
   const std::size_t clients = argument(arguments, "clients");
   const auto phase = [&](std::string name, bool measured, PhaseResult (Client::*act)()) {
-    return Phase{
-        .name = std::move(name), .users = clients, .measured = measured, .body = [load, act](User& user) {
-          return (Client(user, *load).*act)();
-        }};
+    return Phase{.name = std::move(name),
+                 .users = clients,
+                 .measured = measured,
+                 .body = [load, act](User& user) { return (Client(user, *load).*act)(); }};
   };
   return {phase("prepare", false, &Client::make_folders), phase("load", true, &Client::play),
           phase("verify", false, &Client::check)};
@@ -132,14 +137,17 @@ std::vector<Phase> dbench_phases(const Arguments& arguments) {
 }  // namespace
 
 TimedWorkload dbench() {
-  return {.name = "dbench",
-          .title = "clients of a file server play a load of many operations, after dbench",
-          .source = "dbench 1.x; Soares, Krieger and Da Silva, section IV-E, table II; the load is generated",
-          .operation = "operations",
-          .parameters = {{"clients", 4, 2, 1, 64, "table II: 1, 4, 8, 16, 32"},
-                         {"percent", 100, 5, 1, 100, "of the load's 122808 operations for each client"},
-                         {"fsync", 0, 0, 0, 1, "0: Flush does nothing, as in dbench 1 to 3; 1: it is fsync"}},
-          .phases = dbench_phases};
+  return {
+      .name = "dbench",
+      .title = "clients of a file server play a load of many operations, after dbench",
+      .source =
+          "dbench 1.x; Soares, Krieger and Da Silva, section IV-E, table II; the load is generated",
+      .operation = "operations",
+      .parameters = {{"clients", 4, 2, 1, 64, "table II: 1, 4, 8, 16, 32"},
+                     {"percent", 100, 5, 1, 100, "of the load's 122808 operations for each client"},
+                     {"fsync", 0, 0, 0, 1,
+                      "0: Flush does nothing, as in dbench 1 to 3; 1: it is fsync"}},
+      .phases = dbench_phases};
 }
 
 }  // namespace headcrash::timed

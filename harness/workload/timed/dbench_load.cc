@@ -1,4 +1,5 @@
-// The generator (dbench_load.h): each kind of operation has a quota that is spent evenly over the sessions.
+// The generator (dbench_load.h): each kind of operation has a quota that is spent evenly over the
+// sessions.
 #include "harness/workload/timed/dbench_load.h"
 
 #include <algorithm>
@@ -72,7 +73,8 @@ class Generator {
   }
 
  private:
-  void add(DbenchKind kind, const DbenchFile& file, std::uint64_t offset = 0, std::uint64_t length = 0) {
+  void add(DbenchKind kind, const DbenchFile& file, std::uint64_t offset = 0,
+           std::uint64_t length = 0) {
     load_.operations.push_back({.kind = kind,
                                 .number = file.number,
                                 .renames = file.renames,
@@ -87,7 +89,8 @@ class Generator {
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(dice_.below(1000))});
     for (std::uint64_t n = lists_.due(step, steps); n > 0; --n)
       add(DbenchKind::list, {.number = static_cast<std::uint32_t>(dice_.below(kDbenchFolders))});
-    for (std::uint64_t n = query_space_.due(step, steps); n > 0; --n) add(DbenchKind::query_space, {});
+    for (std::uint64_t n = query_space_.due(step, steps); n > 0; --n)
+      add(DbenchKind::query_space, {});
   }
 
   void create_session() {
@@ -100,11 +103,13 @@ class Generator {
     };
     if (file.large) {
       const std::uint64_t files = (creates_.total() + kLargeEvery - 1) / kLargeEvery;
-      for (std::uint64_t n = large_writes_.due(index / kLargeEvery, files); n > 0; --n) put(kLargePiece);
+      for (std::uint64_t n = large_writes_.due(index / kLargeEvery, files); n > 0; --n)
+        put(kLargePiece);
     }
     for (std::uint64_t n = small_writes_.due(index, creates_.total()); n > 0; --n)
       put(small_write_lengths_.next());
-    for (std::uint64_t n = flushes_.due(index, creates_.total()); n > 0; --n) add(DbenchKind::flush, file);
+    for (std::uint64_t n = flushes_.due(index, creates_.total()); n > 0; --n)
+      add(DbenchKind::flush, file);
     files_.push_back(file);
     query(file);
     add(DbenchKind::close, file);
@@ -114,8 +119,8 @@ class Generator {
     const std::uint64_t sessions = sessions_.total() - creates_.total();
     const std::uint64_t index = used_++;
     const std::uint64_t large_reads = large_reads_.due(index, sessions);
-    const auto newest_large =
-        std::find_if(files_.rbegin(), files_.rend(), [](const DbenchFile& file) { return file.large; });
+    const auto newest_large = std::find_if(files_.rbegin(), files_.rend(),
+                                           [](const DbenchFile& file) { return file.large; });
     const DbenchFile file = large_reads > 0 ? *newest_large : any();
     add(DbenchKind::open, file);
     for (std::uint64_t n = 0; n < large_reads; ++n) {
@@ -147,7 +152,8 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // The newest large file stays for those that read it; removals wait until there is something to remove.
+    // The newest large file stays for those that read it; removals wait until there is something to
+    // remove.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;
@@ -173,7 +179,8 @@ class Generator {
   Quota sessions_{10'067, percent_}, creates_{1'752, percent_}, missing_{2'190, percent_};
   Quota large_writes_{1'664, percent_}, small_writes_{14'074 - 1'664, percent_};
   Quota large_reads_{1'804, percent_}, small_reads_{65'933 - 1'804, percent_};
-  Quota flushes_{598, percent_}, unlinks_{1'683, percent_}, renames_{358, percent_}, lists_{2'981, percent_};
+  Quota flushes_{598, percent_}, unlinks_{1'683, percent_}, renames_{358, percent_},
+      lists_{2'981, percent_};
   Quota query_path_{6'269, percent_}, query_file_{7'183, percent_}, query_space_{1'405, percent_};
   Lengths small_write_lengths_, small_read_lengths_;
 

@@ -1,11 +1,13 @@
 #pragma once
-// A load for the dbench player: what one client of a file server does, one operation after the other.
+// A load for the dbench player: what one client of a file server does, one operation after the
+// other.
 //
-// dbench plays what a network sniffer saw of a NetBench run; its load file is not ours to ship. This one is
-// generated and has the same number of operations of each kind as client_plain.txt of dbench 1.x (122 808;
-// the one that Soares, Krieger and Da Silva used, section IV-E), the same bytes read and written, and as many
-// large transfers of 64 KiB among them. What is ours: which file is used when. Operations of a file come in
-// sessions (open, queries, transfers, flush, close) that do not overlap:
+// dbench plays what a network sniffer saw of a NetBench run; its load file is not ours to ship.
+// This one is generated and has the same number of operations of each kind as client_plain.txt of
+// dbench 1.x (122 808; the one that Soares, Krieger and Da Silva used, section IV-E), the same
+// bytes read and written, and as many large transfers of 64 KiB among them. What is ours: which
+// file is used when. Operations of a file come in sessions (open, queries, transfers, flush, close)
+// that do not overlap:
 //
 //   create sessions   a new file is written; one in 34 is large (up to two megabytes), the others some 15 KB
 //   use sessions      a file is read, the large ones in large pieces

@@ -1,6 +1,6 @@
 #pragma once
-// Draws that are the same on every host: std::mt19937_64, whose sequence the C++ standard fixes, reduced by
-// hand, since the library's distributions differ between implementations.
+// Draws that are the same on every host: std::mt19937_64, whose sequence the C++ standard fixes,
+// reduced by hand, since the library's distributions differ between implementations.
 
 #include <cstdint>
 #include <random>
@@ -18,7 +18,8 @@ class Dice {
 
   template <typename T>
   void shuffle(std::vector<T>& list) {
-    for (std::size_t left = list.size(); left > 1; --left) std::swap(list[left - 1], list[below(left)]);
+    for (std::size_t left = list.size(); left > 1; --left)
+      std::swap(list[left - 1], list[below(left)]);
   }
 
  private:

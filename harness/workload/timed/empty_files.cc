@@ -1,9 +1,9 @@
 // Metadata alone: empty files created and deleted, three times over.
 //
-// Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100 000 empty
-// files, distributed among 1 000 directories, are created and then deleted, three times in a row, in a
-// machine with 64 MiB. Our choice: consecutive files go to consecutive directories, so that all of them are
-// in use all the time. The memory is the guest's, and not set here.
+// Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100
+// 000 empty files, distributed among 1 000 directories, are created and then deleted, three times
+// in a row, in a machine with 64 MiB. Our choice: consecutive files go to consecutive directories,
+// so that all of them are in use all the time. The memory is the guest's, and not set here.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -12,8 +12,8 @@
 namespace headcrash::timed {
 namespace {
 
-PhaseResult for_each_empty_file(User& user,
-                                const std::function<PhaseResult(FileWork&, const TimedFile&)>& act) {
+PhaseResult for_each_empty_file(
+    User& user, const std::function<PhaseResult(FileWork&, const TimedFile&)>& act) {
   FileWork work(user);
   const std::uint64_t files = argument(user.arguments, "files");
   const std::uint64_t folders = argument(user.arguments, "folders");
@@ -34,18 +34,19 @@ PhaseResult for_each_folder(User& user,
 }
 
 PhaseResult create_empty_files(User& user) {
-  return for_each_empty_file(user, [](FileWork& work, const TimedFile& file) { return work.create(file); });
+  return for_each_empty_file(
+      user, [](FileWork& work, const TimedFile& file) { return work.create(file); });
 }
 
 PhaseResult delete_empty_files(User& user) {
-  return for_each_empty_file(user,
-                             [](FileWork& work, const TimedFile& file) { return work.remove(file.path); });
+  return for_each_empty_file(
+      user, [](FileWork& work, const TimedFile& file) { return work.remove(file.path); });
 }
 
 std::vector<Phase> empty_file_phases(const Arguments& arguments) {
   const auto prepare = [](User& user) {
-    return for_each_folder(user,
-                           [](FileWork& work, const std::string& path) { return work.make_folder(path); });
+    return for_each_folder(
+        user, [](FileWork& work, const std::string& path) { return work.make_folder(path); });
   };
   const auto verify = [](User& user) {
     return for_each_folder(

@@ -28,8 +28,8 @@ std::vector<std::uint64_t> log_normal_sizes(std::size_t files, std::uint64_t byt
   std::vector<std::uint64_t> sizes(files);
   std::uint64_t given = 0;
   for (std::size_t i = 0; i < files; ++i) {
-    sizes[i] =
-        std::min(static_cast<std::uint64_t>(drawn[i] / total * static_cast<double>(bytes)), bytes - given);
+    sizes[i] = std::min(static_cast<std::uint64_t>(drawn[i] / total * static_cast<double>(bytes)),
+                        bytes - given);
     given += sizes[i];
   }
   if (!sizes.empty()) *std::max_element(sizes.begin(), sizes.end()) += bytes - given;
@@ -42,7 +42,8 @@ std::size_t parent_of(std::size_t folder) {
 
 }  // namespace
 
-FileTree::FileTree(std::size_t files, std::uint64_t bytes, std::size_t folders) : content_(folders) {
+FileTree::FileTree(std::size_t files, std::uint64_t bytes, std::size_t folders)
+    : content_(folders) {
   Dice dice(kShapeSeed);
   sizes_ = log_normal_sizes(files, bytes, dice);
   for (std::size_t i = 0; i < files; ++i) {
@@ -58,7 +59,8 @@ std::string FileTree::folder(const std::string& root, std::size_t number) const 
 
 std::size_t FileTree::entries_in(std::size_t folder) const {
   std::size_t entries = content_[folder].size();
-  for (std::size_t child = 1; child < folders(); ++child) entries += parent_of(child) == folder ? 1 : 0;
+  for (std::size_t child = 1; child < folders(); ++child)
+    entries += parent_of(child) == folder ? 1 : 0;
   return entries;
 }
 
@@ -68,7 +70,8 @@ TimedFile FileTree::file(const std::string& root, std::size_t number, std::size_
           .bytes = sizes_[number]};
 }
 
-PhaseResult FileTree::make_folders(FileWork& work, const std::string& root, const Programs& programs) const {
+PhaseResult FileTree::make_folders(FileWork& work, const std::string& root,
+                                   const Programs& programs) const {
   for (std::size_t i = 0; i < folders(); ++i) {
     if (programs.each_folder) work.start_program();
     TRY(work.make_folder(folder(root, i)));

@@ -1,6 +1,6 @@
 #pragma once
-// A directory tree as people's home directories are: a few folders in each folder, files of log-normal sizes
-// whose sum is exact.
+// A directory tree as people's home directories are: a few folders in each folder, files of
+// log-normal sizes whose sum is exact.
 //
 //   folder k lies in folder (k-1)/3: 1 + 3 + 9 + 14 folders for 27, four levels
 //   sizes are e^(1.5 z) with z the sum of twelve uniform numbers less six, scaled to the wanted sum
@@ -16,7 +16,8 @@
 
 namespace headcrash::timed {
 
-/// Which steps of a script are programs of their own. None: one program does it all, and runs already.
+/// Which steps of a script are programs of their own. None: one program does it all, and runs
+/// already.
 struct Programs {
   bool each_folder = false;
   bool each_file = false;
@@ -35,14 +36,18 @@ class FileTree {
   /// File number `number` of the tree at `root`, which holds what is `owner`'s.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
-  PhaseResult make_folders(FileWork& work, const std::string& root, const Programs& programs = {}) const;
+  PhaseResult make_folders(FileWork& work, const std::string& root,
+                           const Programs& programs = {}) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
-  /// As an archive is unpacked: a folder and the files in it, then the next; files are counted as operations.
+  /// As an archive is unpacked: a folder and the files in it, then the next; files are counted as
+  /// operations.
   PhaseResult extract(FileWork& work, const std::string& root) const;
-  /// As cp -r: each folder is listed and made again, each file looked at and copied; counted as operations.
-  PhaseResult copy(FileWork& work, const std::string& from, const std::string& to, std::size_t owner) const;
-  PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to, std::size_t owner,
-                         const Programs& programs = {}) const;
+  /// As cp -r: each folder is listed and made again, each file looked at and copied; counted as
+  /// operations.
+  PhaseResult copy(FileWork& work, const std::string& from, const std::string& to,
+                   std::size_t owner) const;
+  PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,
+                         std::size_t owner, const Programs& programs = {}) const;
   PhaseResult read(FileWork& work, const std::string& root, std::size_t owner,
                    const Programs& programs = {}) const;
   /// As rm -r: what is deepest first; counted as operations.

@@ -18,7 +18,8 @@ using workload::kStampBytes;
 
 tl::unexpected<PhaseError> phase_error(std::string_view verb, const std::string& path, int error) {
   const std::string why = std::error_code(error, std::generic_category()).message();
-  return tl::unexpected(PhaseError{.what = fmt::format("{} {}: {}", verb, path, why), .error = error});
+  return tl::unexpected(
+      PhaseError{.what = fmt::format("{} {}: {}", verb, path, why), .error = error});
 }
 
 std::uint32_t version_of(std::uint64_t seed, std::uint32_t rewritten) {
@@ -30,7 +31,8 @@ std::string difference(std::span<const std::byte> found, std::span<const std::by
   const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
   const auto rest = found.subspan(static_cast<std::size_t>(at));
   const auto look = rest.first(std::min<std::size_t>(rest.size(), 16));
-  const bool zeros = std::all_of(look.begin(), look.end(), [](std::byte b) { return b == std::byte{0}; });
+  const bool zeros =
+      std::all_of(look.begin(), look.end(), [](std::byte b) { return b == std::byte{0}; });
   return fmt::format("byte {} of the piece is wrong{}", at, zeros ? ": zeros" : "");
 }
 
@@ -46,11 +48,13 @@ std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t user, std::uint64_t p
 FileWork::FileWork(User& user, std::size_t unit_bytes) : user_(user), unit_(unit_bytes) {}
 
 PhaseResult FileWork::go_on() const {
-  if (user_.interrupted == nullptr || !user_.interrupted->load(std::memory_order_relaxed)) return {};
+  if (user_.interrupted == nullptr || !user_.interrupted->load(std::memory_order_relaxed))
+    return {};
   return tl::unexpected(PhaseError{.what = "another user failed", .error = ECANCELED});
 }
 
-PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb, const std::string& path) {
+PhaseResult FileWork::told(const VfsResult<void>& done, std::string_view verb,
+                           const std::string& path) {
   if (!done) return phase_error(verb, path, done.error().value);
   return {};
 }
@@ -77,7 +81,8 @@ PhaseResult FileWork::stat(const std::string& path) {
   return {};
 }
 
-PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
+PhaseResult FileWork::with_open(const TimedFile& file, const OpenOptions& options,
+                                std::string_view verb,
                                 const std::function<PhaseResult(FileHandle)>& body) {
   TRY(go_on());
   const auto handle = user_.vfs.open(file.path, options);
@@ -97,8 +102,9 @@ PhaseResult FileWork::list(const std::string& path) {
 }
 
 PhaseResult FileWork::fsync(const TimedFile& file) {
-  return with_open(file, {}, "open",
-                   [&](FileHandle handle) { return told(user_.vfs.fsync(handle), "fsync", file.path); });
+  return with_open(file, {}, "open", [&](FileHandle handle) {
+    return told(user_.vfs.fsync(handle), "fsync", file.path);
+  });
 }
 
 PhaseResult FileWork::sync() {
@@ -142,7 +148,8 @@ PhaseResult FileWork::copy(const TimedFile& from, const std::string& to) {
   copied.path = to;
   const auto piece_by_piece = [&](FileHandle source, FileHandle target) -> PhaseResult {
     for (std::uint64_t offset = 0; offset < from.bytes; offset += unit_.size()) {
-      const auto piece = std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
+      const auto piece =
+          std::span(unit_).first(std::min<std::uint64_t>(unit_.size(), from.bytes - offset));
       TRY(read_at(source, from, offset, piece.size()));
       TRY(put_at(target, copied, offset, piece));
     }
@@ -182,8 +189,8 @@ PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uin
     const auto got = user_.vfs.pread(handle, offset + done, piece);
     if (!got) return phase_error("read", file.path, got.error().value);
     if (*got < piece.size())
-      return tl::unexpected(PhaseError{
-          .what = fmt::format("{}: ends at byte {}, not {}", file.path, offset + done + *got, file.bytes)});
+      return tl::unexpected(PhaseError{.what = fmt::format("{}: ends at byte {}, not {}", file.path,
+                                                           offset + done + *got, file.bytes)});
     user_.tally.bytes_read += piece.size();
     TRY(compare(file, offset + done, piece));
     done += piece.size();
@@ -204,13 +211,15 @@ void FileWork::fill(const TimedFile& file, std::uint64_t offset, std::span<std::
   workload::write_stamps(file.number, version, offset, data);
 }
 
-PhaseResult FileWork::compare(const TimedFile& file, std::uint64_t offset, std::span<const std::byte> found) {
+PhaseResult FileWork::compare(const TimedFile& file, std::uint64_t offset,
+                              std::span<const std::byte> found) {
   expected_.resize(std::max(expected_.size(), found.size()));
   const auto expected = std::span(expected_).first(found.size());
   fill(file, offset, expected);
   if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return {};
-  return tl::unexpected(PhaseError{.what = fmt::format("{}: wrong data at offset {} ({})", file.path, offset,
-                                                       difference(found, expected))});
+  return tl::unexpected(
+      PhaseError{.what = fmt::format("{}: wrong data at offset {} ({})", file.path, offset,
+                                     difference(found, expected))});
 }
 
 PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t count) {

@@ -1,9 +1,10 @@
 #pragma once
-// What users of timed workloads do with files: the few calls that all of them are made of, each counted,
-// checked, and stopped when another user has failed.
+// What users of timed workloads do with files: the few calls that all of them are made of, each
+// counted, checked, and stopped when another user has failed.
 //
-// A file's bytes follow from its number, its version and the offset (harness/workload/stamp.h), at any offset
-// and in any length, so that every read can be compared with what must be there. The version comes from the
+// A file's bytes follow from its number, its version and the offset (harness/workload/stamp.h), at
+// any offset and in any length, so that every read can be compared with what must be there. The
+// version comes from the
 // seed: a file left behind by another run is wrong data, and not luck.
 
 #include <cstddef>
@@ -46,11 +47,14 @@ class FileWork {
   /// What cp does: reads `from` and writes the same bytes to a new `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` says what could not be done.
+  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` says what could not
+  /// be done.
   PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                         const std::function<PhaseResult(FileHandle)>& body);
-  PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
-  PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset, std::uint64_t bytes);
+  PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                       std::uint64_t bytes);
+  PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
+                      std::uint64_t bytes);
 
   /// CPU time, as a compiler takes it.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
@@ -62,7 +66,8 @@ class FileWork {
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
   /// For calls that are not among these: `done` told as a PhaseError.
-  static PhaseResult told(const VfsResult<void>& done, std::string_view verb, const std::string& path);
+  static PhaseResult told(const VfsResult<void>& done, std::string_view verb,
+                          const std::string& path);
   /// Fails when another user has.
   PhaseResult go_on() const;
 
@@ -85,7 +90,8 @@ class FileWork {
   void fill(const TimedFile& file, std::uint64_t offset, std::span<std::byte> data) const;
   PhaseResult put_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                      std::span<const std::byte> piece);
-  PhaseResult compare(const TimedFile& file, std::uint64_t offset, std::span<const std::byte> found);
+  PhaseResult compare(const TimedFile& file, std::uint64_t offset,
+                      std::span<const std::byte> found);
 
   User& user_;
   std::vector<std::byte> unit_, expected_;

@@ -1,21 +1,22 @@
-// An NFS server under the SFS 1.1 load: requests arrive at a rate, and each is answered when what it changed is on
-// the disk.
+// An NFS server under the SFS 1.1 load: requests arrive at a rate, and each is answered when what
+// it changed is on the disk.
 //
-// Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is nhfsstone's: lookup 34 %, read 22,
-// write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and setattr 1. Peacock, Kamaraju and
-// Agrawal, "Fast Consistency Checking for the Solaris File System", 1998, section 6, use it; 5 MB of files for each
-// operation a second agree with the 3 GB at 600 of their section 6.4. The benchmark itself is licensed and is not
-// part of this.
+// Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is nhfsstone's: lookup 34
+// %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and setattr 1.
+// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", 1998,
+// section 6, use it; 5 MB of files for each operation a second agree with the 3 GB at 600 of their
+// section 6.4. The benchmark itself is licensed and is not part of this.
 //
-// A user is one of the server's threads (nfsd). Requests arrive at the rate whether earlier ones have been answered
-// or not; they are dealt out in turn, and a request's response time counts from its arrival, waiting for the thread
-// included. Requests of the warm-up are done and not counted.
+// A user is one of the server's threads (nfsd). Requests arrive at the rate whether earlier ones
+// have been answered or not; they are dealt out in turn, and a request's response time counts from
+// its arrival, waiting for the thread included. Requests of the warm-up are done and not counted.
 //
-// Our choices: the time between two arrivals is uniform between nothing and twice its mean; each thread has files
-// of its own, of equal size, of which a fifth is used; a directory has 30; one name in ten is a symbolic link; reads
-// and writes are of 8 KiB, as large as NFS version 2 allows; seven writes of ten append, up to twice the size that
-// a file began with, after which they overwrite; created files are empty, and the oldest is removed. A write is
-// answered after fsync of its file, what changes names after fsync of the directory as well. No write gathering.
+// Our choices: the time between two arrivals is uniform between nothing and twice its mean; each
+// thread has files of its own, of equal size, of which a fifth is used; a directory has 30; one
+// name in ten is a symbolic link; reads and writes are of 8 KiB, as large as NFS version 2 allows;
+// seven writes of ten append, up to twice the size that a file began with, after which they
+// overwrite; created files are empty, and the oldest is removed. A write is answered after fsync of
+// its file, what changes names after fsync of the directory as well. No write gathering.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +46,10 @@ class Thread {
         end_ns_(static_cast<std::int64_t>(argument(user.arguments, "warm-up-s") +
                                           argument(user.arguments, "seconds")) *
                 kNsPerSecond) {
-    const std::uint64_t set_bytes = rate_ * argument(user.arguments, "kib-per-operation") * kKibBytes;
-    sizes_.assign(std::max<std::uint64_t>(kUsedShare, set_bytes / file_bytes_ / threads_), file_bytes_);
+    const std::uint64_t set_bytes =
+        rate_ * argument(user.arguments, "kib-per-operation") * kKibBytes;
+    sizes_.assign(std::max<std::uint64_t>(kUsedShare, set_bytes / file_bytes_ / threads_),
+                  file_bytes_);
   }
 
   struct Request {
@@ -62,7 +65,8 @@ class Thread {
     const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
     arrives_ns_ += static_cast<std::int64_t>(dice_.below(2 * mean_ns + 1));
     if (arrives_ns_ >= end_ns_) return {};
-    Request request{.arrives_ns = arrives_ns_, .kind = kind_of(dice_.below(100)), .file = {}, .offset = 0};
+    Request request{
+        .arrives_ns = arrives_ns_, .kind = kind_of(dice_.below(100)), .file = {}, .offset = 0};
     const std::uint64_t at = dice_.below(sizes_.size() / kUsedShare);
     std::uint64_t& size = sizes_[at];
     request.file = file(at);
@@ -122,15 +126,17 @@ PhaseResult prepare(User& user) {
   return work.sync();
 }
 
-/// Until the change is on the disk: fsync of the file, and of the directory whose names have changed.
+/// Until the change is on the disk: fsync of the file, and of the directory whose names have
+/// changed.
 PhaseResult commit_names(User& user, const std::string& folder) {
   return FileWork::told(user.vfs.fsync_directory(folder), "fsync", folder);
 }
 
 PhaseResult create(User& user, FileWork& work, const Thread::Request& request) {
   const auto made = work.with_open(
-      request.file, {.create = true, .exclusive = true}, "create",
-      [&](FileHandle handle) { return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path); });
+      request.file, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) {
+        return FileWork::told(user.vfs.fsync(handle), "fsync", request.file.path);
+      });
   return made ? commit_names(user, request.folder) : made;
 }
 
@@ -143,8 +149,8 @@ PhaseResult write(User& user, FileWork& work, const Thread::Request& request) {
 
 PhaseResult set_attributes(User& user, FileWork& work, const Thread::Request& request) {
   const auto changed =
-      FileWork::told(user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600), "chmod",
-                     request.file.path);
+      FileWork::told(user.vfs.chmod(request.file.path, request.arrives_ns % 2 == 0 ? 0644 : 0600),
+                     "chmod", request.file.path);
   return changed ? work.fsync(request.file) : changed;
 }
 
@@ -226,7 +232,8 @@ TimedWorkload laddis() {
       .source =
           "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; draws are ours",
       .operation = "requests",
-      .parameters = {{"operations-per-s", 600, 20, 1, 100'000, "requests that arrive a second: section 6.4"},
+      .parameters = {{"operations-per-s", 600, 20, 1, 100'000,
+                      "requests that arrive a second: section 6.4"},
                      {"seconds", 600, 10, 1, 86'400, "that count: ten minutes, section 6.3"},
                      {"warm-up-s", 300, 2, 0, 86'400, "before that, not counted: our choice"},
                      {"threads", 64, 8, 1, 1024, "of the server: our choice"},

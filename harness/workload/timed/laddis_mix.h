@@ -1,11 +1,11 @@
 #pragma once
-// The load of SPEC SFS 1.1 (SPECnfs_A93, LADDIS) in numbers: for the timed workload (laddis.cc), whose threads share
-// the requests out beforehand, and for the server that Peacock, Kamaraju and Agrawal measured with it 1998
-// (harness/papers/peacock98), whose threads take them from one queue.
+// The load of SPEC SFS 1.1 (SPECnfs_A93, LADDIS) in numbers: for the timed workload (laddis.cc),
+// whose threads share the requests out beforehand, and for the server that Peacock, Kamaraju and
+// Agrawal measured with it 1998 (harness/papers/peacock98), whose threads take them from one queue.
 //
-// Source: the mix is nhfsstone's, which LADDIS took over. 5 MB of files for each request a second agree with the
-// 3 GB at 600 of the paper's section 6.4. Shares and sizes below are those of SFS 1.1 from memory, not verified; the
-// benchmark itself is licensed and is not part of this.
+// Source: the mix is nhfsstone's, which LADDIS took over. 5 MB of files for each request a second
+// agree with the 3 GB at 600 of the paper's section 6.4. Shares and sizes below are those of SFS
+// 1.1 from memory, not verified; the benchmark itself is licensed and is not part of this.
 
 #include <array>
 #include <cstdint>

@@ -1,10 +1,11 @@
 // The large-file benchmark of Sprite LFS.
 //
-// Source: Rosenblum 1992, section 6.2.1.2 and figure 6-4: a 100-megabyte file is written sequentially, read
-// sequentially, written in random order in 8-kilobyte blocks, read in random order in such blocks, and read
-// sequentially again. "Care was taken" there that caches and delayed writes hide no disk access: caches are
-// dropped before each phase, and a phase that writes ends with fsync. Our choices: a megabyte of 2^20 bytes,
-// 8 KB also in the sequential phases, and a random order that meets each block once.
+// Source: Rosenblum 1992, section 6.2.1.2 and figure 6-4: a 100-megabyte file is written
+// sequentially, read sequentially, written in random order in 8-kilobyte blocks, read in random
+// order in such blocks, and read sequentially again. "Care was taken" there that caches and delayed
+// writes hide no disk access: caches are dropped before each phase, and a phase that writes ends
+// with fsync. Our choices: a megabyte of 2^20 bytes, 8 KB also in the sequential phases, and a
+// random order that meets each block once.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -53,8 +54,9 @@ PhaseResult go_through(User& user, const Pass& pass) {
 }
 
 Phase pass_phase(std::string name, const Pass& pass) {
-  return {
-      .name = std::move(name), .cold = true, .body = [pass](User& user) { return go_through(user, pass); }};
+  return {.name = std::move(name), .cold = true, .body = [pass](User& user) {
+            return go_through(user, pass);
+          }};
 }
 
 std::vector<Phase> large_file_phases(const Arguments&) {
@@ -70,13 +72,15 @@ std::vector<Phase> large_file_phases(const Arguments&) {
 }  // namespace
 
 TimedWorkload lfs_large_file() {
-  return {.name = "lfs-large-file",
-          .title = "one large file: written and read in sequence, at random, and in sequence again",
-          .source = "Rosenblum 1992, section 6.2.1.2, figure 6-4",
-          .operation = "blocks",
-          .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 33, "figure 6-4: 100 megabytes"},
-                         {"unit-bytes", 8192, 8192, 4096, 1 << 20, "figure 6-4: 8 kilobytes at random"}},
-          .phases = large_file_phases};
+  return {
+      .name = "lfs-large-file",
+      .title = "one large file: written and read in sequence, at random, and in sequence again",
+      .source = "Rosenblum 1992, section 6.2.1.2, figure 6-4",
+      .operation = "blocks",
+      .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 33, "figure 6-4: 100 megabytes"},
+                     {"unit-bytes", 8192, 8192, 4096, 1 << 20,
+                      "figure 6-4: 8 kilobytes at random"}},
+      .phases = large_file_phases};
 }
 
 }  // namespace headcrash::timed

@@ -1,9 +1,10 @@
 // The small-file benchmark of Sprite LFS.
 //
-// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section 6.2.1.1
-// and figure 6-1: 10 000 files of one kilobyte are created (open with creation, write, close), the file cache
-// is flushed, the files are read in the order of their creation, and deleted in it. Our choice: the
-// dissertation says nothing of directories beyond that many files share one; we put 100 into each.
+// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
+// 6.2.1.1 and figure 6-1: 10 000 files of one kilobyte are created (open with creation, write,
+// close), the file cache is flushed, the files are read in the order of their creation, and deleted
+// in it. Our choice: the dissertation says nothing of directories beyond that many files share one;
+// we put 100 into each.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -31,7 +32,8 @@ struct SmallFiles {
   PhaseResult each(User& user, PhaseResult (FileWork::*act)(const TimedFile&)) const {
     FileWork work(user);
     for (std::uint64_t i = 0; i < files; ++i) {
-      if (const auto done = work.operation([&] { return (work.*act)(file(i)); }); !done) return done;
+      if (const auto done = work.operation([&] { return (work.*act)(file(i)); }); !done)
+        return done;
     }
     return {};
   }
@@ -47,7 +49,8 @@ struct SmallFiles {
   PhaseResult remove(User& user) const {
     FileWork work(user);
     for (std::uint64_t i = 0; i < files; ++i) {
-      if (const auto done = work.operation([&] { return work.remove(file(i).path); }); !done) return done;
+      if (const auto done = work.operation([&] { return work.remove(file(i).path); }); !done)
+        return done;
     }
     return {};
   }
@@ -64,11 +67,17 @@ struct SmallFiles {
 std::vector<Phase> small_file_phases(const Arguments& arguments) {
   const SmallFiles set(arguments);
   return {
-      {.name = "prepare", .measured = false, .body = [set](User& user) { return set.prepare(user); }},
+      {.name = "prepare",
+       .measured = false,
+       .body = [set](User& user) { return set.prepare(user); }},
       {.name = "create", .body = [set](User& user) { return set.each(user, &FileWork::create); }},
-      {.name = "read", .cold = true, .body = [set](User& user) { return set.each(user, &FileWork::read); }},
+      {.name = "read",
+       .cold = true,
+       .body = [set](User& user) { return set.each(user, &FileWork::read); }},
       {.name = "delete", .body = [set](User& user) { return set.remove(user); }},
-      {.name = "verify", .measured = false, .body = [set](User& user) { return set.verify(user); }}};
+      {.name = "verify", .measured = false, .body = [set](User& user) {
+         return set.verify(user);
+       }}};
 }
 
 }  // namespace
@@ -80,7 +89,8 @@ TimedWorkload lfs_small_file() {
           .operation = "files",
           .parameters = {{"files", 10'000, 1'000, 1, 10'000'000, "figure 6-1: 10000"},
                          {"file-bytes", 1024, 1024, 0, 1 << 20, "figure 6-1: one kilobyte"},
-                         {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: the source is silent"}},
+                         {"files-per-folder", 100, 100, 1, 10'000'000,
+                          "our choice: the source is silent"}},
           .phases = small_file_phases};
 }
 

@@ -1,10 +1,11 @@
 // A mail server's deliveries: each message is safe before its sender is told so.
 //
-// Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is written to a file in tmp,
-// fsync is called, and the file is moved into new, where the reader finds it. Our choices: a user is a mailbox with one
-// delivery at a time; lengths are drawn evenly, as a message of the time has a few kilobytes; the move is a rename and no
-// link, and nobody waits for it to be on the disk; the reader of a mailbox reads and removes its oldest message when more
-// than `kept` are there, as part of the delivery.
+// Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is
+// written to a file in tmp, fsync is called, and the file is moved into new, where the reader finds
+// it. Our choices: a user is a mailbox with one delivery at a time; lengths are drawn evenly, as a
+// message of the time has a few kilobytes; the move is a rename and no link, and nobody waits for
+// it to be on the disk; the reader of a mailbox reads and removes its oldest message when more than
+// `kept` are there, as part of the delivery.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/dice.h"
@@ -26,7 +27,8 @@ class Mailbox {
         seed_(user.seed) {}
 
   PhaseResult make() {
-    for (const std::string& folder : {box(), box() + "/tmp", box() + "/new"}) TRY(work_.make_folder(folder));
+    for (const std::string& folder : {box(), box() + "/tmp", box() + "/new"})
+      TRY(work_.make_folder(folder));
     return {};
   }
 
@@ -63,8 +65,8 @@ class Mailbox {
         });
     if (!safe) return safe;
     const auto moved = FileWork::told(
-        work_.user().vfs.rename(file.path, message("new", number).path, RenameMode::no_replace), "rename",
-        file.path);
+        work_.user().vfs.rename(file.path, message("new", number).path, RenameMode::no_replace),
+        "rename", file.path);
     if (!moved || number < kept_) return moved;
     const TimedFile oldest = message("new", number - kept_);
     TRY(work_.read(oldest));
@@ -77,29 +79,33 @@ class Mailbox {
 
 std::vector<Phase> mail_spool_phases(const Arguments& arguments) {
   const std::size_t users = argument(arguments, "users");
-  return {{.name = "prepare",
-           .users = users,
-           .measured = false,
-           .body = [](User& user) { return Mailbox(user).make(); }},
-          {.name = "deliver", .users = users, .body = [](User& user) { return Mailbox(user).deliver_all(); }},
-          {.name = "verify", .users = users, .measured = false, .cold = true, .body = [](User& user) {
-             return Mailbox(user).verify();
-           }}};
+  return {
+      {.name = "prepare",
+       .users = users,
+       .measured = false,
+       .body = [](User& user) { return Mailbox(user).make(); }},
+      {.name = "deliver",
+       .users = users,
+       .body = [](User& user) { return Mailbox(user).deliver_all(); }},
+      {.name = "verify", .users = users, .measured = false, .cold = true, .body = [](User& user) {
+         return Mailbox(user).verify();
+       }}};
 }
 
 }  // namespace
 
 TimedWorkload mail_spool() {
-  return {.name = "mail-spool",
-          .title = "messages are delivered, each safe with fsync, read and removed, after maildir",
-          .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
-          .operation = "messages",
-          .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},
-                         {"messages", 1'000, 50, 1, 10'000'000, "to each: our choice"},
-                         {"kept", 50, 20, 0, 10'000'000, "in each, before the oldest goes: our choice"},
-                         {"least-bytes", 1024, 1024, 0, 1 << 20, "our choice"},
-                         {"most-bytes", 8192, 8192, 0, 1 << 20, "our choice"}},
-          .phases = mail_spool_phases};
+  return {
+      .name = "mail-spool",
+      .title = "messages are delivered, each safe with fsync, read and removed, after maildir",
+      .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
+      .operation = "messages",
+      .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},
+                     {"messages", 1'000, 50, 1, 10'000'000, "to each: our choice"},
+                     {"kept", 50, 20, 0, 10'000'000, "in each, before the oldest goes: our choice"},
+                     {"least-bytes", 1024, 1024, 0, 1 << 20, "our choice"},
+                     {"most-bytes", 8192, 8192, 0, 1 << 20, "our choice"}},
+      .phases = mail_spool_phases};
 }
 
 }  // namespace headcrash::timed

@@ -17,8 +17,10 @@ namespace headcrash::timed {
 class MemoryVfs : public Vfs {
  public:
   struct Counts {
-    std::uint64_t creates = 0, opens = 0, unlinks = 0, mkdirs = 0, rmdirs = 0, renames = 0, fsyncs = 0;
-    std::uint64_t stats = 0, lists = 0, reads = 0, writes = 0, bytes_read = 0, bytes_written = 0, drops = 0;
+    std::uint64_t creates = 0, opens = 0, unlinks = 0, mkdirs = 0, rmdirs = 0, renames = 0,
+                  fsyncs = 0;
+    std::uint64_t stats = 0, lists = 0, reads = 0, writes = 0, bytes_read = 0, bytes_written = 0,
+                  drops = 0;
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
@@ -30,7 +32,8 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>>& files() { return files_; }
   std::size_t open_files() const {
-    return handles_.size() - static_cast<std::size_t>(std::count(handles_.begin(), handles_.end(), ""));
+    return handles_.size() -
+           static_cast<std::size_t>(std::count(handles_.begin(), handles_.end(), ""));
   }
 
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override {
@@ -54,7 +57,8 @@ class MemoryVfs : public Vfs {
     handles_.at(static_cast<std::size_t>(file)) = "";
     return {};
   }
-  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset, std::span<std::byte> into) override {
+  VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,
+                               std::span<std::byte> into) override {
     const auto& bytes = of(file);
     ++counts.reads;
     const std::size_t got =
@@ -64,13 +68,15 @@ class MemoryVfs : public Vfs {
     note("read", name_of(file), offset * 31 + got);
     return got;
   }
-  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset, std::span<const std::byte> data) override {
+  VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
+                         std::span<const std::byte> data) override {
     auto& bytes = of(file);
     ++counts.writes;
     if (clock) last_write_at = clock();
     if (first_write_at < 0) first_write_at = last_write_at;
     std::uint64_t used = 0;
-    for (const auto& [name, content] : files_) used += capacity_bytes < (1ULL << 40) ? content.size() : 0;
+    for (const auto& [name, content] : files_)
+      used += capacity_bytes < (1ULL << 40) ? content.size() : 0;
     const std::uint64_t end = std::max<std::uint64_t>(bytes.size(), offset + data.size());
     if (used + end - bytes.size() > capacity_bytes) return refuse(ENOSPC);
     bytes.resize(end);
@@ -176,7 +182,9 @@ class MemoryVfs : public Vfs {
   std::uint64_t programs_started = 0;
 
   // No workload asks for these.
-  VfsResult<void> append(FileHandle, std::span<const std::byte>) override { return refuse(ENOTSUP); }
+  VfsResult<void> append(FileHandle, std::span<const std::byte>) override {
+    return refuse(ENOTSUP);
+  }
   VfsResult<void> truncate(FileHandle, std::uint64_t) override { return refuse(ENOTSUP); }
   VfsResult<void> fallocate(FileHandle, FallocateMode, std::uint64_t, std::uint64_t) override {
     return refuse(ENOTSUP);
@@ -187,14 +195,19 @@ class MemoryVfs : public Vfs {
   VfsResult<void> fdatasync(FileHandle) override { return refuse(ENOTSUP); }
   VfsResult<void> link(std::string_view, std::string_view) override { return refuse(ENOTSUP); }
   VfsResult<void> set_modified(std::string_view, std::int64_t) override { return refuse(ENOTSUP); }
-  VfsResult<void> setxattr(std::string_view, std::string_view, std::span<const std::byte>) override {
+  VfsResult<void> setxattr(std::string_view, std::string_view,
+                           std::span<const std::byte>) override {
     return refuse(ENOTSUP);
   }
   VfsResult<std::vector<std::byte>> getxattr(std::string_view, std::string_view) override {
     return refuse(ENOTSUP);
   }
-  VfsResult<void> removexattr(std::string_view, std::string_view) override { return refuse(ENOTSUP); }
-  VfsResult<std::vector<std::string>> listxattr(std::string_view) override { return refuse(ENOTSUP); }
+  VfsResult<void> removexattr(std::string_view, std::string_view) override {
+    return refuse(ENOTSUP);
+  }
+  VfsResult<std::vector<std::string>> listxattr(std::string_view) override {
+    return refuse(ENOTSUP);
+  }
 
  private:
   static std::string parent(const std::string& path) {
@@ -207,7 +220,9 @@ class MemoryVfs : public Vfs {
     }
     trace = trace * 1099511628211U + number;
   }
-  const std::string& name_of(FileHandle file) const { return handles_.at(static_cast<std::size_t>(file)); }
+  const std::string& name_of(FileHandle file) const {
+    return handles_.at(static_cast<std::size_t>(file));
+  }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
   /// errno, or 0 after it has been put into its folder.
   int addable(const std::string& path) {

@@ -25,20 +25,23 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 }  // namespace
 
 std::uint64_t office_file_bytes(Dice& dice) {
-  // The logarithm to base 2 in 1/4096: a mean of 11.25 and a deviation of 3.17, the sum of twelve even draws for a normal one.
+  // The logarithm to base 2 in 1/4096: a mean of 11.25 and a deviation of 3.17, the sum of twelve
+  // even draws for a normal one.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
   for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(dice.below(kOne));
-  const auto logarithm =
-      static_cast<std::uint64_t>(std::clamp<std::int64_t>(kMean + kDeviation * sum / kOne, kOne, 21 * kOne));
+  const auto logarithm = static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(kMean + kDeviation * sum / kOne, kOne, 21 * kOne));
   const std::uint64_t power = std::uint64_t{1} << (logarithm / kOne);
   return std::min(power + power * (logarithm % kOne) / kOne, kLongestFile);
 }
 
 Office::Office(const User& user)
     : user_(user),
-      kept_bytes_((argument(user.arguments, "in-use-kib") << 10) / argument(user.arguments, "users")),
-      day_bytes_((argument(user.arguments, "written-kib") << 10) / argument(user.arguments, "users")),
+      kept_bytes_((argument(user.arguments, "in-use-kib") << 10) /
+                  argument(user.arguments, "users")),
+      day_bytes_((argument(user.arguments, "written-kib") << 10) /
+                 argument(user.arguments, "users")),
       day_ns_(static_cast<std::int64_t>(argument(user.arguments, "day-s")) * kNsPerSecond),
       dice_(mixed_seed(user.seed, user.number, 1)) {}
 
@@ -122,8 +125,9 @@ PhaseResult Office::work_day(std::uint64_t day, std::int64_t midnight_ns, FileWo
   while (written_ < day_bytes_) {
     if (work != nullptr) {
       const std::int64_t hours_ns = day_ns_ / kHours * kWorkingHours;
-      const auto into_ns = static_cast<std::int64_t>(
-          static_cast<double>(hours_ns) / static_cast<double>(day_bytes_) * static_cast<double>(written_));
+      const auto into_ns = static_cast<std::int64_t>(static_cast<double>(hours_ns) /
+                                                     static_cast<double>(day_bytes_) *
+                                                     static_cast<double>(written_));
       user_.pace.sleep_until(midnight_ns + day_ns_ / kHours * kMorning + into_ns);
     }
     TRY(job(work));
@@ -186,13 +190,14 @@ PhaseResult Office::edit(FileWork* work) {
   const TimedFile target = named(file);
   TimedFile next = target;
   next.path += "~";
-  const auto safe = work->with_open(next, {.create = true, .exclusive = true}, "create",
-                                    [&](FileHandle handle) -> PhaseResult {
-                                      TRY(work->write_at(handle, next, 0, next.bytes));
-                                      return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
-                                    });
+  const auto safe = work->with_open(
+      next, {.create = true, .exclusive = true}, "create", [&](FileHandle handle) -> PhaseResult {
+        TRY(work->write_at(handle, next, 0, next.bytes));
+        return FileWork::told(user_.vfs.fsync(handle), "fsync", next.path);
+      });
   if (!safe) return safe;
-  return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename", next.path);
+  return FileWork::told(user_.vfs.rename(next.path, target.path, RenameMode::replace), "rename",
+                        next.path);
 }
 
 PhaseResult Office::append_to_log(FileWork* work) {
@@ -213,11 +218,13 @@ PhaseResult Office::append_to_log(FileWork* work) {
   log.changed = ++changes_;
   if (work == nullptr) return {};
   const TimedFile file = named(log);
-  return work->with_open(file, {}, "open",
-                         [&](FileHandle handle) { return work->write_at(handle, file, end, bytes); });
+  return work->with_open(file, {}, "open", [&](FileHandle handle) {
+    return work->write_at(handle, file, end, bytes);
+  });
 }
 
-/// The same bytes once more: what the file must hold stays simple, and no file system here looks at them.
+/// The same bytes once more: what the file must hold stays simple, and no file system here looks at
+/// them.
 PhaseResult Office::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = dice_.below(file.bytes / kBlock + 1) * kBlock;
@@ -227,8 +234,9 @@ PhaseResult Office::overwrite(FileWork* work) {
   written_ += bytes;
   if (work == nullptr) return {};
   const TimedFile whole = named(file);
-  return work->with_open(whole, {}, "open",
-                         [&](FileHandle handle) { return work->write_at(handle, whole, offset, bytes); });
+  return work->with_open(whole, {}, "open", [&](FileHandle handle) {
+    return work->write_at(handle, whole, offset, bytes);
+  });
 }
 
 PhaseResult Office::tidy_up(FileWork* work) {

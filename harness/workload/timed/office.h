@@ -1,21 +1,25 @@
 #pragma once
-// An office worker's files over months: which there are on which day, and what is done to them in between.
+// An office worker's files over months: which there are on which day, and what is done to them in
+// between.
 //
-// A working day has eight hours; five of seven days are working days. In its hours a user goes from one small job to the
-// next until as many bytes have been written as a day has, each job at the time that its share of the bytes gives it:
+// A working day has eight hours; five of seven days are working days. In its hours a user goes from
+// one small job to the next until as many bytes have been written as a day has, each job at the
+// time that its share of the bytes gives it:
 //
 //   of 20 jobs   7  a temporary file, which is removed within the next 20 jobs, at the latest in the evening
 //                4  a new file
-//                5  an edit: the new content, up to a quarter longer or shorter, goes into a file of another name, fsync,
+//                5 an edit: the new content, up to a quarter longer or shorter, goes into a file of
+//                another name, fsync,
 //                   rename over the old one
 //                2  lines at the end of one of three logs; a log of 1 MiB is removed and begun anew
 //                2  up to 64 KiB in the middle of a file are written where they are
 //
-// When a user has more bytes than he is to keep, files are removed, any of them. Of four files that are drawn the one
-// last changed is edited: what has been worked on is worked on again.
+// When a user has more bytes than he is to keep, files are removed, any of them. Of four files that
+// are drawn the one last changed is edited: what has been worked on is worked on again.
 //
-// All of it follows from the arguments, the seed and the user's number. What happened before the first day of a phase is
-// gone through again without a file system (`work` is null), which is how a phase knows what there is.
+// All of it follows from the arguments, the seed and the user's number. What happened before the
+// first day of a phase is gone through again without a file system (`work` is null), which is how a
+// phase knows what there is.
 
 #include <cstdint>
 #include <optional>
@@ -28,8 +32,8 @@
 
 namespace headcrash::timed {
 
-/// Log-normal, as wide as in a survey of Unix systems (Irlam 1993: 3.17 in powers of two), with a mean of about 23 KB and
-/// at most 2 MiB. Integers only: the same on every host.
+/// Log-normal, as wide as in a survey of Unix systems (Irlam 1993: 3.17 in powers of two), with a
+/// mean of about 23 KB and at most 2 MiB. Integers only: the same on every host.
 std::uint64_t office_file_bytes(Dice& dice);
 
 class Office {
@@ -38,7 +42,8 @@ class Office {
 
   /// As many files as the user keeps.
   PhaseResult move_in(FileWork* work);
-  /// The days `first`, `first` + 1, ... before `end`; days count from 0. Ends when the last one has.
+  /// The days `first`, `first` + 1, ... before `end`; days count from 0. Ends when the last one
+  /// has.
   PhaseResult work_days(std::uint64_t first, std::uint64_t end, FileWork* work);
 
   /// The files that there are, the one last changed at the end.

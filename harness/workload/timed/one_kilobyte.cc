@@ -1,8 +1,9 @@
 // Metadata throughput: one-kilobyte files created, removed, or created and at once removed.
 //
-// Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are split among 1 to 8
-// users, each in a directory of its own. Our choices: four users unless told otherwise; the files that are
-// removed lie on the disk and are still cached. Users are threads instead of processes.
+// Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are split
+// among 1 to 8 users, each in a directory of its own. Our choices: four users unless told
+// otherwise; the files that are removed lie on the disk and are still cached. Users are threads
+// instead of processes.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -29,11 +30,13 @@ struct Share {
   }
 };
 
-PhaseResult for_each_file(User& user, const std::function<PhaseResult(FileWork&, const TimedFile&)>& act) {
+PhaseResult for_each_file(User& user,
+                          const std::function<PhaseResult(FileWork&, const TimedFile&)>& act) {
   const Share share(user);
   FileWork work(user);
   for (std::uint64_t i = 0; i < share.files; ++i) {
-    if (const auto done = work.operation([&] { return act(work, share.file(i)); }); !done) return done;
+    if (const auto done = work.operation([&] { return act(work, share.file(i)); }); !done)
+      return done;
   }
   return {};
 }
@@ -44,11 +47,13 @@ PhaseResult make_share_folder(User& user) {
 }
 
 PhaseResult create_share(User& user) {
-  return for_each_file(user, [](FileWork& work, const TimedFile& file) { return work.create(file); });
+  return for_each_file(user,
+                       [](FileWork& work, const TimedFile& file) { return work.create(file); });
 }
 
 PhaseResult remove_share(User& user) {
-  return for_each_file(user, [](FileWork& work, const TimedFile& file) { return work.remove(file.path); });
+  return for_each_file(
+      user, [](FileWork& work, const TimedFile& file) { return work.remove(file.path); });
 }
 
 PhaseResult verify_nothing_left(User& user) {
@@ -94,14 +99,16 @@ std::vector<Phase> create_remove_phases(const Arguments& arguments) {
           {.name = "verify", .users = users, .measured = false, .body = verify_nothing_left}};
 }
 
-TimedWorkload kilobyte_workload(std::string_view name, std::string_view title, std::string_view source,
+TimedWorkload kilobyte_workload(std::string_view name, std::string_view title,
+                                std::string_view source,
                                 std::vector<Phase> (*phases)(const Arguments&)) {
   return {.name = name,
           .title = title,
           .source = source,
           .operation = "files",
           .parameters = {{"users", 4, 2, 1, 64, "figure 5: 1 to 8"},
-                         {"files", 10'000, 1'000, 1, 10'000'000, "section 5.1: 10000, split among the users"},
+                         {"files", 10'000, 1'000, 1, 10'000'000,
+                          "section 5.1: 10000, split among the users"},
                          {"file-bytes", 1024, 1024, 0, 1 << 20, "section 5.1: 1 KB"}},
           .phases = phases};
 }
@@ -109,17 +116,20 @@ TimedWorkload kilobyte_workload(std::string_view name, std::string_view title, s
 }  // namespace
 
 TimedWorkload create_1k() {
-  return kilobyte_workload("create-1k", "users create files of one kilobyte, each in its own folder",
+  return kilobyte_workload("create-1k",
+                           "users create files of one kilobyte, each in its own folder",
                            "Ganger and Patt 1994, section 5.1, figure 5a", create_phases);
 }
 
 TimedWorkload remove_1k() {
-  return kilobyte_workload("remove-1k", "users remove files of one kilobyte, each in its own folder",
+  return kilobyte_workload("remove-1k",
+                           "users remove files of one kilobyte, each in its own folder",
                            "Ganger and Patt 1994, section 5.1, figure 5b", remove_phases_1k);
 }
 
 TimedWorkload create_remove_1k() {
-  return kilobyte_workload("create-remove-1k", "users create files of one kilobyte and remove each at once",
+  return kilobyte_workload("create-remove-1k",
+                           "users create files of one kilobyte and remove each at once",
                            "Ganger and Patt 1994, section 5.1, figure 5c", create_remove_phases);
 }
 

@@ -1,15 +1,15 @@
 // A mail server's small files: a pool of them, and transactions on it.
 //
-// Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings of
-// Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400 subdirectories, 100
-// 000 transactions with equal biases. A pool of files of random lengths is created; each transaction is a
-// pair of one file read to its end or appended to, and one file created or deleted; at the end the rest is
-// deleted. Reads and writes go in blocks of 512 bytes.
+// Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings
+// of Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400
+// subdirectories, 100 000 transactions with equal biases. A pool of files of random lengths is
+// created; each transaction is a pair of one file read to its end or appended to, and one file
+// created or deleted; at the end the rest is deleted. Reads and writes go in blocks of 512 bytes.
 //
-// Our choices: the draws are ours, not the program's (run the program in a guest for its own sequence); file
-// k lies in subdirectory k modulo their number; an append is at most as long as keeps the file below the
-// largest size; where nothing is left to delete, a file is created. Nothing is kept between the phases: the
-// last ones repeat the draws of those before.
+// Our choices: the draws are ours, not the program's (run the program in a guest for its own
+// sequence); file k lies in subdirectory k modulo their number; an append is at most as long as
+// keeps the file below the largest size; where nothing is left to delete, a file is created.
+// Nothing is kept between the phases: the last ones repeat the draws of those before.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/dice.h"
@@ -78,8 +78,8 @@ class Pool {
 
  private:
   PoolFile add() {
-    files_.push_back(
-        {.number = next_number_++, .bytes = least_bytes_ + dice_.below(most_bytes_ - least_bytes_ + 1)});
+    files_.push_back({.number = next_number_++,
+                      .bytes = least_bytes_ + dice_.below(most_bytes_ - least_bytes_ + 1)});
     return files_.back();
   }
 
@@ -109,16 +109,18 @@ PhaseResult create_pool(User& user) {
   FileWork work(user, kBlockBytes);
   const Pool pool(user);
   for (const PoolFile& each : pool.files()) {
-    if (const auto made = work.operation([&] { return work.create(pool.file(each)); }); !made) return made;
+    if (const auto made = work.operation([&] { return work.create(pool.file(each)); }); !made)
+      return made;
   }
   return {};
 }
 
 PhaseResult transact(FileWork& work, const Pool& pool, const Pool::Transaction& drawn) {
   const TimedFile used = pool.file(drawn.used);
-  const auto first = drawn.read ? work.read(used) : work.with_open(used, {}, "open", [&](FileHandle handle) {
-    return work.write_at(handle, used, used.bytes, drawn.appended_bytes);
-  });
+  const auto first =
+      drawn.read ? work.read(used) : work.with_open(used, {}, "open", [&](FileHandle handle) {
+        return work.write_at(handle, used, used.bytes, drawn.appended_bytes);
+      });
   if (!first) return first;
   const TimedFile changed = pool.file(drawn.changed);
   return drawn.create ? work.create(changed) : work.remove(changed.path);
@@ -130,7 +132,8 @@ PhaseResult transact_all(User& user) {
   const std::uint64_t transactions = argument(user.arguments, "transactions");
   for (std::uint64_t i = 0; i < transactions; ++i) {
     const Pool::Transaction drawn = pool.draw();
-    if (const auto done = work.operation([&] { return transact(work, pool, drawn); }); !done) return done;
+    if (const auto done = work.operation([&] { return transact(work, pool, drawn); }); !done)
+      return done;
   }
   return {};
 }
@@ -167,9 +170,11 @@ std::vector<Phase> postmark_phases(const Arguments&) {
 TimedWorkload postmark() {
   return {.name = "postmark",
           .title = "transactions on a pool of small files, after PostMark",
-          .source = "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; draws are ours",
+          .source =
+              "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; draws are ours",
           .operation = "files or transactions",
-          .parameters = {{"files", 20'000, 1'000, 2, 1'000'000, "section IV-D: 20000 (the program: 500)"},
+          .parameters = {{"files", 20'000, 1'000, 2, 1'000'000,
+                          "section IV-D: 20000 (the program: 500)"},
                          {"transactions", 100'000, 5'000, 0, 1'000'000, "section IV-D: 100000"},
                          {"least-bytes", 500, 500, 0, 1 << 20, "section IV-D: 500 bytes"},
                          {"most-bytes", 16'384, 16'384, 0, 1 << 20, "section IV-D: 16 KiB"},

@@ -1,15 +1,17 @@
-// What a file system has to recover from: a number of files that are safely there, and a number since then whose
-// only safe place is its log.
+// What a file system has to recover from: a number of files that are safely there, and a number
+// since then whose only safe place is its log.
 //
 //   fill      `files` files, then sync(2): log-structured file systems make a checkpoint, others empty theirs
 //   dirty     `dirty` more files, each with fsync(2)
-//   -- the power is cut, the file system replays, is checked, is mounted: the benchmark times each of them --
+//   -- the power is cut, the file system replays, is checked, is mounted: the benchmark times each
+//   of them --
 //   verify    all of them are there, with their content: each had been promised
 //
-// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section 6.2.1.3:
-// recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written since the last
-// checkpoint. Our choices: fsync after every file, since without it most file systems would have nothing in
-// their log; and the files below, since a check takes as long as there is something to check.
+// Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
+// 6.2.1.3: recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written
+// since the last checkpoint. Our choices: fsync after every file, since without it most file
+// systems would have nothing in their log; and the files below, since a check takes as long as
+// there is something to check.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -61,15 +63,17 @@ struct RecoveryFiles {
 
 std::vector<Phase> recovery_phases(const Arguments& arguments) {
   const RecoveryFiles set(arguments);
-  return {{.name = "fill",
-           .measured = false,
-           .body = [set](User& user) { return set.make(user, 0, set.files, false); }},
-          {.name = "dirty",
-           .measured = false,
-           .body = [set](User& user) { return set.make(user, set.files, set.files + set.dirty, true); }},
-          {.name = "verify", .measured = false, .after_cut = true, .body = [set](User& user) {
-             return set.verify(user);
-           }}};
+  return {
+      {.name = "fill",
+       .measured = false,
+       .body = [set](User& user) { return set.make(user, 0, set.files, false); }},
+      {.name = "dirty",
+       .measured = false,
+       .body =
+           [set](User& user) { return set.make(user, set.files, set.files + set.dirty, true); }},
+      {.name = "verify", .measured = false, .after_cut = true, .body = [set](User& user) {
+         return set.verify(user);
+       }}};
 }
 
 std::vector<Parameter> recovery_parameters() {
@@ -82,23 +86,27 @@ std::vector<Parameter> recovery_parameters() {
 }  // namespace
 
 TimedWorkload recovery() {
-  return {.name = "recovery",
-          .title = "times replay, check and mount after a power cut, by files on the disk and in the log",
-          .source = "Rosenblum 1992, section 6.2.1.3",
-          .operation = "files",
-          .parameters = recovery_parameters(),
-          .phases = recovery_phases};
+  return {
+      .name = "recovery",
+      .title =
+          "times replay, check and mount after a power cut, by files on the disk and in the log",
+      .source = "Rosenblum 1992, section 6.2.1.3",
+      .operation = "files",
+      .parameters = recovery_parameters(),
+      .phases = recovery_phases};
 }
 
 /// The same, from power on to mounted: what a boot waits for, by the size of the disk.
 TimedWorkload boot_after_cut() {
-  return {.name = "boot-after-cut",
-          .title = "time from power on to a mounted file system after a power cut, then of a whole check",
-          .source = "after Rosenblum 1992, section 6.2.1.3",
-          .operation = "files",
-          .parameters = recovery_parameters(),
-          .phases = recovery_phases,
-          .boots = true};
+  return {
+      .name = "boot-after-cut",
+      .title =
+          "time from power on to a mounted file system after a power cut, then of a whole check",
+      .source = "after Rosenblum 1992, section 6.2.1.3",
+      .operation = "files",
+      .parameters = recovery_parameters(),
+      .phases = recovery_phases,
+      .boots = true};
 }
 
 }  // namespace headcrash::timed

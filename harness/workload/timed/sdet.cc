@@ -1,15 +1,17 @@
-// Software development, many at once: each user runs a script of commands in a home directory of its own.
+// Software development, many at once: each user runs a script of commands in a home directory of
+// its own.
 //
-// Source: Sdet of the SPEC SDM suite (057.sdet), as Ganger and Patt, OSDI 1994, section 5.4 use it: scripts
-// of user commands as in software development run side by side, drawn from a fixed mix; the metric is scripts
-// per hour against their number. The suite is licensed, and this is not it: the same kinds of commands (make,
-// cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find) as sequences of file operations and CPU time.
+// Source: Sdet of the SPEC SDM suite (057.sdet), as Ganger and Patt, OSDI 1994, section 5.4 use it:
+// scripts of user commands as in software development run side by side, drawn from a fixed mix; the
+// metric is scripts per hour against their number. The suite is licensed, and this is not it: the
+// same kinds of commands (make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find) as
+// sequences of file operations and CPU time.
 //
-// Our choices: how often each command occurs in a script (kMix), what it does, the home directory (40 files,
-// 240 KB, 8 folders), 4 ms of CPU where a command computes. With `programs` each command is a program that a shell
-// starts, and so is each of the three compilations of a make. Every script holds the same commands in an order
-// of its own. The order and the files follow from seed and user, so that `verify` can repeat the draws and
-// knows how often each file was edited.
+// Our choices: how often each command occurs in a script (kMix), what it does, the home directory
+// (40 files, 240 KB, 8 folders), 4 ms of CPU where a command computes. With `programs` each command
+// is a program that a shell starts, and so is each of the three compilations of a make. Every
+// script holds the same commands in an order of its own. The order and the files follow from seed
+// and user, so that `verify` can repeat the draws and knows how often each file was edited.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +24,20 @@
 namespace headcrash::timed {
 namespace {
 
-enum class Command : std::uint8_t { make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find };
+enum class Command : std::uint8_t {
+  make,
+  cc,
+  cp,
+  rm,
+  mkdir,
+  diff,
+  grep,
+  spell,
+  nroff,
+  ed,
+  ls,
+  find
+};
 
 struct Frequency {
   Command command;
@@ -44,7 +59,8 @@ std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t s
   std::vector<Step> steps;
   for (const Frequency& each : kMix) {
     for (int i = 0; i < each.times; ++i)
-      steps.push_back({.command = each.command, .file = dice.below(files), .other = dice.below(files)});
+      steps.push_back(
+          {.command = each.command, .file = dice.below(files), .other = dice.below(files)});
   }
   dice.shuffle(steps);
   return steps;
@@ -194,9 +210,9 @@ class Developer {
     TRY(work_.create(buffer));
     ++edits_[number];
     const TimedFile changed = file(number);
-    const auto written = work_.with_open(changed, {.truncate = true}, "open", [&](FileHandle handle) {
-      return work_.write_at(handle, changed, 0, changed.bytes);
-    });
+    const auto written = work_.with_open(
+        changed, {.truncate = true}, "open",
+        [&](FileHandle handle) { return work_.write_at(handle, changed, 0, changed.bytes); });
     if (!written) return written;
     return work_.remove(buffer.path);
   }
@@ -233,8 +249,9 @@ class Developer {
 };
 
 std::vector<Phase> sdet_phases(const Arguments& arguments) {
-  const auto tree = std::make_shared<const FileTree>(
-      argument(arguments, "files"), argument(arguments, "home-bytes"), argument(arguments, "folders"));
+  const auto tree = std::make_shared<const FileTree>(argument(arguments, "files"),
+                                                     argument(arguments, "home-bytes"),
+                                                     argument(arguments, "folders"));
   const std::size_t users = argument(arguments, "scripts");
   const auto script = [tree](User& user) { return Developer(user, *tree).run_scripts(); };
   return {{.name = "prepare",
@@ -242,9 +259,11 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
            .measured = false,
            .body = [tree](User& user) { return Developer(user, *tree).settle_in(); }},
           {.name = "scripts", .users = users, .body = script},
-          {.name = "verify", .users = users, .measured = false, .cold = true, .body = [tree](User& user) {
-             return Developer(user, *tree).check();
-           }}};
+          {.name = "verify",
+           .users = users,
+           .measured = false,
+           .cold = true,
+           .body = [tree](User& user) { return Developer(user, *tree).check(); }}};
 }
 
 }  // namespace
@@ -253,16 +272,19 @@ TimedWorkload sdet() {
   return {
       .name = "sdet",
       .title = "scripts of developers' commands side by side, after Sdet",
-      .source = "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
+      .source =
+          "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
       .operation = "scripts",
       .parameters = {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
                      {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
-                     {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
+                     {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30,
+                      "our choice: of a home directory"},
                      {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
                      {"each", 1, 1, 1, 1'000,
                       "our choice: scripts that each stream runs, one after the other"},
                      {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"},
-                     {"programs", 0, 0, 0, 1, "our choice: 1: each command is a program that is started"}},
+                     {"programs", 0, 0, 0, 1,
+                      "our choice: 1: each command is a program that is started"}},
       .phases = sdet_phases};
 }
 

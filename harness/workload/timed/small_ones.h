@@ -17,7 +17,8 @@ struct Small {
 inline const std::vector<Small>& small_ones() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
   static const Arguments kShares{{"users", 3}, {"files", 50}, {"file-bytes", 1000}};
-  static const Arguments kAndrew{{"files", 12}, {"tree-bytes", 30'000}, {"folders", 4}, {"compiled", 5}};
+  static const Arguments kAndrew{
+      {"files", 12}, {"tree-bytes", 30'000}, {"folders", 4}, {"compiled", 5}};
   static const std::vector<Small> kAll{
       {"n-user-copy", kTree, 1},
       {"n-user-remove", kTree, -1},

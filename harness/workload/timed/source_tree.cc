@@ -1,11 +1,12 @@
 // A source tree is unpacked, and removed again.
 //
-// Source: linux-2.4.16 as it was unpacked and removed in a comparison of Linux's file systems of 2001
-// (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The paper that this stands
-// beside (Soares, Krieger and Da Silva 2003, Linux 2.4.22) runs no such load and prints no tree. Our choices: log-normal
-// sizes and three folders in each folder (file_tree.h); the archive is not read, which would lie on another disk,
-// and takes no processor; files go in the archive's order, a directory before what is in it; what is removed is
-// still in the cache as far as it fits (`cold` 0), or not (1).
+// Source: linux-2.4.16 as it was unpacked and removed in a comparison of Linux's file systems of
+// 2001 (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The paper
+// that this stands beside (Soares, Krieger and Da Silva 2003, Linux 2.4.22) runs no such load and
+// prints no tree. Our choices: log-normal sizes and three folders in each folder (file_tree.h); the
+// archive is not read, which would lie on another disk, and takes no processor; files go in the
+// archive's order, a directory before what is in it; what is removed is still in the cache as far
+// as it fits (`cold` 0), or not (1).
 #include <memory>
 
 #include "harness/workload/timed/file_tree.h"
@@ -17,8 +18,9 @@ namespace {
 constexpr const char* kRoot = "linux";
 
 std::vector<Phase> source_tree_phases(const Arguments& arguments) {
-  const auto tree = std::make_shared<const FileTree>(
-      argument(arguments, "files"), argument(arguments, "tree-bytes"), argument(arguments, "folders"));
+  const auto tree = std::make_shared<const FileTree>(argument(arguments, "files"),
+                                                     argument(arguments, "tree-bytes"),
+                                                     argument(arguments, "folders"));
   return {{.name = "extract",
            .body =
                [tree](User& user) {

@@ -1,16 +1,17 @@
 #pragma once
-// Timed workloads: what is measured, written once against vfs.h. The agent runs them in a guest through POSIX
-// calls; our own file systems run the same code in virtual time.
+// Timed workloads: what is measured, written once against vfs.h. The agent runs them in a guest
+// through POSIX calls; our own file systems run the same code in virtual time.
 //
 //   prepare (not measured) -> create -> [caches dropped] -> read -> delete -> verify (not measured)
 //
-// A workload is a list of phases. A phase is done by several users side by side, each in a thread (guest) or
-// fiber (virtual time) of its own, and ends when all have returned. What a user does follows from the
-// arguments, the seed and the user's number alone, and nothing is kept between phases but what is on the
+// A workload is a list of phases. A phase is done by several users side by side, each in a thread
+// (guest) or fiber (virtual time) of its own, and ends when all have returned. What a user does
+// follows from the arguments, the seed and the user's number alone, and nothing is kept between
+// phases but what is on the
 // disk: each phase is a request of its own, and device counters can be read between any two.
 //
-// Contents are stamps (harness/workload/stamp.h), so that a phase that reads knows what it must find: wrong
-// data ends the workload, and no number comes of it.
+// Contents are stamps (harness/workload/stamp.h), so that a phase that reads knows what it must
+// find: wrong data ends the workload, and no number comes of it.
 
 #include <atomic>
 #include <cstdint>
@@ -77,8 +78,9 @@ struct User {
   Pace& pace;
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
-  std::uint64_t seed = 0;                          ///< the workload's, the same for all users and phases
-  const std::atomic<bool>* interrupted = nullptr;  ///< set when another user has failed: this one stops too
+  std::uint64_t seed = 0;  ///< the workload's, the same for all users and phases
+  const std::atomic<bool>* interrupted =
+      nullptr;  ///< set when another user has failed: this one stops too
   Tally tally;
 };
 
@@ -87,10 +89,11 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< synced before, and clean caches dropped
-  /// The next phase begins at once, whatever has not been written. So do measured phases that follow each other.
+  /// The next phase begins at once, whatever has not been written. So do measured phases that
+  /// follow each other.
   bool next_at_once = false;
-  /// Not before the power has been cut and the file system has recovered: whoever can do that does it before
-  /// the first such phase. All others continue without, and find the same.
+  /// Not before the power has been cut and the file system has recovered: whoever can do that does
+  /// it before the first such phase. All others continue without, and find the same.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
@@ -102,7 +105,8 @@ struct TimedWorkload {
   std::string_view operation;  ///< what Tally::operations counts, plural: "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// After the cut all that a boot does until the file system is mounted is one step, and the check comes later.
+  /// After the cut all that a boot does until the file system is mounted is one step, and the check
+  /// comes later.
   bool boots = false;
   /// How long its users wait in one phase, whatever the file system does; null: they do not.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
@@ -114,8 +118,9 @@ std::span<const TimedWorkload> timed_workloads();
 /// Errors name the nearest known name.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// The variant's values, with some replaced. Errors name the parameter, its bounds or the nearest known name.
-Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled, const Arguments& replaced,
-                               const std::string& subject);
+/// The variant's values, with some replaced. Errors name the parameter, its bounds or the nearest
+/// known name.
+Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
+                               const Arguments& replaced, const std::string& subject);
 
 }  // namespace headcrash::timed

@@ -116,7 +116,8 @@ TEST(TimedWorkloads, CountWhatTheyDo) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // A folder made is not an operation of this workload's, but the phase that makes them is measured.
+      // A folder made is not an operation of this workload's, but the phase that makes them is
+      // measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
@@ -134,8 +135,10 @@ TEST(TimedWorkloads, NoticeEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Inputs have done their work, and are not looked at again; so have what Sdet's commands left behind.
-      const bool input = path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
+      // Inputs have done their work, and are not looked at again; so have what Sdet's commands left
+      // behind.
+      const bool input =
+          path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
       ++damaged;
       Trial run = Trial(each.name, each.arguments);
@@ -292,8 +295,9 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
   }
 }
 
-/// A program each: folders, folders copied, files looked at, files scanned; make, a shell, cc and its five for each
-/// compiled file, and a shell, cc and ld. The seventh edition's compiler has nine files for each.
+/// A program each: folders, folders copied, files looked at, files scanned; make, a shell, cc and
+/// its five for each compiled file, and a shell, cc and ld. The seventh edition's compiler has nine
+/// files for each.
 TEST(TimedWorkloads, AndrewStartsProgramsWhereItIsAskedTo) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
@@ -304,7 +308,8 @@ TEST(TimedWorkloads, AndrewStartsProgramsWhereItIsAskedTo) {
     EXPECT_EQ(run.vfs.programs_started - before, programs[i]) << run.phases[i].name;
     if (run.phases[i].name != "compile") continue;
     EXPECT_EQ(run.vfs.counts.unlinks - counts.unlinks, 26 * 9U);
-    EXPECT_EQ(run.vfs.counts.creates - counts.creates, 26 * (9 + 1U) + 1) << "objects and the program remain";
+    EXPECT_EQ(run.vfs.counts.creates - counts.creates, 26 * (9 + 1U) + 1)
+        << "objects and the program remain";
   }
   Trial none("andrew", {{"compile-cpu-ms", 0}});
   ASSERT_TRUE(none.from(0));
@@ -321,7 +326,8 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "and three more for each of two makes";
 }
 
-/// What office.h says of a day, over some weeks: hours, weekend, amounts, and what there is in the evening.
+/// What office.h says of a day, over some weeks: hours, weekend, amounts, and what there is in the
+/// evening.
 TEST(TimedWorkloads, OfficeWorkHasHoursAndAWeekend) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
@@ -389,7 +395,8 @@ TEST(TimedWorkloads, AnAgeIsTheSameHoweverOftenItWasMeasured) {
 }
 
 TEST(TimedWorkloads, FilesAreAskedHowTheyLie) {
-  Trial run("ageing", {{"users", 1}, {"days", 0}, {"in-use-kib", 2048}, {"probe-kib", 256}, {"day-s", 0}});
+  Trial run("ageing",
+            {{"users", 1}, {"days", 0}, {"in-use-kib", 2048}, {"probe-kib", 256}, {"day-s", 0}});
   run.vfs.pieces_of_a_file = 3;
   ASSERT_TRUE(run.phase(0));
   for (std::size_t i = 1; i + 1 < run.phases.size(); ++i) {
@@ -424,7 +431,8 @@ TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
   ASSERT_TRUE(run.phase(4));
   EXPECT_TRUE(run.vfs.files().empty());
 
-  Trial reading("postmark", {{"files", 50}, {"transactions", 100}, {"read-bias", 10}, {"create-bias", 10}});
+  Trial reading("postmark",
+                {{"files", 50}, {"transactions", 100}, {"read-bias", 10}, {"create-bias", 10}});
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(reading.phase(i));
   EXPECT_EQ(reading.vfs.counts.creates, 150U);
   EXPECT_EQ(reading.vfs.counts.unlinks, 0U);
@@ -461,7 +469,8 @@ TEST(TimedWorkloads, LaddisHasItsMixAndWaitsForTheDiskWhereAServerMust) {
 
 /// A thread that is late serves what has arrived meanwhile, and its response times tell.
 TEST(TimedWorkloads, LaddisCountsFromTheArrival) {
-  const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5}, {"warm-up-s", 0}, {"threads", 1},
+  const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
+                            {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
   slow.pace.call_ns = 15'000'000;  // a request takes longer than the time to the next
@@ -497,9 +506,11 @@ TEST(TimedWorkloads, ARewrittenFileHoldsTwoPassesAtMost) {
     int units = 0;
   };
   Ending pace;
-  User reader{.vfs = run.vfs, .pace = run.pace, .number = 0, .arguments = run.arguments, .seed = run.seed};
+  User reader{
+      .vfs = run.vfs, .pace = run.pace, .number = 0, .arguments = run.arguments, .seed = run.seed};
   pace.end = [&] { ASSERT_TRUE(run.phases[2].body(reader)); };
-  User writer{.vfs = run.vfs, .pace = pace, .number = 1, .arguments = run.arguments, .seed = run.seed};
+  User writer{
+      .vfs = run.vfs, .pace = pace, .number = 1, .arguments = run.arguments, .seed = run.seed};
   ASSERT_TRUE(run.phases[2].body(writer));
   EXPECT_EQ(writer.tally.bytes_written, 8U << 20);
   const PhaseResult intact = run.phase(3);

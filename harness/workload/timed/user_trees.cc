@@ -1,12 +1,13 @@
 // N users copy their trees; N users remove them.
 //
-// Source: Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994, section 2: each user
-// copies, or removes after copying, a directory tree of 535 files, 14.3 MB in all, taken from an author's
-// home directory. Our choices, where the paper is silent: 27 folders in four levels, log-normal sizes
-// (file_tree.h), a megabyte of 10^6 bytes, the source on the disk that is copied to, and read from it rather
-// than from the cache (`cold`), 8 KiB at a time as cp did (st_blksize of UNIX SVR4), so that reads and writes
-// of a file take turns (`unit-bytes`); what is removed has just been copied ("newly copied"): nothing waits in
-// between, and what of the copy has not been written is written beside the removal. Users are threads instead of processes.
+// Source: Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994, section 2:
+// each user copies, or removes after copying, a directory tree of 535 files, 14.3 MB in all, taken
+// from an author's home directory. Our choices, where the paper is silent: 27 folders in four
+// levels, log-normal sizes (file_tree.h), a megabyte of 10^6 bytes, the source on the disk that is
+// copied to, and read from it rather than from the cache (`cold`), 8 KiB at a time as cp did
+// (st_blksize of UNIX SVR4), so that reads and writes of a file take turns (`unit-bytes`); what is
+// removed has just been copied ("newly copied"): nothing waits in between, and what of the copy has
+// not been written is written beside the removal. Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include <memory>
@@ -30,20 +31,23 @@ std::shared_ptr<const FileTree> tree_of(const Arguments& arguments) {
 }
 
 std::vector<Parameter> tree_parameters() {
-  return {{"users", 4, 2, 1, 64, "1 and 4 in the paper"},
-          {"files", 535, 100, 1, 100'000, "section 2: 535 in each tree"},
-          {"tree-bytes", 14'300'000, 2'000'000, 0, 10'000'000'000, "section 2: 14.3 MB in each tree"},
-          {"folders", 27, 9, 1, 1'000, "our choice: 20 files in a folder, four levels"}};
+  return {
+      {"users", 4, 2, 1, 64, "1 and 4 in the paper"},
+      {"files", 535, 100, 1, 100'000, "section 2: 535 in each tree"},
+      {"tree-bytes", 14'300'000, 2'000'000, 0, 10'000'000'000, "section 2: 14.3 MB in each tree"},
+      {"folders", 27, 9, 1, 1'000, "our choice: 20 files in a folder, four levels"}};
 }
 
 Phase make_trees(std::size_t users, const std::shared_ptr<const FileTree>& tree,
                  std::string (*root)(const User&)) {
-  return {
-      .name = "prepare", .users = users, .measured = false, .body = [tree, root](User& user) -> PhaseResult {
-        FileWork work(user);
-        TRY(tree->create(work, root(user), user.number));
-        return work.sync();
-      }};
+  return {.name = "prepare",
+          .users = users,
+          .measured = false,
+          .body = [tree, root](User& user) -> PhaseResult {
+            FileWork work(user);
+            TRY(tree->create(work, root(user), user.number));
+            return work.sync();
+          }};
 }
 
 std::vector<Phase> copy_phases(const Arguments& arguments) {
@@ -58,7 +62,11 @@ std::vector<Phase> copy_phases(const Arguments& arguments) {
                  FileWork work(user, argument(user.arguments, "unit-bytes"));
                  return tree->copy(work, source_of(user), copy_of(user), user.number);
                }},
-          {.name = "verify", .users = users, .measured = false, .cold = true, .body = [tree](User& user) {
+          {.name = "verify",
+           .users = users,
+           .measured = false,
+           .cold = true,
+           .body = [tree](User& user) {
              FileWork work(user);
              return tree->read(work, copy_of(user), user.number);
            }}};
@@ -94,7 +102,8 @@ std::vector<Phase> remove_phases(const Arguments& arguments) {
 
 TimedWorkload n_user_copy() {
   std::vector<Parameter> parameters = tree_parameters();
-  parameters.push_back({"cold", 1, 1, 0, 1, "1: the source is read from the disk; the paper does not say"});
+  parameters.push_back(
+      {"cold", 1, 1, 0, 1, "1: the source is read from the disk; the paper does not say"});
   parameters.push_back(
       {"unit-bytes", 8192, 8192, 512, 1 << 20, "our choice: what cp of the time moved at once"});
   return {.name = "n-user-copy",
@@ -107,7 +116,8 @@ TimedWorkload n_user_copy() {
 
 TimedWorkload n_user_remove() {
   std::vector<Parameter> parameters = tree_parameters();
-  parameters.push_back({"cold", 0, 0, 0, 1, "0: just written, so still cached, as \"newly copied\" says"});
+  parameters.push_back(
+      {"cold", 0, 0, 0, 1, "0: just written, so still cached, as \"newly copied\" says"});
   return {.name = "n-user-remove",
           .title = "each user removes a directory tree of its own",
           .source = "Ganger and Patt 1994, section 2, table 2",

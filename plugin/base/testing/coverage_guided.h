@@ -1,7 +1,8 @@
 #pragma once
-// The targets of fuzz.h under libFuzzer, which finds new inputs by the code that they reach: what fuzz::run() does in a
-// build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child runs the target, since libFuzzer ends its process.
-// What broke something is left in a file whose name libFuzzer prints.
+// The targets of fuzz.h under libFuzzer, which finds new inputs by the code that they reach: what
+// fuzz::run() does in a build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child runs the
+// target, since libFuzzer ends its process. What broke something is left in a file whose name
+// libFuzzer prints.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@
 #include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv, int (*target)(const std::uint8_t*, std::size_t));
+extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv,
+                                   int (*target)(const std::uint8_t*, std::size_t));
 
 namespace headcrash::fuzz {
 
@@ -74,8 +76,8 @@ inline int failures_so_far() {
 }
 
 inline void run_coverage_guided(const CoverageGuided& options, const AnyTarget& target) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / fmt::format("headcrash-fuzz-{}-{}", options.name, ::getpid());
+  const auto folder = std::filesystem::temp_directory_path() /
+                      fmt::format("headcrash-fuzz-{}-{}", options.name, ::getpid());
   std::filesystem::create_directories(folder / "corpus");
   for (std::size_t i = 0; i < options.corpus.size(); ++i)
     std::ofstream(folder / "corpus" / std::to_string(i), std::ios::binary) << options.corpus[i];
@@ -87,7 +89,8 @@ inline void run_coverage_guided(const CoverageGuided& options, const AnyTarget& 
   if (child == 0) run_under_libfuzzer(options, target, folder);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0) << "target " << options.name << ": the input is in " << folder.string() << "-*";
+  EXPECT_EQ(status, 0) << "target " << options.name << ": the input is in " << folder.string()
+                       << "-*";
   std::filesystem::remove_all(folder);
 }
 

@@ -1,17 +1,18 @@
 #pragma once
-// Fuzzing without a special compiler: mutate what a parser is known to read, and see that it neither crashes
-// nor breaks its own rules. (The sanitizer presets turn a silent overrun into a crash.) For tests only: the
-// one header of this folder that reads a clock and writes a file.
+// Fuzzing without a special compiler: mutate what a parser is known to read, and see that it
+// neither crashes nor breaks its own rules. (The sanitizer presets turn a silent overrun into a
+// crash.) For tests only: the one header of this folder that reads a clock and writes a file.
 //
 //   corpus ---pick---> mutate 1..6 times ---> target(input) ---> of a new kind? then keep it
 //      ^                                                              |
 //      +--------------------------------------------------------------+   a pool of bounded size
 //
-// The mutations: change, insert, remove or repeat bytes, copy a piece of another input over it, put in a word
-// of the dictionary (the parser's own keywords) or a number at a limit. Everything follows from the seed; how
-// far a run comes follows from the time: kFuzzSeconds for each target, or HEADCRASH_FUZZ_SECONDS.
-// HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the same targets under libFuzzer, which mutates by
-// the code that an input reaches (coverage_guided.h).
+// The mutations: change, insert, remove or repeat bytes, copy a piece of another input over it, put
+// in a word of the dictionary (the parser's own keywords) or a number at a limit. Everything
+// follows from the seed; how far a run comes follows from the time: kFuzzSeconds for each target,
+// or HEADCRASH_FUZZ_SECONDS. HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the
+// same targets under libFuzzer, which mutates by the code that an input reaches
+// (coverage_guided.h).
 //
 //   TEST(Fuzz, CutTrigger) {
 //     fuzz::Options options;
@@ -24,8 +25,9 @@
 //     });
 //   }
 //
-// The input under test is in a file before the target sees it, so that it is still there after a crash. One
-// that broke something belongs into the corpus of its target from then on (fuzz::read_corpus for files).
+// The input under test is in a file before the target sees it, so that it is still there after a
+// crash. One that broke something belongs into the corpus of its target from then on
+// (fuzz::read_corpus for files).
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -67,8 +69,9 @@ struct Summary {
   std::uint64_t kinds = 0;  ///< different novelties seen
 };
 
-/// A number for what an input did, from a message: digits do not count, nor what stands between the first and
-/// the last quotation mark, so that errors which differ only in what they quote are of one kind.
+/// A number for what an input did, from a message: digits do not count, nor what stands between the
+/// first and the last quotation mark, so that errors which differ only in what they quote are of
+/// one kind.
 inline std::uint64_t novelty(std::string_view message) {
   const std::size_t first = std::min(message.find_first_of("'\""), message.size());
   const std::size_t last = message.find_last_of("'\"");
@@ -99,7 +102,10 @@ inline std::vector<std::string> read_corpus(const std::filesystem::path& folder)
 class Mutator {
  public:
   Mutator(const Options& options, std::uint64_t seed)
-      : random_(seed), dictionary_(options.dictionary), size_max_(options.size_max), pool_(options.corpus) {
+      : random_(seed),
+        dictionary_(options.dictionary),
+        size_max_(options.size_max),
+        pool_(options.corpus) {
     for (const char* limit : {"0", "1", "-1", "255", "65536", "2147483648", "4294967296",
                               "9223372036854775808", "18446744073709551615", "1e999", "0.0000001"})
       dictionary_.emplace_back(limit);
@@ -195,9 +201,10 @@ class InputFile {
   int file_;
 };
 
-/// Runs the target on the corpus and on mutations of it until the time is over. The target checks what must
-/// hold (with googletest's EXPECT, or by crashing) and returns the input's novelty: any number that tells
-/// inputs apart by what they did. Stops at the first input that fails an expectation and names its file.
+/// Runs the target on the corpus and on mutations of it until the time is over. The target checks
+/// what must hold (with googletest's EXPECT, or by crashing) and returns the input's novelty: any
+/// number that tells inputs apart by what they did. Stops at the first input that fails an
+/// expectation and names its file.
 template <typename Target>
 Summary run(const Options& options, Target target) {
 #ifdef HEADCRASH_COVERAGE_GUIDED
@@ -212,8 +219,8 @@ Summary run(const Options& options, Target target) {
 #else
   using Clock = std::chrono::steady_clock;
   const std::uint64_t seed = number_from_environment("HEADCRASH_FUZZ_SEED", 1);
-  const auto until =
-      Clock::now() + std::chrono::seconds(number_from_environment("HEADCRASH_FUZZ_SECONDS", kFuzzSeconds));
+  const auto until = Clock::now() + std::chrono::seconds(number_from_environment(
+                                        "HEADCRASH_FUZZ_SECONDS", kFuzzSeconds));
   Mutator mutator(options, seed);
   const InputFile file(options.name);
   std::unordered_set<std::uint64_t> seen;
@@ -238,7 +245,8 @@ Summary run(const Options& options, Target target) {
   while (summary.runs % kRunsBetweenClocks != 0 || Clock::now() < until)
     if (!survives(mutator.next())) return summary;
   summary.kinds = seen.size();
-  fmt::print("fuzz {}: {} runs, {} kinds, seed {}\n", options.name, summary.runs, summary.kinds, seed);
+  fmt::print("fuzz {}: {} runs, {} kinds, seed {}\n", options.name, summary.runs, summary.kinds,
+             seed);
   return summary;
 #endif
 }

@@ -1,10 +1,11 @@
 #pragma once
-// What a fuzzer of an on-disk format does to an image: its input is a program of edits, six bytes each.
+// What a fuzzer of an on-disk format does to an image: its input is a program of edits, six bytes
+// each.
 //
 //   area | offset (16 bits) | what to do | operand (16 bits, low byte first)
 //
-// An edit lies behind the start of one of the areas that the fuzzer has picked (a superblock, an inode), so
-// that the edits meet structures and not free space.
+// An edit lies behind the start of one of the areas that the fuzzer has picked (a superblock, an
+// inode), so that the edits meet structures and not free space.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +23,8 @@ struct ImageEdit {
   std::uint8_t what = 0;  ///< the fuzzer's own meaning, modulo how many it has
   std::uint16_t operand = 0;
 
-  /// The first three things that every fuzzer does: a byte, a word, a word's complement. False: another one.
+  /// The first three things that every fuzzer does: a byte, a word, a word's complement. False:
+  /// another one.
   bool overwrite(std::span<std::byte> image, unsigned kind) const {
     if (kind == 0) little_endian::store8(image, at, static_cast<std::uint8_t>(operand));
     if (kind == 1) little_endian::store32(image, at / 4 * 4, operand);
@@ -37,22 +39,24 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< first bytes; at least one
-  std::uint32_t reach = 0;               ///< an edit lies less than this many bytes behind one of them
-  std::size_t most = 0;                  ///< edits of a program; what follows is not looked at
+  std::uint32_t reach = 0;  ///< an edit lies less than this many bytes behind one of them
+  std::size_t most = 0;     ///< edits of a program; what follows is not looked at
 };
 
 /// The edits of `program` in their order; those that would leave the image are passed over.
 template <typename Apply>
-void each_image_edit(std::string_view program, std::span<std::byte> image, const ImageEditOptions& options,
-                     const Apply& apply) {
-  for (std::size_t i = 0; i + kImageEditBytes <= program.size() && i / kImageEditBytes < options.most;
+void each_image_edit(std::string_view program, std::span<std::byte> image,
+                     const ImageEditOptions& options, const Apply& apply) {
+  for (std::size_t i = 0;
+       i + kImageEditBytes <= program.size() && i / kImageEditBytes < options.most;
        i += kImageEditBytes) {
     const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(program[i + k]); };
     const std::uint64_t at =
         options.areas[byte(0) % options.areas.size()] + (byte(1) + 256U * byte(2)) % options.reach;
     if (at + 8 > image.size()) continue;
-    apply(ImageEdit{
-        .at = at, .what = byte(3), .operand = static_cast<std::uint16_t>(byte(4) + 256U * byte(5))});
+    apply(ImageEdit{.at = at,
+                    .what = byte(3),
+                    .operand = static_cast<std::uint16_t>(byte(4) + 256U * byte(5))});
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// How often a test repeats itself is its own affair until somebody with more time asks for more: a number in
-// the environment (HEADCRASH_FUZZ_SECONDS, HEADCRASH_HISTORIES, ...). For tests only.
+// How often a test repeats itself is its own affair until somebody with more time asks for more: a
+// number in the environment (HEADCRASH_FUZZ_SECONDS, HEADCRASH_HISTORIES, ...). For tests only.
 
 #include <cstdint>
 #include <cstdlib>

@@ -13,7 +13,8 @@ namespace headcrash {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "headcrash-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "headcrash-test-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) std::abort();
     path_ = pattern;
   }
@@ -28,12 +29,14 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
-  /// Always a new file: some file systems write a truncated one through. Makes the folders above it.
+  /// Always a new file: some file systems write a truncated one through. Makes the folders above
+  /// it.
   std::string put(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::filesystem::remove(file);
-    std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(file, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return file.string();
   }
   std::string get(std::string_view name) const {

@@ -1,4 +1,5 @@
-// An array as the outside sees it (array.h): checks at creation, sizes. The work is its controller's.
+// An array as the outside sees it (array.h): checks at creation, sizes. The work is its
+// controller's.
 #include "plugin/model/array/array.h"
 
 #include <fmt/core.h>
@@ -26,7 +27,8 @@ std::uint32_t members_min(RaidLevel level) {
 
 Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
   if (p.members < members_min(p.level) || p.members > kArrayMembersMax)
-    return fail(p.name + ": members", fmt::format("{} is not a number of members for this level", p.members),
+    return fail(p.name + ": members",
+                fmt::format("{} is not a number of members for this level", p.members),
                 fmt::format("give {} to {}", members_min(p.level), kArrayMembersMax));
   if (p.level != RaidLevel::raid1 &&
       (p.stripe_unit_sectors == 0 || p.stripe_unit_sectors > kStripeUnitSectorsMax))
@@ -36,21 +38,25 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
     return fail(p.name + ": stripe unit", "does not end at a physical sector of the members",
                 fmt::format("give a multiple of {} sectors", physical));
   if (physical > kSuperblockSectors)
-    return fail(p.name + ": members",
-                fmt::format("have physical sectors of {} bytes; a cut could take both superblocks of one",
-                            physical * kSectorBytes),
-                fmt::format("use drives with at most {}", kSuperblockSectors * kSectorBytes));
+    return fail(
+        p.name + ": members",
+        fmt::format("have physical sectors of {} bytes; a cut could take both superblocks of one",
+                    physical * kSectorBytes),
+        fmt::format("use drives with at most {}", kSuperblockSectors * kSectorBytes));
   const bool parity = p.level != RaidLevel::raid0 && p.level != RaidLevel::raid1;
   if (p.recovery == ArrayRecovery::prewrite) {
     if (!parity)
-      return fail(p.name + ": recovery", "only levels with parity have a prewrite log", "choose another");
+      return fail(p.name + ": recovery", "only levels with parity have a prewrite log",
+                  "choose another");
     if (p.prewrite_sectors > kPrewriteSectorsMax ||
         PrewriteLog::payload_max(p.prewrite_sectors, physical) < p.stripe_unit_sectors)
-      return fail(
-          p.name + ": prewrite area", fmt::format("{} sectors do not suit", p.prewrite_sectors),
-          fmt::format("give at least four stripe units and headers, at most {}", kPrewriteSectorsMax));
+      return fail(p.name + ": prewrite area",
+                  fmt::format("{} sectors do not suit", p.prewrite_sectors),
+                  fmt::format("give at least four stripe units and headers, at most {}",
+                              kPrewriteSectorsMax));
   }
-  if (p.recovery == ArrayRecovery::dirty_regions && (p.region_sectors == 0 || p.level == RaidLevel::raid0))
+  if (p.recovery == ArrayRecovery::dirty_regions &&
+      (p.region_sectors == 0 || p.level == RaidLevel::raid0))
     return fail(p.name + ": recovery", "dirty regions need a region size and redundancy",
                 "give the region size, or choose another recovery");
   if (p.region_idle_ns < kMillisecondNs)
@@ -65,9 +71,10 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
 Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
   const ArrayProfile& p = options.profile;
   if (options.members.size() != p.members)
-    return fail(p.name,
-                fmt::format("has {} members, its profile wants {}", options.members.size(), p.members),
-                "give as many drives as the profile says");
+    return fail(
+        p.name,
+        fmt::format("has {} members, its profile wants {}", options.members.size(), p.members),
+        "give as many drives as the profile says");
   std::uint32_t physical = 1;
   for (const auto& member : options.members) {
     const Characteristics& c = member->characteristics();
@@ -97,7 +104,8 @@ std::uint64_t Array::data_sectors(const ArrayProfile& profile, std::uint64_t mem
 std::uint64_t Array::member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors) {
   const RaidLayout empty = RaidLayout::of(profile, 0);
   if (empty.stripe_sectors() == 0) return 0;
-  const std::uint64_t stripes = (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
+  const std::uint64_t stripes =
+      (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
   std::uint64_t sectors = 0;
   // The region map grows with the members; a few rounds settle it.
   for (std::uint64_t need = empty.data_first + stripes * empty.unit; need > sectors;) {

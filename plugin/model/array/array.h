@@ -13,7 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// An array without writes for so long marks its members clean (as Linux md's safe_mode_delay, 200 ms).
+/// An array without writes for so long marks its members clean (as Linux md's safe_mode_delay, 200
+/// ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// References must outlive the array.
@@ -22,7 +23,7 @@ struct ArrayOptions {
   Simulation& simulation;
   Observer& observer;
   std::vector<std::unique_ptr<Device>> members;  ///< of equal size
-  bool bytes = true;                             ///< false: members hold no bytes, only times matter
+  bool bytes = true;  ///< false: members hold no bytes, only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;
 };
@@ -35,7 +36,7 @@ struct ArrayStatus {
   std::optional<std::string> refused;  ///< why it does not serve requests (a dirty degraded start)
   std::string background;              ///< "", "rebuild", "resync", "scrub"
   std::uint64_t background_done = 0, background_total = 0;  ///< sectors of a member
-  std::uint64_t mismatches = 0;                             ///< stripes that the last scrub found wrong
+  std::uint64_t mismatches = 0;  ///< stripes that the last scrub found wrong
 };
 
 /// Beyond the counters that every device has.
@@ -49,10 +50,11 @@ struct ArrayCounters {
 
 class Array final : public Device {
  public:
-  /// Reads the members' superblocks, or writes them to blank members, and recovers as power_on() does; for
-  /// that it runs the simulation (bytes=false: no commands at all). Refuses members of different sizes, too
-  /// few of them, a stripe unit that does not fit the physical sector, members that belong to another array,
-  /// a missing or replaced member that the others do not know as failed.
+  /// Reads the members' superblocks, or writes them to blank members, and recovers as power_on()
+  /// does; for that it runs the simulation (bytes=false: no commands at all). Refuses members of
+  /// different sizes, too few of them, a stripe unit that does not fit the physical sector, members
+  /// that belong to another array, a missing or replaced member that the others do not know as
+  /// failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
 
@@ -61,19 +63,19 @@ class Array final : public Device {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
-  /// Waits for the requests inside and marks the members clean, which otherwise happens when the array has been
-  /// idle for kArrayIdleCleanNs; then shuts the members down.
+  /// Waits for the requests inside and marks the members clean, which otherwise happens when the
+  /// array has been idle for kArrayIdleCleanNs; then shuts the members down.
   void shut_down() override;
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
-  /// Since when no request has been inside; nothing while one is, or work in the background. What the members
-  /// still do is theirs to tell.
+  /// Since when no request has been inside; nothing while one is, or work in the background. What
+  /// the members still do is theirs to tell.
   std::optional<TimeNs> quiet_since() const override;
   Device& member(std::size_t index);
 
-  /// As an operator would. Errors: no such member, not in the state for it, something else runs in the
-  /// background.
+  /// As an operator would. Errors: no such member, not in the state for it, something else runs in
+  /// the background.
   Result<void> fail_member(std::size_t index);
   Result<void> rebuild(std::size_t index);  ///< onto the (replaced, blank) member
   Result<void> scrub(bool repair);

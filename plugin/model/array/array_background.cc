@@ -1,21 +1,22 @@
 // What an array does on its own: rebuild of a member, resync after an unclean stop, scrub.
 //
-// All three go through the stripes in chunks, lock a chunk, read it from the members, compute, write what is
-// wrong, and then wait as long as their rate asks for. Host requests run beside them and meet them only at
-// the stripe locks.
+// All three go through the stripes in chunks, lock a chunk, read it from the members, compute,
+// write what is wrong, and then wait as long as their rate asks for. Host requests run beside them
+// and meet them only at the stripe locks.
 //
 //   stripes  0 ......... rebuilt ............................. end
 //            right on the|  member counts as lost for these
 //            new member  ^ chunk under way, locked
 //
-// A rebuild notes how far it is in the superblocks each time when another 64th of the member is done (md: a
-// sixteenth), after a flush of the member if its cache is volatile. After a cut it continues from there:
+// A rebuild notes how far it is in the superblocks each time when another 64th of the member is
+// done (md: a sixteenth), after a flush of the member if its cache is volatile. After a cut it
+// continues from there:
 //
 //   0 .......... noted .......... rebuilt .......... end     what lies between is rebuilt once more
 //
-// A prewrite log is rolled forward onto the noted part as onto the other members. Without one, an array with
-// parity that was being written restarts its rebuild: updates that the cut left half done would stay so.
-// Mirrors continue, and are compared afterwards.
+// A prewrite log is rolled forward onto the noted part as onto the other members. Without one, an
+// array with parity that was being written restarts its rebuild: updates that the cut left half
+// done would stay so. Mirrors continue, and are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -52,14 +53,16 @@ void ArrayController::background_ended(const std::string& text) {
 }
 
 Result<void> ArrayController::rebuild(std::size_t index) {
-  if (index >= members.size()) return fail(member_name(index), "there is no such member", "count from 0");
+  if (index >= members.size())
+    return fail(member_name(index), "there is no such member", "count from 0");
   if (layout.parity == 0) return fail(profile.name, "has nothing to rebuild from");
   if (states_[index] != MemberState::failed)
     return fail(member_name(index), "has not failed", "fail it first, then replace it");
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
+    return fail(profile.name, "does a " + status().background + " already",
+                "wait until it is over");
   if (broken()) return fail(profile.name, "has lost too many members to rebuild one");
   states_[index] = MemberState::rebuilding;
   noted_stripes_ = 0;
@@ -74,7 +77,8 @@ Result<void> ArrayController::scrub(bool repair_it) {
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already", "wait until it is over");
+    return fail(profile.name, "does a " + status().background + " already",
+                "wait until it is over");
   if (any_lost()) return fail(profile.name, "is degraded", "rebuild the lost member first");
   incident(repair_it ? "scrub with repair begins" : "scrub begins");
   check_stripes(Background::scrub, repair_it);
@@ -84,11 +88,12 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// What lies below has to be on the medium before superblocks say so. Host writes that a volatile cache still
-/// holds make the array dirty, which tells not to trust the note.
+/// What lies below has to be on the medium before superblocks say so. Host writes that a volatile
+/// cache still holds make the array dirty, which tells not to trust the note.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
-  const std::uint64_t step = std::max<std::uint64_t>(chunk_stripes(), layout.stripes / kNotesOfRebuild);
+  const std::uint64_t step =
+      std::max<std::uint64_t>(chunk_stripes(), layout.stripes / kNotesOfRebuild);
   if (reached < noted_stripes_ + step || reached == layout.stripes) co_return Status::ok;
   if (volatile_) {
     Batch batch(commands_);
@@ -110,14 +115,16 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   background_total_ = layout.stripes * layout.unit;
   rebuilt_stripes_ = noted_stripes_ = from;
   if (from > 0)
-    incident(fmt::format("rebuild of member {} continues at stripe {} of {}", member, from, layout.stripes));
+    incident(fmt::format("rebuild of member {} continues at stripe {} of {}", member, from,
+                         layout.stripes));
   write_metadata_soon();
   co_await settle_metadata();
   Status status = Status::ok;
-  for (std::uint64_t stripe = from; stripe < layout.stripes && !abort_background_ && status == Status::ok;) {
+  for (std::uint64_t stripe = from;
+       stripe < layout.stripes && !abort_background_ && status == Status::ok;) {
     const TimeNs begun = simulation_.now();
-    const auto count =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
+    const auto count = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
     status = co_await rebuild_chunk(member, stripe, count);
     stripe += count;
     background_done_ = stripe * layout.unit;
@@ -146,8 +153,10 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   if (unclean_ && !any_lost()) check_stripes(Background::resync, true);
 }
 
-/// Another member may fail meanwhile, or prove unreadable: every stripe is computed from what answers.
-Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, std::uint32_t stripes) {
+/// Another member may fail meanwhile, or prove unreadable: every stripe is computed from what
+/// answers.
+Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
+                                    std::uint32_t stripes) {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
   const std::uint32_t sectors = stripes * layout.unit;
   co_await Lock{*this, stripe, stripe + stripes - 1};
@@ -173,8 +182,8 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
     if (batch.dead != 0 && status == Status::ok) status = Status::medium_error;
     members_failed(batch.dead);
     for (std::uint32_t m = 0; m < layout.members && status == Status::ok; ++m) {
-      for (std::uint32_t i = 0; i < stripes && (batch.unreadable >> m & 1) != 0 && status == Status::ok;
-           ++i) {
+      for (std::uint32_t i = 0;
+           i < stripes && (batch.unreadable >> m & 1) != 0 && status == Status::ok; ++i) {
         const std::uint32_t role = layout.role_of(stripe + i, m);
         status = co_await repair(stripe + i, role, {0, layout.unit},
                                  bytes_ ? place(m) + i * unit_bytes : nullptr, nullptr);
@@ -195,7 +204,8 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe, 
         const auto source = static_cast<std::uint32_t>(std::countr_zero(sources));
         std::memcpy(columns[member], columns[source], unit_bytes);
       } else {
-        recover_columns(std::span(columns.data(), layout.members), layout.parity, missing, unit_bytes);
+        recover_columns(std::span(columns.data(), layout.members), layout.parity, missing,
+                        unit_bytes);
       }
     }
     if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{sectors} * layout.data));
@@ -225,11 +235,12 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
   Status status = Status::ok;
   for (std::uint64_t stripe = 0; stripe < layout.stripes && !any_lost() && status == Status::ok;) {
     const TimeNs begun = simulation_.now();
-    const auto count =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
+    const auto count = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(chunk_stripes(), layout.stripes - stripe));
     const std::uint64_t data = stripe * layout.stripe_sectors();
     const bool skip =
-        only_marked && !regions_.any_marked(data, data + std::uint64_t{count} * layout.stripe_sectors() - 1);
+        only_marked &&
+        !regions_.any_marked(data, data + std::uint64_t{count} * layout.stripe_sectors() - 1);
     if (!skip) status = co_await check_chunk(stripe, count, repair_it);
     stripe += count;
     background_done_ = stripe * layout.unit;
@@ -246,21 +257,22 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
     regions_.adopt_bits(simulation_.now());
     age_regions_later();
   }
-  background_ended(
-      fmt::format("{} ended, {} mismatches{}", name, mismatches_,
-                  unknown_rows_ == 0 ? "" : fmt::format(", {} rows left unreadable", unknown_rows_)));
+  background_ended(fmt::format(
+      "{} ended, {} mismatches{}", name, mismatches_,
+      unknown_rows_ == 0 ? "" : fmt::format(", {} rows left unreadable", unknown_rows_)));
   last_update_at_ = simulation_.now();
   consider_idle();
 }
 
-std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const {
+std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member,
+                                     std::uint32_t i) const {
   if (!bytes_) return nullptr;
   const std::size_t at = (std::size_t{member} * chunk.stripes + i) * layout.unit;
   return chunk.bytes.data() + at * kSectorBytes;
 }
 
-/// Reads a chunk of all members and repairs what they cannot read. Rows that cannot be computed are noted as
-/// unknown and stay unreadable.
+/// Reads a chunk of all members and repairs what they cannot read. Rows that cannot be computed are
+/// noted as unknown and stay unreadable.
 Task ArrayController::read_chunk(CheckedChunk& chunk) {
   const std::uint32_t sectors = chunk.stripes * layout.unit;
   chunk.unknown.assign(chunk.stripes, UnknownRows(layout.unit));
@@ -274,25 +286,27 @@ Task ArrayController::read_chunk(CheckedChunk& chunk) {
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     for (std::uint32_t i = 0; i < chunk.stripes && (batch.unreadable >> m & 1) != 0; ++i) {
       const std::uint32_t role = layout.role_of(chunk.stripe + i, m);
-      const Status status =
-          co_await repair(chunk.stripe + i, role, {0, layout.unit}, place_in(chunk, m, i), &chunk.unknown[i]);
+      const Status status = co_await repair(chunk.stripe + i, role, {0, layout.unit},
+                                            place_in(chunk, m, i), &chunk.unknown[i]);
       if (status == Status::store_error) co_return status;
     }
   }
   co_return Status::ok;
 }
 
-/// Compares the parity of these rows, all of which are known, with what it should be, and adds what corrects
-/// it to `repairs`, if that is not null. Returns false if some was wrong.
-bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows, Batch* repairs) {
+/// Compares the parity of these rows, all of which are known, with what it should be, and adds what
+/// corrects it to `repairs`, if that is not null. Returns false if some was wrong.
+bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows,
+                                 Batch* repairs) {
   const std::size_t offset = std::size_t{rows.first} * kSectorBytes;
   const std::size_t length = std::size_t{rows.sectors()} * kSectorBytes;
   const std::uint64_t stripe = chunk.stripe + i;
   std::array<std::byte*, kArrayMembersMax> columns{};
   for (std::uint32_t role = 0; role < layout.members; ++role)
     columns[role] =
-        offset + (role < layout.data ? place_in(chunk, layout.member_of(stripe, role), i)
-                                     : chunk.right.data() + std::size_t{role} * layout.unit * kSectorBytes);
+        offset + (role < layout.data
+                      ? place_in(chunk, layout.member_of(stripe, role), i)
+                      : chunk.right.data() + std::size_t{role} * layout.unit * kSectorBytes);
   make_parity(std::span(columns.data(), layout.members), layout.parity, length);
   bool right = true;
   for (std::uint32_t role = layout.data; role < layout.members; ++role) {
@@ -325,7 +339,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
       while (rows.first < layout.unit && unknown[rows.first]) ++rows.first;
       rows.last = rows.first;
       while (rows.last < layout.unit && !unknown[rows.last]) ++rows.last;
-      if (bytes_ && !rows.empty()) right &= check_rows(chunk, i, rows, repair_it ? &repairs : nullptr);
+      if (bytes_ && !rows.empty())
+        right &= check_rows(chunk, i, rows, repair_it ? &repairs : nullptr);
     }
     unknown_rows_ += static_cast<std::uint64_t>(std::count(unknown.begin(), unknown.end(), true));
     if (right) continue;

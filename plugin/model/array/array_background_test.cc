@@ -1,5 +1,5 @@
-// Rebuild, resync and scrub beside the host's requests: what they must not do is answer from, or compute
-// with, what is only half there.
+// Rebuild, resync and scrub beside the host's requests: what they must not do is answer from, or
+// compute with, what is only half there.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
@@ -28,7 +28,8 @@ struct Rebuilding {
     all = static_cast<std::uint32_t>(b.array->characteristics().sectors);
     expected = stamped(all, seed);
     EXPECT_EQ(b.write(0, expected), Status::ok);
-    EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);  // or the new drive's cache would have it
+    EXPECT_EQ(b.finish(b.submit(Op::flush)).status,
+              Status::ok);  // or the new drive's cache would have it
     member = static_cast<std::uint32_t>(seed % p.members);
     EXPECT_TRUE(b.array->fail_member(member));
     *b.stores[member] = bench::MemoryStore(kMemberLength);
@@ -45,7 +46,8 @@ struct Rebuilding {
 };
 
 TEST(ArrayRebuild, WhatIsNotYetThereIsComputed) {
-  for (const RaidLevel level : {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
+  for (const RaidLevel level :
+       {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
     ArrayProfile p = array_profile(level, 4);
     p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // a chunk of 128 sectors, then a pause
@@ -97,15 +99,16 @@ TEST(ArrayRebuild, IsOnTheMediumBeforeTheMemberCounts) {
   }
 }
 
-/// What a flush has covered is on the new mirror too: after a cut the rebuild is resumed there, and the
-/// copies are compared without knowing which one is older.
+/// What a flush has covered is on the new mirror too: after a cut the rebuild is resumed there, and
+/// the copies are compared without knowing which one is older.
 TEST(ArrayRebuild, OfAMirrorIsCoveredByFlushes) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    Rebuilding r(p, seed * 3, {.volatile_cache = true});  // member 0, from which a comparison copies
+    Rebuilding r(p, seed * 3,
+                 {.volatile_cache = true});  // member 0, from which a comparison copies
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
     const auto fresh = stamped(8, 99);
@@ -172,7 +175,8 @@ TEST(ArrayRebuild, ItsEndIsOnRecord) {
 /// A cut when `chunks` of the rebuild are done and the superblocks say so.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
-  while (r.b.array->status().background_done < chunks * chunk) ASSERT_TRUE(r.b.simulation->run_next());
+  while (r.b.array->status().background_done < chunks * chunk)
+    ASSERT_TRUE(r.b.simulation->run_next());
   r.b.run_for(10 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);
@@ -183,10 +187,12 @@ std::uint64_t sectors_read(const Rebuilding& r) {
 }
 
 TEST(ArrayRebuild, GoesOnAfterACut) {
-  for (const RaidLevel level : {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
+  for (const RaidLevel level :
+       {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     for (const bool volatile_cache : {false, true}) {
       for (const bool new_server : {false, true}) {
-        SCOPED_TRACE(fmt::format("level {} {} {}", static_cast<int>(level), volatile_cache, new_server));
+        SCOPED_TRACE(
+            fmt::format("level {} {} {}", static_cast<int>(level), volatile_cache, new_server));
         ArrayProfile p = array_profile(level, 4);
         p.rebuild_bytes_per_second = 100 * kSectorBytes;
         Rebuilding r(p, 2, {.volatile_cache = volatile_cache});
@@ -236,7 +242,8 @@ TEST(ArrayRebuild, BeginsAgainOnAnotherDrive) {
   }
 }
 
-/// A copy of the same member from an earlier rebuild knows of more stripes, and of older data in them.
+/// A copy of the same member from an earlier rebuild knows of more stripes, and of older data in
+/// them.
 TEST(ArrayRebuild, BeginsAgainOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -273,7 +280,8 @@ TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
             Status::ok);  // dirty, and on record as such
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
-  r.b.submit_write(stripe * l.stripe_sectors(), fresh);  // of an active member or the rebuilding one
+  r.b.submit_write(stripe * l.stripe_sectors(),
+                   fresh);  // of an active member or the rebuilding one
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);

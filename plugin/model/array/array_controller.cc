@@ -1,11 +1,12 @@
-// The controller of an array (array_controller.h): host requests from submission to completion, power.
+// The controller of an array (array_controller.h): host requests from submission to completion,
+// power.
 //
 //   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() -->
 //   host
 //
-// The controller works on one thing at a time (command_ns, parity_sector_ns); member commands run side by
-// side. Completions to the host are handed over only after every coroutine has stopped at a wait, since the
-// host may then submit more or cut the power.
+// The controller works on one thing at a time (command_ns, parity_sector_ns); member commands run
+// side by side. Completions to the host are handed over only after every coroutine has stopped at a
+// wait, since the host may then submit more or cut the power.
 #include "plugin/model/array/array_controller.h"
 
 #include <fmt/core.h>
@@ -51,8 +52,8 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();
-  cache_.open(layout.parity > 0 && !layout.mirrored() ? profile.stripe_cache_stripes : 0, layout.members,
-              layout.unit, bytes_);
+  cache_.open(layout.parity > 0 && !layout.mirrored() ? profile.stripe_cache_stripes : 0,
+              layout.members, layout.unit, bytes_);
   if (layout.bitmap_sectors > 0) regions_.open(layout.bitmap_sectors, profile.region_sectors);
 }
 
@@ -210,7 +211,8 @@ void ArrayController::power_cut() {
   runner_.power_cut();
   locks_.clear();
   cache_.clear();
-  for (auto* list : {&start_waiters_, &metadata_waiters_, &region_waiters_, &log_waiters_}) list->clear();
+  for (auto* list : {&start_waiters_, &metadata_waiters_, &region_waiters_, &log_waiters_})
+    list->clear();
   started_ = false;
   updates_inside_ = 0;
   metadata_busy_ = regions_busy_ = cleaning_ = ageing_ = false;
@@ -223,8 +225,9 @@ void ArrayController::power_cut() {
   for (HostRequest& host : requests_) {
     if (host.inside) forgotten.push_back(&host);
   }
-  std::sort(forgotten.begin(), forgotten.end(),
-            [](const HostRequest* a, const HostRequest* b) { return a->request.id < b->request.id; });
+  std::sort(forgotten.begin(), forgotten.end(), [](const HostRequest* a, const HostRequest* b) {
+    return a->request.id < b->request.id;
+  });
   for (HostRequest* host : forgotten) {
     intake_.lose(*host);
     put_request(*host);
@@ -270,11 +273,13 @@ std::string ArrayController::member_name(std::size_t index) const {
 }
 
 Result<void> ArrayController::fail_member(std::size_t index) {
-  if (index >= members.size()) return fail(member_name(index), "there is no such member", "count from 0");
+  if (index >= members.size())
+    return fail(member_name(index), "there is no such member", "count from 0");
   if (states_[index] == MemberState::failed) return fail(member_name(index), "has failed already");
   const std::uint32_t lost_then = lost_members_ + (states_[index] == MemberState::active ? 1 : 0);
   if (lost_then > layout.parity)
-    return fail(member_name(index), "the array cannot do without it", "rebuild the lost members first");
+    return fail(member_name(index), "the array cannot do without it",
+                "rebuild the lost members first");
   if (!intake_.powered()) return fail(profile.name, "the power is off", "switch it on first");
   members_failed(1ULL << index);
   runner_.drain_later();

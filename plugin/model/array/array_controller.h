@@ -10,8 +10,9 @@
 //   array_prewrite.cc   logging an update, rolling forward
 //   array_background.cc rebuild, scrub, resync
 //
-// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and continues when
-// its runner says so (array_runner.h). Commands to members: member_commands.h. power_cut() destroys them all.
+// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and
+// continues when its runner says so (array_runner.h). Commands to members: member_commands.h.
+// power_cut() destroys them all.
 
 #include <deque>
 #include <map>
@@ -113,7 +114,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task assemble();
   using Slots = std::vector<std::optional<Superblock>>;
   Task read_superblocks(Slots& found, std::uint64_t& dead);
-  std::optional<Error> disagreement(const Slots& found, std::uint64_t dead, const Superblock& newest) const;
+  std::optional<Error> disagreement(const Slots& found, std::uint64_t dead,
+                                    const Superblock& newest) const;
   void adopt(const Slots& found, std::uint64_t dead, const Superblock& newest);
   void make_new(std::uint64_t dead);
   Superblock superblock(std::uint32_t member) const;
@@ -143,10 +145,12 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   // ---- array_read.cc
   Task read(HostRequest& host);
   std::uint32_t choose_mirror(std::uint64_t stripe, std::uint64_t lba) const;
-  Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
+  Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows,
+                     std::byte* into);
   Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
   using UnknownRows = std::vector<bool>;  ///< a bit for each row of a stripe unit
-  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into, UnknownRows* unknown);
+  Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into,
+              UnknownRows* unknown);
   Task read_pieces(HostRequest& host);
   Task read_computed(HostRequest& host, std::uint64_t failed_members);
 
@@ -166,9 +170,10 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Detached write_full(Join& join, Request request, Segment segment);
   Detached write_partial(Join& join, Request request, Segment segment);
   void gather_full(const Request& request, const Segment& segment, std::byte* bytes) const;
-  Task read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes, Breakdown& breakdown);
-  void apply_plan(const Request& request, const Segment& segment, const StripePlan& plan, std::uint64_t lost,
-                  std::byte* bytes) const;
+  Task read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
+                     Breakdown& breakdown);
+  void apply_plan(const Request& request, const Segment& segment, const StripePlan& plan,
+                  std::uint64_t lost, std::byte* bytes) const;
   Status write_outcome(const Batch& batch, std::uint64_t stripe);
   void count_method(const StripePlan& plan);
   void remember(std::uint64_t stripe, const StripePlan& plan, const std::byte* bytes);
@@ -188,7 +193,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     const std::byte* bytes = nullptr;
   };
   using LogParts = std::array<LogPart, kArrayMembersMax>;
-  Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence, Breakdown& breakdown);
+  Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
+                  Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
   /// By sequence number: the intact records of each member.
   struct FoundUpdate {

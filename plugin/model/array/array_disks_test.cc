@@ -1,5 +1,7 @@
-// Arrays whose members are drives with an arm and a rotating medium, not the simple members of the other
-// tests: times follow from where each head is, bytes do not change them, and losses are borne as well.
+// Arrays whose members are drives with an arm and a rotating medium, not the simple members of the
+// other
+// tests: times follow from where each head is, bytes do not change them, and losses are borne as
+// well.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/array.h"
@@ -27,8 +29,8 @@ struct DisksBench {
     options.bytes = bytes;
     for (std::uint32_t m = 0; m < members; ++m) {
       stores.push_back(std::make_unique<MemoryStore>(drive.capacity_sectors));
-      faults.push_back(
-          std::make_unique<DeviceFaults>(machine.simulation(), observer, static_cast<DeviceId>(m + 1), 1));
+      faults.push_back(std::make_unique<DeviceFaults>(machine.simulation(), observer,
+                                                      static_cast<DeviceId>(m + 1), 1));
       DiskOptions disk{drive, machine.simulation(), observer};
       disk.store = bytes ? stores.back().get() : nullptr;
       disk.device = static_cast<DeviceId>(m + 1);
@@ -84,7 +86,8 @@ TEST(ArrayOfDisks, TakesTheSameTimesWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksBench b(level, 4, bytes);
-      // Assembly moves arms only where there are superblocks: bring them all to one place, at one time.
+      // Assembly moves arms only where there are superblocks: bring them all to one place, at one
+      // time.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, Bench::pattern(1, 1));
@@ -107,15 +110,16 @@ TEST(ArrayOfDisks, ASmallWriteWaitsARevolutionForTheSectorsItHasRead) {
   b.write(0, Bench::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
     const Completion c = b.write(i * 37, Bench::pattern(1, 2));
-    // Read, then round once more to the same sector: never less than a revolution, and without queues never
-    // more than three beside the longest seek.
+    // Read, then round once more to the same sector: never less than a revolution, and without
+    // queues never more than three beside the longest seek.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
     EXPECT_LT(c.completed_at - c.submitted_at, 3 * kRevolutionNs + 6 * kMillisecondNs);
   }
 }
 
 TEST(ArrayOfDisks, BearsALossACutAndARebuild) {
-  for (const RaidLevel level : {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
+  for (const RaidLevel level :
+       {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
     DisksBench b(level, 4);
     const auto first = Bench::pattern(200, 1);

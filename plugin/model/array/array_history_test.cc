@@ -3,8 +3,9 @@
 //   allowed       values that a read may return: the last completed write's, and those of writes in flight
 //   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
-// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any instant.
-// Afterwards the stores are looked at by themselves: parity must be right wherever the profile promises it.
+// Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any
+// instant. Afterwards the stores are looked at by themselves: parity must be right wherever the
+// profile promises it.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/number_from_environment.h"
@@ -69,9 +70,10 @@ class ArrayHistory final : public Initiator {
   std::uint64_t rebuilds() const { return rebuilds_; }
   /// Rebuilds that continued after a cut.
   std::uint64_t resumed() const {
-    return static_cast<std::uint64_t>(std::count_if(log().begin(), log().end(), [](const std::string& line) {
-      return line.find("continues at stripe") != std::string::npos;
-    }));
+    return static_cast<std::uint64_t>(
+        std::count_if(log().begin(), log().end(), [](const std::string& line) {
+          return line.find("continues at stripe") != std::string::npos;
+        }));
   }
 
  private:
@@ -83,7 +85,8 @@ class ArrayHistory final : public Initiator {
     std::uint64_t flush_before = 0;
   };
   static ArrayProfile profile(const Kind& kind, std::uint64_t seed) {
-    ArrayProfile p = bench::array_profile(kind.level, kind.members, std::max(4U, kind.physical_sectors));
+    ArrayProfile p =
+        bench::array_profile(kind.level, kind.members, std::max(4U, kind.physical_sectors));
     p.recovery = kind.recovery;
     p.stripe_cache_stripes = kind.cache_stripes;
     if (kind.recovery == ArrayRecovery::prewrite) p.prewrite_sectors = 48 * kind.physical_sectors;
@@ -98,12 +101,15 @@ class ArrayHistory final : public Initiator {
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
   /// Every sector of a write carries its stamp in every word.
-  static void fill(std::span<std::byte> bytes, std::uint32_t stamp) { bench::fill_with(bytes, stamp); }
+  static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
+    bench::fill_with(bytes, stamp);
+  }
   /// The stamps of a sector: one, or two when it is torn. Torn at any byte.
   static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
     return bench::is_filled_with(sector, stamp);
   }
-  static bool is_torn_of(std::span<const std::byte> sector, const std::vector<std::uint32_t>& stamps) {
+  static bool is_torn_of(std::span<const std::byte> sector,
+                         const std::vector<std::uint32_t>& stamps) {
     for (const std::uint32_t a : stamps) {
       std::array<std::byte, kSectorBytes> first;
       fill(first, a);
@@ -111,7 +117,8 @@ class ArrayHistory final : public Initiator {
       for (const std::uint32_t b : stamps) {
         std::array<std::byte, kSectorBytes> second;
         fill(second, b);
-        if (bench::same_bytes(sector.subspan(prefix), std::span(second).subspan(prefix))) return true;
+        if (bench::same_bytes(sector.subspan(prefix), std::span(second).subspan(prefix)))
+          return true;
       }
     }
     return false;
@@ -136,9 +143,11 @@ class ArrayHistory final : public Initiator {
       r.sectors = static_cast<std::uint32_t>(1 + pick(longest));
       r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
       flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
-      for (const auto& [id, other] : flying_) {  // overlapping writes in flight have no order to check
+      for (const auto& [id, other] :
+           flying_) {  // overlapping writes in flight have no order to check
         const Request& o = other->request;
-        if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors && o.lba < r.lba + r.sectors)
+        if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors &&
+            o.lba < r.lba + r.sectors)
           return;
       }
     }
@@ -151,7 +160,8 @@ class ArrayHistory final : public Initiator {
     r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && pick(5) == 0;
     if (r.op == Op::read) {
       r.into = flying->buffer;
-      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) flying->allowed.push_back(allowed(s));
+      for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s)
+        flying->allowed.push_back(allowed(s));
     }
     r.id = bench_.simulation->new_request_id();
     flying->flush_before = completions_;
@@ -208,16 +218,17 @@ class ArrayHistory final : public Initiator {
     }
     std::uint32_t seen = 0;
     std::memcpy(&seen, sector.data(), 4);
-    ADD_FAILURE() << "sector " << f.request.lba + i << " read as " << seen << ", now " << f.allowed[i][0];
+    ADD_FAILURE() << "sector " << f.request.lba + i << " read as " << seen << ", now "
+                  << f.allowed[i][0];
   }
 
   /// One more thing that redundancy can bear, or a rebuild.
   void disturb() {
     const RaidLayout l = bench_.layout();
     const ArrayStatus status = bench_.array->status();
-    const auto lost =
-        static_cast<std::uint32_t>(std::count_if(status.members.begin(), status.members.end(),
-                                                 [](MemberState s) { return s != MemberState::active; }));
+    const auto lost = static_cast<std::uint32_t>(
+        std::count_if(status.members.begin(), status.members.end(),
+                      [](MemberState s) { return s != MemberState::active; }));
     const auto m = static_cast<std::uint32_t>(pick(l.members));
     if (status.members[m] == MemberState::failed) {
       if (!status.background.empty()) return;
@@ -226,7 +237,8 @@ class ArrayHistory final : public Initiator {
       if (!bench_.array->rebuild(m)) return;
       ++rebuilds_;
       if (pick(2) == 0) return;
-      bench_.run_for(static_cast<TimeNs>(pick(900 * kMillisecondNs)));  // far into it, and sometimes clean
+      bench_.run_for(
+          static_cast<TimeNs>(pick(900 * kMillisecondNs)));  // far into it, and sometimes clean
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
       if (pick(2) == 0) {

@@ -1,4 +1,5 @@
-// Members of an array: which are alive, and what a failure of their commands (member_commands.h) means.
+// Members of an array: which are alive, and what a failure of their commands (member_commands.h)
+// means.
 //
 //   device_failed, or a write     the member is failed; the superblocks of the others say so before any write
 //   that could not be done        that it missed is acknowledged
@@ -47,8 +48,8 @@ void ArrayController::incident(const std::string& text) {
   observer_.incident(device_, simulation_.now(), text);
 }
 
-/// RAID-0 has nothing to fall back to, nor has the last mirror: they continue and hand the errors to the
-/// host.
+/// RAID-0 has nothing to fall back to, nor has the last mirror: they continue and hand the errors
+/// to the host.
 void ArrayController::members_failed(std::uint64_t mask) {
   if (layout.parity == 0) return;
   bool news = false;

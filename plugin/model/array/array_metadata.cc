@@ -32,26 +32,28 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Each start counts updates from a number of its own: a member that was away may still hold records of a
-/// number that the others have never seen.
+/// Each start counts updates from a number of its own: a member that was away may still hold
+/// records of a number that the others have never seen.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
 
-const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found, std::uint64_t array_id) {
+const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
+                            std::uint64_t array_id) {
   const Superblock* newest = nullptr;
   for (const auto& s : found) {
-    if (s && s->array_id == array_id && (newest == nullptr || s->events > newest->events)) newest = &*s;
+    if (s && s->array_id == array_id && (newest == nullptr || s->events > newest->events))
+      newest = &*s;
   }
   return newest;
 }
 
-/// How far the rebuild of a member had come, if this is that member and not another one in its place. A
-/// superblock of its own that did not arrive knows less, which is right too.
+/// How far the rebuild of a member had come, if this is that member and not another one in its
+/// place. A superblock of its own that did not arrive knows less, which is right too.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
-  if (!own || own->array_id != newest.array_id || own->member != member || own->events < newest.settled ||
-      (own->rebuilding >> member & 1) == 0)
+  if (!own || own->array_id != newest.array_id || own->member != member ||
+      own->events < newest.settled || (own->rebuilding >> member & 1) == 0)
     return 0;
   return std::min({own->rebuilt, newest.rebuilt, newest.stripes});
 }
@@ -119,11 +121,13 @@ Detached ArrayController::write_metadata() {
         std::memset(slot, 0, kSlotBytes);
         superblock(m).encode({slot, kSectorBytes});
       }
-      batch.write(m, std::uint64_t{next_slot_[m]} * kSuperblockSectors, kSuperblockSectors, slot, volatile_);
+      batch.write(m, std::uint64_t{next_slot_[m]} * kSuperblockSectors, kSuperblockSectors, slot,
+                  volatile_);
     }
     co_await batch;
     ++array_counters.metadata_writes;
-    for (std::uint32_t m = 0; m < layout.members; ++m) next_slot_[m] = (next_slot_[m] + 1) % kSuperblockSlots;
+    for (std::uint32_t m = 0; m < layout.members; ++m)
+      next_slot_[m] = (next_slot_[m] + 1) % kSuperblockSlots;
     if (batch.dead == 0) settled_events_ = now.events;
     metadata_written_ = version;
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
@@ -298,7 +302,8 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
                    "bring back the member's store, or fail the member before replacing it"};
     }
     if (found[m]->array_id != newest.array_id)
-      return Error{member_name(m), "belongs to another array", "use the stores that were made together"};
+      return Error{member_name(m), "belongs to another array",
+                   "use the stores that were made together"};
     if (found[m]->member != m)
       return Error{member_name(m), fmt::format("is member {} of this array", found[m]->member),
                    "give the members in their order"};
@@ -312,8 +317,9 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
 void ArrayController::make_new(std::uint64_t dead) {
   array_id_ = new_array_id(seed_, device_, layout);
   if (dead != 0) {
-    assembly_error_ = Error{profile.name, "a new array needs all its members, and one does not answer",
-                            "clear its fault or choose another drive"};
+    assembly_error_ =
+        Error{profile.name, "a new array needs all its members, and one does not answer",
+              "clear its fault or choose another drive"};
   }
   write_metadata_soon();
 }
@@ -324,7 +330,8 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // of two, neither is to be trusted
+  bool news =
+      (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // of two, neither is to be trusted
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
     const bool rebuilding = (newest.rebuilding >> m & 1) != 0;
@@ -390,13 +397,16 @@ Task ArrayController::recover() {
   if (!unclean_) co_return Status::ok;
   if (logs()) {
     const Status status = co_await roll_forward();
-    if (status == Status::store_error) refuse("the host's storage failed while prewrites were read");
+    if (status == Status::store_error)
+      refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded array.
+    // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded
+    // array.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
-      refuse("dirty and degraded: data of the lost member may be wrong where writes were under way");
+      refuse(
+          "dirty and degraded: data of the lost member may be wrong where writes were under way");
       co_return Status::ok;
     }
     incident("dirty degraded start accepted: data of lost members may be wrong");

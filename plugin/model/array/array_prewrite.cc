@@ -1,5 +1,5 @@
-// Logging an update before it goes home, and rolling complete updates forward at power-on (prewrite_log.h
-// says what is on the members).
+// Logging an update before it goes home, and rolling complete updates forward at power-on
+// (prewrite_log.h says what is on the members).
 //
 //   small write, 6 commands    read old data, read old parity | log data, log parity -> host is answered |
 //   data, parity home
@@ -20,8 +20,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 }  // namespace
 
 /// Fails when the members that are left cannot make up for those lost, whenever they were lost.
-Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
-                                 Breakdown& breakdown) {
+Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
+                                 std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
   std::uint64_t mask = 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -75,9 +75,10 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// The whole area of a member, and which of its sectors cannot be read (the last cut tore them). Zeroes in
-/// their place would not do: a record of zeroes would look intact.
-Task ArrayController::read_log(std::uint32_t member, std::byte* bytes, std::vector<bool>& unreadable) {
+/// The whole area of a member, and which of its sectors cannot be read (the last cut tore them).
+/// Zeroes in their place would not do: a record of zeroes would look intact.
+Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
+                               std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
   for (std::uint32_t at = 0; at < profile.prewrite_sectors; at += kLogReadSectors) {
     const std::uint32_t sectors = std::min(kLogReadSectors, profile.prewrite_sectors - at);
@@ -109,7 +110,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
     if (unreadable[at]) continue;
     const auto header = PrewriteHeader::decode({area.data() + at * kSectorBytes, kSectorBytes});
     const std::uint64_t lba = kSuperblockSectors * kSuperblockSlots + at;
-    if (!header || header->array_id != array_id_ || header->member != member || header->at != lba) continue;
+    if (!header || header->array_id != array_id_ || header->member != member || header->at != lba)
+      continue;
     tail = std::max(tail, header->tail);
     FoundUpdate& update = found[header->sequence];
     update.parts |= header->parts;
@@ -119,8 +121,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
     if (payload + header->sectors > profile.prewrite_sectors) continue;
     const auto begin = unreadable.begin() + static_cast<std::ptrdiff_t>(payload);
     if (std::find(begin, begin + header->sectors, true) != begin + header->sectors) continue;
-    if (crc32c({area.data() + payload * kSectorBytes, std::size_t{header->sectors} * kSectorBytes}) ==
-        header->payload_crc)
+    if (crc32c({area.data() + payload * kSectorBytes,
+                std::size_t{header->sectors} * kSectorBytes}) == header->payload_crc)
       update.whole |= 1ULL << member;
   }
   co_return Status::ok;
@@ -128,12 +130,13 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
 
 /// The first one that an update touches: by it the members were chosen that have a record of it.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
-  const PrewriteHeader& record = update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
+  const PrewriteHeader& record =
+      update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
-/// Writes an update to its place on all members. A member whose record can no longer be read has old bytes
-/// there, and counts as failed: the others make up for it.
+/// Writes an update to its place on all members. A member whose record can no longer be read has
+/// old bytes there, and counts as failed: the others make up for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);
@@ -148,7 +151,8 @@ Task ArrayController::write_home(const FoundUpdate& update) {
   Batch writes(commands_);
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (buffers[m].data() == nullptr || states_[m] == MemberState::failed) continue;
-    writes.write(m, update.records[m].home, update.records[m].sectors, buffers[m].data(), volatile_);
+    writes.write(m, update.records[m].home, update.records[m].sectors, buffers[m].data(),
+                 volatile_);
   }
   co_await writes;
   members_failed(writes.dead);
@@ -167,7 +171,8 @@ Task ArrayController::roll_forward() {
     }
     for (const auto& [sequence, update] : found) {
       next = std::max(next, sequence + 1);
-      if (sequence < tail || (update.parts & alive_members(stripe_of(update)) & ~update.whole) != 0) continue;
+      if (sequence < tail || (update.parts & alive_members(stripe_of(update)) & ~update.whole) != 0)
+        continue;
       const Status status = co_await write_home(update);
       if (status == Status::store_error) co_return status;
       ++rolled;
@@ -177,7 +182,8 @@ Task ArrayController::roll_forward() {
     next = log_.next_sequence();
   }
   array_counters.rolled_forward += rolled;
-  log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_, next);
+  log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_,
+            next);
   before_roll_forward_ = false;
   write_metadata_soon();  // with the new tail, before the old records are written over
   co_await settle_metadata();

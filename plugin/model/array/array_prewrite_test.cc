@@ -1,5 +1,5 @@
-// The prewrite log of an array: when its room is used again, which records a start believes, and what is
-// rolled forward.
+// The prewrite log of an array: when its room is used again, which records a start believes, and
+// what is rolled forward.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -48,7 +48,8 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// Two sectors of an old record at the front are free, and the next record is longer than the room at the
+/// Two sectors of an old record at the front are free, and the next record is longer than the room
+/// at the
 /// end: it must not reach into those that are not.
 TEST(PrewriteRoom, AtTheEndOfTheRingIsSkippedAndCounts) {
   PrewriteLog log;
@@ -86,8 +87,8 @@ std::uint64_t tail_on_members(const ArrayBench& b) {
   return tail;
 }
 
-/// Each record that is written over is older than the tail on the members: an older one of the same stripe
-/// that is still whole elsewhere could otherwise be rolled forward over it.
+/// Each record that is written over is older than the tail on the members: an older one of the same
+/// stripe that is still whole elsewhere could otherwise be rolled forward over it.
 TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -109,15 +110,17 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
       for (; seen < b.observer.log.size(); ++seen) {
         unsigned device = 0, op = 0, length = 0;
         unsigned long long at = 0, id = 0, lba = 0;
-        if (std::sscanf(b.observer.log[seen].c_str(), "%llu submit %u %llu op%u %llu+%u", &at, &device, &id,
-                        &op, &lba, &length) != 6 ||
-            device == 0 || op != static_cast<unsigned>(Op::write) || lba < first || lba >= first + sectors)
+        if (std::sscanf(b.observer.log[seen].c_str(), "%llu submit %u %llu op%u %llu+%u", &at,
+                        &device, &id, &op, &lba, &length) != 6 ||
+            device == 0 || op != static_cast<unsigned>(Op::write) || lba < first ||
+            lba >= first + sectors)
           continue;
         for (std::uint64_t sector = lba; sector < lba + length; ++sector) {
           const auto header = PrewriteHeader::decode(b.on_member(device - 1, sector, 1));
           if (!header) continue;
           ++overwritten;
-          ASSERT_LT(header->sequence, tail_on_members(b)) << "member " << device - 1 << ", sector " << sector;
+          ASSERT_LT(header->sequence, tail_on_members(b))
+              << "member " << device - 1 << ", sector " << sector;
         }
       }
     }
@@ -125,7 +128,8 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// The log of a member becomes unreadable at any moment of a start: the member then has old bytes at home.
+/// The log of a member becomes unreadable at any moment of a start: the member then has old bytes
+/// at home.
 TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -149,13 +153,14 @@ TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
     const bool missed = b.array->status().members[1] == MemberState::failed;
     failed += missed ? 1 : 0;
     const auto now = b.read(24, 12);
-    EXPECT_TRUE(now == fresh || (!missed && now == old)) << "a record is taken as a whole or not at all";
+    EXPECT_TRUE(now == fresh || (!missed && now == old))
+        << "a record is taken as a whole or not at all";
   }
   EXPECT_GT(failed, 0U);
 }
 
-/// A member is gone at power-on, so that superblocks are written before anything is rolled forward; the power
-/// goes again at any moment of that.
+/// A member is gone at power-on, so that superblocks are written before anything is rolled forward;
+/// the power goes again at any moment of that.
 TEST(PrewriteRecords, AreStillThereWhenTheirRollForwardIsCut) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
@@ -183,7 +188,8 @@ TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
   ArrayBench b(with_log_on_members(), kMemberOfALog);
   const RaidLayout l = b.layout();
   ASSERT_TRUE(b.open());
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
   b.array->shut_down();
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);  // logged, not home
@@ -207,7 +213,8 @@ TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      b.run_for(50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
+      b.run_for(
+          50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
     }
     EXPECT_EQ(b.read(24, 12), fresh);
     EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);

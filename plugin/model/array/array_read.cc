@@ -1,13 +1,13 @@
-// Reads of an array: straight from the data columns, or computed from the others where a member is lost or a
-// sector unreadable.
+// Reads of an array: straight from the data columns, or computed from the others where a member is
+// lost or a sector unreadable.
 //
 //   request   | D0 D1 D2 | D3 D4 ...          pieces that adjoin on a member are one command, scattered
 //   afterwards
 //
-// A healthy read takes no stripe lock: a data column is written by one command, and requests in flight
-// together have no order. A computed one does: between the writes of data and parity the sum is neither old
-// nor new. With a prewrite log a write is acknowledged before it is home, so a read waits for updates of its
-// stripes.
+// A healthy read takes no stripe lock: a data column is written by one command, and requests in
+// flight together have no order. A computed one does: between the writes of data and parity the sum
+// is neither old nor new. With a prewrite log a write is acknowledged before it is home, so a read
+// waits for updates of its stripes.
 #include <bit>
 #include <cstring>
 
@@ -55,8 +55,8 @@ Task ArrayController::read(HostRequest& host) {
   if (layout.mirrored() || r.lba / layout.unit == (r.lba + r.sectors - 1) / layout.unit) {
     const auto in_stripe = static_cast<std::uint32_t>(r.lba % stripe_sectors);
     const std::uint64_t lba = layout.member_lba(first, in_stripe % layout.unit);
-    const std::uint32_t m =
-        layout.mirrored() ? choose_mirror(last, lba) : layout.member_of(first, in_stripe / layout.unit);
+    const std::uint32_t m = layout.mirrored() ? choose_mirror(last, lba)
+                                              : layout.member_of(first, in_stripe / layout.unit);
     if (m < layout.members && alive(m, last)) {
       Batch batch(commands_);
       batch.read(m, lba, r.sectors, r.into.empty() ? nullptr : r.into.data());
@@ -65,7 +65,8 @@ Task ArrayController::read(HostRequest& host) {
       if (!batch.failed()) co_return Status::ok;
       if (batch.store_error) co_return Status::store_error;
       members_failed(batch.dead);
-      if (layout.parity == 0) co_return batch.dead != 0 ? Status::device_failed : Status::medium_error;
+      if (layout.parity == 0)
+        co_return batch.dead != 0 ? Status::device_failed : Status::medium_error;
       co_return co_await read_computed(host, 1ULL << m);
     }
     co_return co_await read_computed(host, 1ULL << (m < layout.members ? m : 0));
@@ -99,7 +100,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
     co_return batch.dead != 0 ? Status::device_failed : Status::medium_error;
   if (into != nullptr) {
     runs.each_piece([&](const MemberRuns::Piece& piece) {
-      std::memcpy(into + piece.offset * kSectorBytes, buffer.data() + piece.buffer_sector * kSectorBytes,
+      std::memcpy(into + piece.offset * kSectorBytes,
+                  buffer.data() + piece.buffer_sector * kSectorBytes,
                   std::size_t{piece.rows.sectors()} * kSectorBytes);
     });
   }
@@ -107,15 +109,16 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the units of the request that lie on these members in another way: computed when the member is lost,
-/// else with repair of what is unreadable.
+/// Reads the units of the request that lie on these members in another way: computed when the
+/// member is lost, else with repair of what is unreadable.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
   Join join{runner_};
   for (MemberRuns::Piece piece = runs.first(); piece.offset < r.sectors; runs.go_on(piece)) {
-    const std::uint32_t role =
-        layout.mirrored() ? static_cast<std::uint32_t>(std::countr_zero(failed_members)) : piece.role;
+    const std::uint32_t role = layout.mirrored()
+                                   ? static_cast<std::uint32_t>(std::countr_zero(failed_members))
+                                   : piece.role;
     if ((failed_members >> layout.member_of(piece.stripe, role) & 1) == 0) continue;
     if (join.running >= kLostPiecesMax) co_await join;
     ++join.running;
@@ -126,8 +129,8 @@ Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_memb
   co_return join.status;
 }
 
-Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows,
-                                    std::byte* into) {
+Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint32_t role,
+                                    RowRange rows, std::byte* into) {
   co_await Lock{*this, stripe, stripe};
   AlignedBuffer buffer = take_buffer(rows.sectors());
   Status status = Status::ok;
@@ -145,7 +148,8 @@ Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint3
 }
 
 /// Computes rows of a role from the other members. The caller holds the stripe's lock.
-Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into) {
+Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows,
+                                  std::byte* into) {
   const std::size_t column_bytes = std::size_t{rows.sectors()} * kSectorBytes;
   std::uint64_t missing = lost_roles(stripe) | 1ULL << role;
   Status failure = Status::device_failed;
@@ -154,12 +158,12 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   while (static_cast<std::uint32_t>(std::popcount(missing)) <= layout.parity) {
     std::uint64_t sources = 0;
     Batch batch(commands_);
-    for (std::uint32_t other = 0; other < layout.members && std::popcount(sources) < static_cast<int>(wanted);
-         ++other) {
+    for (std::uint32_t other = 0;
+         other < layout.members && std::popcount(sources) < static_cast<int>(wanted); ++other) {
       if ((missing >> other & 1) != 0) continue;
       sources |= 1ULL << other;
-      batch.read(layout.member_of(stripe, other), layout.member_lba(stripe, rows.first), rows.sectors(),
-                 bytes_ ? buffer.data() + other * column_bytes : nullptr);
+      batch.read(layout.member_of(stripe, other), layout.member_lba(stripe, rows.first),
+                 rows.sectors(), bytes_ ? buffer.data() + other * column_bytes : nullptr);
     }
     co_await batch;
     if (batch.store_error) co_return Status::store_error;
@@ -167,19 +171,22 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
       if (batch.unreadable != 0) failure = Status::medium_error;
       members_failed(batch.dead);
       for (std::uint32_t m = 0; m < layout.members; ++m) {
-        if (((batch.dead | batch.unreadable) >> m & 1) != 0) missing |= 1ULL << layout.role_of(stripe, m);
+        if (((batch.dead | batch.unreadable) >> m & 1) != 0)
+          missing |= 1ULL << layout.role_of(stripe, m);
       }
       continue;
     }
     if (parity_ns(1) > 0) co_await runner_.work(parity_ns(std::uint64_t{rows.sectors()} * wanted));
     if (!bytes_) co_return Status::ok;
     if (layout.mirrored()) {
-      std::memcpy(into, buffer.data() + static_cast<std::size_t>(std::countr_zero(sources)) * column_bytes,
-                  column_bytes);
+      std::memcpy(
+          into, buffer.data() + static_cast<std::size_t>(std::countr_zero(sources)) * column_bytes,
+          column_bytes);
       co_return Status::ok;
     }
     std::array<std::byte*, kArrayMembersMax> columns{};
-    for (std::uint32_t c = 0; c < layout.members; ++c) columns[c] = buffer.data() + c * column_bytes;
+    for (std::uint32_t c = 0; c < layout.members; ++c)
+      columns[c] = buffer.data() + c * column_bytes;
     recover_columns(std::span(columns.data(), layout.members), layout.parity,
                     ~sources & ((1ULL << layout.members) - 1), column_bytes);
     std::memcpy(into, columns[role], column_bytes);
@@ -188,12 +195,12 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows of a living member, of which some are unreadable, a physical sector at a time; those that
-/// cannot be read are computed and written again. Rows that cannot be computed either are left unreadable and
-/// marked in `unknown`, if it is not null; the status is then medium_error, and their bytes mean nothing. The
-/// caller holds the stripe's lock.
-Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into,
-                             UnknownRows* unknown) {
+/// Reads rows of a living member, of which some are unreadable, a physical sector at a time; those
+/// that cannot be read are computed and written again. Rows that cannot be computed either are left
+/// unreadable and marked in `unknown`, if it is not null; the status is then medium_error, and
+/// their bytes mean nothing. The caller holds the stripe's lock.
+Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows,
+                             std::byte* into, UnknownRows* unknown) {
   const std::uint32_t m = layout.member_of(stripe, role);
   Status result = Status::ok;
   for (std::uint32_t row = rows.first; row < rows.last;) {
@@ -211,7 +218,8 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
     if (status == Status::store_error) co_return status;
     if (status != Status::ok) {
       result = Status::medium_error;
-      for (std::uint32_t r = part.first; r < part.last && unknown != nullptr; ++r) (*unknown)[r] = true;
+      for (std::uint32_t r = part.first; r < part.last && unknown != nullptr; ++r)
+        (*unknown)[r] = true;
       continue;
     }
     if (!alive(m, stripe)) continue;

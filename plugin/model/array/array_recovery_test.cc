@@ -1,6 +1,6 @@
 // What an array writes down, in which order, and what it believes of it after a cut: superblocks,
-// lost members, locks (region maps: array_regions_test.cc; the log: array_prewrite_test.cc). Each test here
-// stands for a way in which the code was broken on purpose and no other test had noticed.
+// lost members, locks (region maps: array_regions_test.cc; the log: array_prewrite_test.cc). Each
+// test here stands for a way in which the code was broken on purpose and no other test had noticed.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -69,7 +69,8 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOneBefore) {
     auto torn = b.on_member(m, at, 1);
     std::vector<std::byte> changed(kSectorBytes);
     newest->encode(changed);
-    std::copy_n(changed.begin(), 200, torn.begin());  // the checksum at the end is still the old one
+    std::copy_n(changed.begin(), 200,
+                torn.begin());  // the checksum at the end is still the old one
     ASSERT_TRUE(b.stores[m]->write(at, torn));
   }
   const auto opened = b.open();
@@ -106,7 +107,8 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   ASSERT_EQ(b.write(0, counted(200, 1)), Status::ok);
   const RaidLayout l = b.layout();
   const std::uint64_t stripe = lba / l.stripe_sectors();
-  const std::uint32_t m = l.member_of(stripe, static_cast<std::uint32_t>(lba % l.stripe_sectors() / l.unit));
+  const std::uint32_t m =
+      l.member_of(stripe, static_cast<std::uint32_t>(lba % l.stripe_sectors() / l.unit));
   b.drives[m]->dead = true;
   const auto fresh = counted(sectors, 2);
   ASSERT_EQ(b.write(lba, fresh), Status::ok);
@@ -125,8 +127,8 @@ TEST(ArrayLoss, IsOnRecordBeforeAWriteItMissedIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
-/// The second member is lost while a stripe is logged: what the record would have to be is on too few
-/// members.
+/// The second member is lost while a stripe is logged: what the record would have to be is on too
+/// few members.
 TEST(ArrayLoss, OfASecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
@@ -231,9 +233,11 @@ TEST(ArrayMirror, ReadsAreSentToLivingMembersOnly) {
   ASSERT_TRUE(b.array->fail_member(0));
   b.run_for(kSecondNs);
   const DeviceCounters before = b.member_totals();
-  for (std::uint64_t lba = 64; lba < 128; lba += 8) EXPECT_EQ(b.read(lba, 8).size(), 8U * kSectorBytes);
+  for (std::uint64_t lba = 64; lba < 128; lba += 8)
+    EXPECT_EQ(b.read(lba, 8).size(), 8U * kSectorBytes);
   EXPECT_EQ(b.member_totals().reads - before.reads, 8U);
-  EXPECT_EQ(b.array->array_counters().degraded_reads, 0U) << "another mirror has it: nothing to compute";
+  EXPECT_EQ(b.array->array_counters().degraded_reads, 0U)
+      << "another mirror has it: nothing to compute";
 }
 
 // ---- members with physical sectors of 4 KiB
@@ -260,23 +264,26 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
   EXPECT_TRUE(same(rebuilt.write[3], 0, 16));
   const StripePlan no_parity = plan_write(l, 16 + 3, 16 + 5, 1U << 4, 8);
   EXPECT_EQ(no_parity.method, WriteMethod::data_only);
-  EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so nothing around it can be written";
+  EXPECT_TRUE(same(no_parity.write[1], 3, 5))
+      << "nothing was read, so nothing around it can be written";
 }
 
 TEST(PhysicalSectors, UnitsMustNotDivideThemNorSuperblocksShareOne) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
-    ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1, {.physical_sectors = physical});
+    ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
+                 {.physical_sectors = physical});
     const auto opened = b.open();
     return opened ? std::string() : opened.error().message();
   };
   EXPECT_EQ(message(16, 8), "");
-  EXPECT_NE(message(12, 8).find("does not end at a physical sector of the members; give a multiple of 8"),
-            std::string::npos);
+  EXPECT_NE(
+      message(12, 8).find("does not end at a physical sector of the members; give a multiple of 8"),
+      std::string::npos);
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector; a cut makes the physical sectors around it unreadable, of data and parity. The
-/// log has all that is needed.
+/// The host writes one sector; a cut makes the physical sectors around it unreadable, of data and
+/// parity. The log has all that is needed.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;
@@ -298,7 +305,8 @@ TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
       b.drives[l.member_of(4, role)]->unreadable.insert(l.member_lba(4, row));
   }
   b.array->power_on();
-  std::copy(fresh.begin(), fresh.end(), expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
+  std::copy(fresh.begin(), fresh.end(),
+            expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes));
   EXPECT_EQ(b.read(0, l.stripe_sectors() * 10), expected);
   EXPECT_EQ(b.array->array_counters().repaired_sectors, 0U);
 }

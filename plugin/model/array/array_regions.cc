@@ -1,8 +1,9 @@
 // The map of dirty regions (dirty_regions.h) on an array's members: every member has a copy.
 //
-// One coroutine at a time writes pages; whoever needs a bit on the members counts `regions_wanted_` up and
-// waits. Another one looks every region_idle_ns for regions that nobody has written for so long: an array
-// that is never idle as a whole keeps the bits of what it is writing, not of all that it ever wrote.
+// One coroutine at a time writes pages; whoever needs a bit on the members counts `regions_wanted_`
+// up and waits. Another one looks every region_idle_ns for regions that nobody has written for so
+// long: an array that is never idle as a whole keeps the bits of what it is writing, not of all
+// that it ever wrote.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -32,7 +33,8 @@ Detached ArrayController::write_regions() {
   regions_busy_ = true;
   while (regions_written_ < regions_wanted_) {
     const std::uint64_t version = regions_wanted_;
-    const std::vector<std::uint64_t> pages(regions_.changed_pages().begin(), regions_.changed_pages().end());
+    const std::vector<std::uint64_t> pages(regions_.changed_pages().begin(),
+                                           regions_.changed_pages().end());
     regions_.changed_pages().clear();
     AlignedBuffer buffer = take_buffer(pages.size() * DirtyRegions::kPageSectors);
     Batch batch(commands_);
@@ -60,7 +62,8 @@ Task ArrayController::read_regions() {
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] != MemberState::active) continue;
     Batch batch(commands_);
-    batch.read(m, layout.bitmap_first, static_cast<std::uint32_t>(layout.bitmap_sectors), buffer.data());
+    batch.read(m, layout.bitmap_first, static_cast<std::uint32_t>(layout.bitmap_sectors),
+               buffer.data());
     co_await batch;
     members_failed(batch.dead);
     if (batch.unreadable != 0 || batch.store_error) {

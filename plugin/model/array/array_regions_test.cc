@@ -1,5 +1,5 @@
-// Region maps of an array: on the members before the writes they stand for, believed after a cut, and growing
-// old.
+// Region maps of an array: on the members before the writes they stand for, believed after a cut,
+// and growing old.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/dirty_regions.h"
@@ -48,8 +48,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
   for (const std::string& line : b.observer.log) {
     unsigned long long at = 0, id = 0, lba = 0;
     unsigned device = 0, sectors = 0;
-    if (std::sscanf(line.c_str(), "%llu submit %u %llu op1 %llu+%u", &at, &device, &id, &lba, &sectors) ==
-        5) {
+    if (std::sscanf(line.c_str(), "%llu submit %u %llu op1 %llu+%u", &at, &device, &id, &lba,
+                    &sectors) == 5) {
       if (device == 0) continue;
       if (lba >= l.bitmap_first && lba < l.bitmap_first + l.bitmap_sectors) {
         map_writes.insert(fmt::format("{} {}", device, id));
@@ -132,7 +132,8 @@ TEST(ArrayRegions, AgeOut) {
     ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, younger
     keep_writing(b, 2 * kSecondNs);
     keep_writing(b, 4 * kSecondNs);
-    for (std::uint32_t m = 0; m < 4; ++m) EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
+    for (std::uint32_t m = 0; m < 4; ++m)
+      EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
     ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again

@@ -1,14 +1,15 @@
 #pragma once
-// Runs the coroutines of an array (array_task.h) on model time: what they wait for, and when they continue.
+// Runs the coroutines of an array (array_task.h) on model time: what they wait for, and when they
+// continue.
 //
 //   coroutine --co_await--> Sleep, Work   an event            --> ready --> run()
 //                           Waiters       wake_all()          -->
 //                           Join          the last arrive()   -->
 //
-// run() lets all that are ready run until each waits again, then hands over one completion to the host, and so
-// on until there is neither: the host may submit more, or cut the power, only when every coroutine has stopped
-// at a wait. Nothing runs inside submit(), or inside what an operator asks for: drain_later() does it by an
-// event.
+// run() lets all that are ready run until each waits again, then hands over one completion to the
+// host, and so on until there is neither: the host may submit more, or cut the power, only when
+// every coroutine has stopped at a wait. Nothing runs inside submit(), or inside what an operator
+// asks for: drain_later() does it by an event.
 
 #include <cstdint>
 #include <vector>

@@ -1,13 +1,14 @@
 #pragma once
-// Coroutines of an array: each host request, stripe update, rebuild and so on reads as one function, from its
-// first member command to its last, and a power cut forgets all of them at once by destroying their frames.
+// Coroutines of an array: each host request, stripe update, rebuild and so on reads as one
+// function, from its first member command to its last, and a power cut forgets all of them at once
+// by destroying their frames.
 //
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
 //   Task       started by `co_await`, owned by whoever awaits it; gives a Status
 //
-// They are member functions of a class that is a CoroutineScope or converts to one; their frames come from
-// its pool. A coroutine is never resumed from within another one: who makes it ready puts it into the scope's
-// queue.
+// They are member functions of a class that is a CoroutineScope or converts to one; their frames
+// come from its pool. A coroutine is never resumed from within another one: who makes it ready puts
+// it into the scope's queue.
 
 #include <array>
 #include <coroutine>
@@ -52,7 +53,8 @@ class FramePool {
   }
   /// The pool that a frame came from.
   static FramePool& of(void* memory) {
-    return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))->pool;
+    return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
+                ->pool;
   }
   static void give(void* memory) {
     void* frame = static_cast<std::byte*>(memory) - kHeaderBytes;
@@ -106,8 +108,8 @@ class CoroutineScope {
 };
 
 struct Detached;
-/// GCC 12 does not hand a member function's arguments to the promise's constructor, only to operator new: the
-/// frame remembers its pool instead.
+/// GCC 12 does not hand a member function's arguments to the promise's constructor, only to
+/// operator new: the frame remembers its pool instead.
 struct RootPromise : FramePool::Link {
   RootPromise() {
     handle = std::coroutine_handle<RootPromise>::from_promise(*this);

@@ -1,4 +1,5 @@
-// Arrays: member commands of each kind of write, degraded work, metadata, the write hole and what closes it.
+// Arrays: member commands of each kind of write, degraded work, metadata, the write hole and what
+// closes it.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,8 @@ TEST(ArrayCommands, StripeCacheSparesReads) {
   open_dirty(b);
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{2, 2}));
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{0, 2}));
-  EXPECT_EQ(commands_of_write(b, 164, 4), (Commands{1, 2})) << "the parity is remembered, the data not";
+  EXPECT_EQ(commands_of_write(b, 164, 4), (Commands{1, 2}))
+      << "the parity is remembered, the data not";
   b.drain();
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
@@ -154,7 +156,8 @@ TEST(ArrayDegraded, EveryLevelDoesWithoutWhatItMay) {
       for (std::uint32_t lba = 1; lba + 30 < all; lba += 61) {
         const auto fresh = numbered(29, static_cast<int>(lba));
         ASSERT_EQ(b.write(lba, fresh), Status::ok);
-        std::copy(fresh.begin(), fresh.end(), expected.begin() + std::ptrdiff_t{lba} * kSectorBytes);
+        std::copy(fresh.begin(), fresh.end(),
+                  expected.begin() + std::ptrdiff_t{lba} * kSectorBytes);
       }
       EXPECT_EQ(b.read(0, all), expected);
       for (std::uint32_t i = 0; i < may; ++i) {
@@ -211,8 +214,9 @@ TEST(ArrayDegraded, FailedRequestsCount) {
 }
 
 TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
-  for (const ArrayProfile& p : {array_profile(RaidLevel::raid1, 2), array_profile(RaidLevel::raid5, 4),
-                                array_profile(RaidLevel::raid6, 5)}) {
+  for (const ArrayProfile& p :
+       {array_profile(RaidLevel::raid1, 2), array_profile(RaidLevel::raid5, 4),
+        array_profile(RaidLevel::raid6, 5)}) {
     SCOPED_TRACE(static_cast<int>(p.level));
     ArrayBench b(p, kMemberSectors);
     open_dirty(b);
@@ -229,7 +233,8 @@ TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
     if (p.level == RaidLevel::raid1) continue;
     EXPECT_TRUE(b.drives[m]->unreadable.empty());
     b.drives[m]->unreadable = {l.member_lba(0, 1)};
-    ASSERT_EQ(b.write(1, numbered(1, 8)), Status::ok) << "read-modify-write over an unreadable sector";
+    ASSERT_EQ(b.write(1, numbered(1, 8)), Status::ok)
+        << "read-modify-write over an unreadable sector";
     b.drives[m]->unreadable = {l.member_lba(0, 2)};
     ASSERT_TRUE(b.array->scrub(false));
     b.finish_background();
@@ -353,8 +358,9 @@ TEST(ArraySizes, AreEachOthersInverse) {
 
 // ---- the write hole
 
-/// Two data blocks of stripe 9 are known; one is written again, and the power goes when its data is home and
-/// its parity is not (or the other way round). Then the member of the block that was NOT written dies.
+/// Two data blocks of stripe 9 are known; one is written again, and the power goes when its data is
+/// home and its parity is not (or the other way round). Then the member of the block that was NOT
+/// written dies.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);
@@ -406,7 +412,8 @@ TEST(WriteHole, ResyncClosesItWhenNobodyDiesMeanwhile) {
     if (regions) {
       EXPECT_LT(hole.b.member_totals().sectors_read - before.sectors_read, 5U * kMemberSectors);
     } else {
-      EXPECT_GE(hole.b.member_totals().sectors_read - before.sectors_read, 5U * (kMemberSectors - 20));
+      EXPECT_GE(hole.b.member_totals().sectors_read - before.sectors_read,
+                5U * (kMemberSectors - 20));
     }
     EXPECT_EQ(hole.b.wrong_stripes(), 0U);
     EXPECT_EQ(hole.b.array->status().mismatches, 1U);
@@ -415,8 +422,8 @@ TEST(WriteHole, ResyncClosesItWhenNobodyDiesMeanwhile) {
 }
 
 TEST(WriteHole, PrewriteLogClosesIt) {
-  // The log record of the stalled member is stalled too, so the cut comes after the log: stall only what goes
-  // home.
+  // The log record of the stalled member is stalled too, so the cut comes after the log: stall only
+  // what goes home.
   ArrayBench b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
@@ -431,7 +438,8 @@ TEST(WriteHole, PrewriteLogClosesIt) {
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  b.drives[l.member_of(9, 1)]->dead = true;  // the innocent block's member is gone when the power comes back
+  b.drives[l.member_of(9, 1)]->dead =
+      true;  // the innocent block's member is gone when the power comes back
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);
   std::copy(fresh.begin(), fresh.end(), expected.begin());
@@ -478,7 +486,8 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
 }
 
 TEST(ArrayTrim, LeavesParityRight) {
-  for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5, RaidLevel::raid6}) {
+  for (const RaidLevel level :
+       {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5, RaidLevel::raid6}) {
     ArrayBench b(array_profile(level, 5), kMemberSectors, 1, {.trim = true});
     ASSERT_TRUE(b.open());
     const auto all = static_cast<std::uint32_t>(b.array->characteristics().sectors);

@@ -1,5 +1,5 @@
-// Sectors that members cannot read, met by scrub, resync and rebuild: what the others cannot make up for stays
-// unreadable, and no parity is computed from it.
+// Sectors that members cannot read, met by scrub, resync and rebuild: what the others cannot make
+// up for stays unreadable, and no parity is computed from it.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
@@ -27,7 +27,8 @@ struct FullArray {
     b.drain();
   }
 
-  /// Unreadable sectors close to each other, so that some rows have more than the level can make up for.
+  /// Unreadable sectors close to each other, so that some rows have more than the level can make up
+  /// for.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {
@@ -65,7 +66,8 @@ struct FullArray {
   std::uint64_t rows_beyond_repair() const {
     const RaidLayout l = b.layout();
     std::uint64_t rows = 0;
-    for (std::uint64_t lba = l.member_lba(0, 0); lba < l.member_lba(l.stripes - 1, 0) + l.unit; ++lba)
+    for (std::uint64_t lba = l.member_lba(0, 0); lba < l.member_lba(l.stripes - 1, 0) + l.unit;
+         ++lba)
       rows += bad_members(lba) > l.parity ? 1 : 0;
     return rows;
   }
@@ -80,7 +82,9 @@ struct FullArray {
       Status status = Status::ok;
       const auto bytes = b.read(s, 1, &status);
       if (status != Status::ok) continue;
-      EXPECT_EQ(std::memcmp(bytes.data(), expected.data() + std::size_t{s} * kSectorBytes, kSectorBytes), 0)
+      EXPECT_EQ(
+          std::memcmp(bytes.data(), expected.data() + std::size_t{s} * kSectorBytes, kSectorBytes),
+          0)
           << "sector " << s;
     }
   }
@@ -158,8 +162,9 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
     // Dirty, with no update cut short: the bytes are the same afterwards.
-    ASSERT_EQ(a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
-              Status::ok);
+    ASSERT_EQ(
+        a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
+        Status::ok);
     a.b.array->power_cut();
     a.b.run_for(0);
     a.lose_sectors();

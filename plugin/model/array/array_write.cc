@@ -1,12 +1,13 @@
 // Writes of an array.
 //
 //   host request = partial stripe, run of full stripes, partial stripe; side by side, each:
-//     lock the stripes -> read what the plan needs -> compute parity -> [log] -> write data and parity ->
-//     unlock
+//     lock the stripes -> read what the plan needs -> compute parity -> [log] -> write data and
+//     parity -> unlock
 //
-// Before the first write after a quiet time the members are marked dirty. With a prewrite log the host hears
-// that the write is done when it is logged, and the stripes stay locked until it is home. A member that fails
-// on the way changes the plan: reads start again, a write stands as long as the others can make up for it.
+// Before the first write after a quiet time the members are marked dirty. With a prewrite log the
+// host hears that the write is done when it is logged, and the stripes stay locked until it is
+// home. A member that fails on the way changes the plan: reads start again, a write stands as long
+// as the others can make up for it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -18,9 +19,10 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::uint32_t kFullRunSectorsMax = 2048;  // of each member: 1 MiB, what one command may move
-constexpr std::uint32_t kSegmentsMax = 8;           // of one request, under way together
-constexpr std::uint32_t kPlansMax = 8;              // each failure on the way makes a new plan
+constexpr std::uint32_t kFullRunSectorsMax =
+    2048;                                  // of each member: 1 MiB, what one command may move
+constexpr std::uint32_t kSegmentsMax = 8;  // of one request, under way together
+constexpr std::uint32_t kPlansMax = 8;     // each failure on the way makes a new plan
 
 }  // namespace
 
@@ -45,7 +47,8 @@ Task ArrayController::write(HostRequest& host) {
 /// Before anything of the stripes changes on the members.
 void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: a stripe is written when its members are marked dirty");
-  invariant(layout.bitmap_sectors == 0 || regions_.written(request.lba, request.lba + request.sectors - 1),
+  invariant(layout.bitmap_sectors == 0 ||
+                regions_.written(request.lba, request.lba + request.sectors - 1),
             "array: a stripe is written when its regions are marked");
 }
 
@@ -54,7 +57,8 @@ Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) 
   if (batch.store_error) return Status::store_error;
   if (layout.level == RaidLevel::raid0) return batch.dead != 0 ? Status::device_failed : Status::ok;
   const auto lost = static_cast<std::uint32_t>(std::popcount(lost_roles(stripe)));
-  const bool last_mirror = layout.mirrored() && std::popcount(batch.dead) == static_cast<int>(layout.members);
+  const bool last_mirror =
+      layout.mirrored() && std::popcount(batch.dead) == static_cast<int>(layout.members);
   return lost > layout.parity || last_mirror ? Status::device_failed : Status::ok;
 }
 
@@ -86,8 +90,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// A member that is being rebuilt gets every write: what lies beyond the rebuild's position is copied again
-/// later.
+/// A member that is being rebuilt gets every write: what lies beyond the rebuild's position is
+/// copied again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -122,12 +126,14 @@ Task ArrayController::write_mirrors(HostRequest& host) {
 
 std::uint32_t ArrayController::full_run_max() const {
   std::uint64_t sectors = kFullRunSectorsMax;
-  if (logs()) sectors = std::min(sectors, PrewriteLog::payload_max(profile.prewrite_sectors, align_));
+  if (logs())
+    sectors = std::min(sectors, PrewriteLog::payload_max(profile.prewrite_sectors, align_));
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(sectors / layout.unit));
 }
 
 /// Cuts the next segment off a request; false when there is none left.
-bool ArrayController::next_segment(const Request& request, std::uint64_t& done, Segment& segment) const {
+bool ArrayController::next_segment(const Request& request, std::uint64_t& done,
+                                   Segment& segment) const {
   if (done >= request.sectors) return false;
   const std::uint32_t whole = layout.stripe_sectors();
   const std::uint64_t at = request.lba + done;
@@ -137,7 +143,8 @@ bool ArrayController::next_segment(const Request& request, std::uint64_t& done, 
   segment.lo = static_cast<std::uint32_t>(at % whole);
   segment.stripes = 1;
   if (segment.lo == 0 && left >= whole) {
-    segment.stripes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left / whole, full_run_max()));
+    segment.stripes =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(left / whole, full_run_max()));
     segment.hi = whole;
     done += std::uint64_t{segment.stripes} * whole;
   } else {
@@ -167,7 +174,8 @@ Task ArrayController::write_stripes(HostRequest& host) {
 }
 
 /// Data and parity of a run of full stripes, member by member.
-void ArrayController::gather_full(const Request& request, const Segment& segment, std::byte* bytes) const {
+void ArrayController::gather_full(const Request& request, const Segment& segment,
+                                  std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
   const std::size_t member_bytes = unit_bytes * segment.stripes;
   const std::byte* from =
@@ -175,7 +183,8 @@ void ArrayController::gather_full(const Request& request, const Segment& segment
   for (std::uint32_t i = 0; i < segment.stripes; ++i) {
     std::array<std::byte*, kArrayMembersMax> columns{};
     for (std::uint32_t role = 0; role < layout.members; ++role)
-      columns[role] = bytes + layout.member_of(segment.stripe + i, role) * member_bytes + i * unit_bytes;
+      columns[role] =
+          bytes + layout.member_of(segment.stripe + i, role) * member_bytes + i * unit_bytes;
     for (std::uint32_t d = 0; d < layout.data; ++d) {
       if (from == nullptr) {
         std::memset(columns[d], 0, unit_bytes);
@@ -212,8 +221,9 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
-      parts[m] = {layout.member_lba(segment.stripe, 0), sectors,
-                  bytes_ && !zeroes ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr};
+      parts[m] = {
+          layout.member_lba(segment.stripe, 0), sectors,
+          bytes_ && !zeroes ? buffer.data() + std::size_t{m} * sectors * kSectorBytes : nullptr};
     }
     status = Status::ok;
     if (logs()) {
@@ -227,7 +237,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
       if (zeroes) {
         batch.other(Op::write_zeroes, m, parts[m].home, sectors, request.fua);
       } else {
-        batch.write(m, parts[m].home, sectors, parts[m].bytes, request.fua || (logs() && volatile_));
+        batch.write(m, parts[m].home, sectors, parts[m].bytes,
+                    request.fua || (logs() && volatile_));
       }
     }
     co_await batch;
@@ -235,7 +246,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     members_failed(batch.dead);
     if (!metadata_settled()) co_await settle_metadata();
     if (status == Status::ok) status = write_outcome(batch, last);
-    for (std::uint32_t i = 0; i < segment.stripes && cache_.on(); ++i) cache_.forget(segment.stripe + i);
+    for (std::uint32_t i = 0; i < segment.stripes && cache_.on(); ++i)
+      cache_.forget(segment.stripe + i);
     if (logs()) update_is_home(sequence);
   }
   unlock(segment.stripe);
@@ -243,14 +255,16 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads what a plan needs, from the stripe cache or the members. Anything but ok ends the update, save
+/// Reads what a plan needs, from the stripe cache or the members. Anything but ok ends the update,
+/// save
 /// medium_error: that was repaired or a member failed, and a new plan is due.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
   const std::size_t column_bytes = std::size_t{plan.rows.sectors()} * kSectorBytes;
   const auto place = [&](std::uint32_t role) -> std::byte* {
     if (bytes == nullptr) return nullptr;
-    return bytes + role * column_bytes + std::size_t{plan.read[role].first - plan.rows.first} * kSectorBytes;
+    return bytes + role * column_bytes +
+           std::size_t{plan.read[role].first - plan.rows.first} * kSectorBytes;
   };
   Batch batch(commands_);
   for (std::uint32_t role = 0; role < layout.members; ++role) {
@@ -260,8 +274,8 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
       ++array_counters.stripe_cache_hits;
       continue;
     }
-    batch.read(layout.member_of(stripe, role), layout.member_lba(stripe, rows.first), rows.sectors(),
-               place(role));
+    batch.read(layout.member_of(stripe, role), layout.member_lba(stripe, rows.first),
+               rows.sectors(), place(role));
   }
   co_await batch;
   breakdown = sum_of(breakdown, batch.breakdown);
@@ -278,10 +292,11 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
   co_return Status::medium_error;
 }
 
-/// Puts the host's data into the columns and brings parity up to it. `bytes` holds one column of `plan.rows`
-/// for each role, then two to work in.
-void ArrayController::apply_plan(const Request& request, const Segment& segment, const StripePlan& plan,
-                                 std::uint64_t lost, std::byte* bytes) const {
+/// Puts the host's data into the columns and brings parity up to it. `bytes` holds one column of
+/// `plan.rows` for each role, then two to work in.
+void ArrayController::apply_plan(const Request& request, const Segment& segment,
+                                 const StripePlan& plan, std::uint64_t lost,
+                                 std::byte* bytes) const {
   const std::size_t column_bytes = std::size_t{plan.rows.sectors()} * kSectorBytes;
   std::array<std::byte*, kArrayMembersMax + 2> columns{};
   for (std::uint32_t c = 0; c < layout.members + 2; ++c) columns[c] = bytes + c * column_bytes;
@@ -363,9 +378,11 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
     for (std::uint32_t role = 0; role < layout.members; ++role) {
       const RowRange rows = plan.write[role];
       if (rows.empty()) continue;
-      const std::size_t at = std::size_t{role} * plan.rows.sectors() + (rows.first - plan.rows.first);
-      parts[layout.member_of(stripe, role)] = {layout.member_lba(stripe, rows.first), rows.sectors(),
-                                               bytes_ ? buffer.data() + at * kSectorBytes : nullptr};
+      const std::size_t at =
+          std::size_t{role} * plan.rows.sectors() + (rows.first - plan.rows.first);
+      parts[layout.member_of(stripe, role)] = {
+          layout.member_lba(stripe, rows.first), rows.sectors(),
+          bytes_ ? buffer.data() + at * kSectorBytes : nullptr};
     }
     if (logs()) {
       status = co_await log_update(parts, stripe, sequence, breakdown);
@@ -375,7 +392,8 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
     Batch batch(commands_);
     for (std::uint32_t m = 0; m < layout.members && status == Status::ok; ++m) {
       if (parts[m].sectors == 0 || states_[m] == MemberState::failed) continue;
-      batch.write(m, parts[m].home, parts[m].sectors, parts[m].bytes, request.fua || (logs() && volatile_));
+      batch.write(m, parts[m].home, parts[m].sectors, parts[m].bytes,
+                  request.fua || (logs() && volatile_));
     }
     co_await batch;
     breakdown = sum_of(breakdown, batch.breakdown);
@@ -390,7 +408,8 @@ Detached ArrayController::write_partial(Join& join, Request request, Segment seg
   end_update();
 }
 
-void ArrayController::remember(std::uint64_t stripe, const StripePlan& plan, const std::byte* bytes) {
+void ArrayController::remember(std::uint64_t stripe, const StripePlan& plan,
+                               const std::byte* bytes) {
   const std::uint64_t lost = lost_roles(stripe);
   for (std::uint32_t role = 0; role < layout.members; ++role) {
     const RowRange rows =
@@ -418,8 +437,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Passed on where it leaves parity right: everywhere without parity, and whole stripes, which read as zeroes
-/// on every member afterwards.
+/// Passed on where it leaves parity right: everywhere without parity, and whole stripes, which read
+/// as zeroes on every member afterwards.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();
@@ -458,7 +477,8 @@ Task ArrayController::trim(HostRequest& host) {
   cache_.clear();
   if (holds) unlock(locked);
   Status status = write_outcome(batch, end > 0 ? end - 1 : 0);
-  if (layout.parity > 0 && !layout.mirrored() && status == Status::ok) status = co_await zero_edges(r);
+  if (layout.parity > 0 && !layout.mirrored() && status == Status::ok)
+    status = co_await zero_edges(r);
   if (layout.bitmap_sectors > 0) unmark_regions(r.lba, r.lba + r.sectors - 1);
   end_update();
   co_return status;

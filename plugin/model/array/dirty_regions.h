@@ -1,15 +1,18 @@
 #pragma once
-// The write-intent map: one bit for each region of an array's data that may have wrong parity after a power
-// cut. A bit is on the members before the first write to its region; all are cleared when the array has been
-// idle, and one by one when their regions have been, for longer:
+// The write-intent map: one bit for each region of an array's data that may have wrong parity after
+// a power cut. A bit is on the members before the first write to its region; all are cleared when
+// the array has been idle, and one by one when their regions have been, for longer:
 //
-//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit cleared
-//                                                                        any write meanwhile keeps the bit
+//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit
+//   cleared
+//                                                                        any write meanwhile keeps
+//                                                                        the bit
 //
-// The flush is for members with volatile caches: a write that has ended may still be in one of them.
+// The flush is for members with volatile caches: a write that has ended may still be in one of
+// them.
 //
-// The map is written in pages of 8 sectors. A torn page is harmless: a bit is added before it matters, as a
-// write waits until its bit is there, and removed after it has mattered.
+// The map is written in pages of 8 sectors. A torn page is harmless: a bit is added before it
+// matters, as a write waits until its bit is there, and removed after it has mattered.
 
 #include <algorithm>
 #include <cstdint>
@@ -47,8 +50,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// The write that had begun with the same sectors is on the members, or in their caches. Once for each
-  /// begin().
+  /// The write that had begun with the same sectors is on the members, or in their caches. Once for
+  /// each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       Use& use = uses_[r];
@@ -61,7 +64,8 @@ class DirtyRegions {
   std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
     std::map<std::uint64_t, TimeNs> unused;
     for (const auto& [region, use] : uses_) {
-      if (use.inside == 0 && use.ended_at <= then) unused.emplace_hint(unused.end(), region, use.ended_at);
+      if (use.inside == 0 && use.ended_at <= then)
+        unused.emplace_hint(unused.end(), region, use.ended_at);
     }
     return unused;
   }
@@ -69,7 +73,8 @@ class DirtyRegions {
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);
-      if (use == uses_.end() || use->second.inside > 0 || use->second.ended_at != ended_at) continue;
+      if (use == uses_.end() || use->second.inside > 0 || use->second.ended_at != ended_at)
+        continue;
       uses_.erase(use);
       bits_[region / 8] &= ~std::byte(1U << (region % 8));
       changed_.insert(region / 8 / kPageBytes);
@@ -77,7 +82,8 @@ class DirtyRegions {
   }
   /// After a power cut: nobody is inside any more.
   void forget_writes() { uses_.clear(); }
-  /// Parity is right everywhere: bits that were found on the members age from now on, as those of writes.
+  /// Parity is right everywhere: bits that were found on the members age from now on, as those of
+  /// writes.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, Use{0, now});

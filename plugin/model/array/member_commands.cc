@@ -87,8 +87,8 @@ void MemberCommands::Batch::write(std::uint32_t member, std::uint64_t lba, std::
   submit(member, request);
 }
 
-void MemberCommands::Batch::other(Op op, std::uint32_t member, std::uint64_t lba, std::uint32_t sectors,
-                                  bool fua) {
+void MemberCommands::Batch::other(Op op, std::uint32_t member, std::uint64_t lba,
+                                  std::uint32_t sectors, bool fua) {
   Request request;
   request.op = op;
   request.fua = fua;

@@ -1,5 +1,6 @@
 #pragma once
-// Commands from an array to its members. A batch is a set of them that a coroutine waits for together:
+// Commands from an array to its members. A batch is a set of them that a coroutine waits for
+// together:
 //
 //   Batch batch(commands_);
 //   batch.read(0, ...);  batch.read(1, ...);
@@ -35,8 +36,8 @@ class MemberCommands {
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
     void read(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, std::byte* into);
-    void write(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, const std::byte* from,
-               bool fua);
+    void write(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors,
+               const std::byte* from, bool fua);
     void other(Op op, std::uint32_t member, std::uint64_t lba, std::uint32_t sectors, bool fua);
     bool failed() const { return dead != 0 || unreadable != 0 || store_error; }
     bool await_ready() const { return pending == 0; }

@@ -38,8 +38,8 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Pieces one by one, for loops that wait between them; without `buffer_sector`. The first one costs four
-  /// divisions, each other one (that of RAID-5 and RAID-6 for the member).
+  /// Pieces one by one, for loops that wait between them; without `buffer_sector`. The first one
+  /// costs four divisions, each other one (that of RAID-5 and RAID-6 for the member).
   Piece first() const {
     const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;

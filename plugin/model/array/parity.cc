@@ -1,6 +1,6 @@
-// Parity (parity.h). Lost data columns are found by inverting the square matrix that the surviving ones make
-// of the data (identity rows, a row of ones for P, the powers of 2 for Q), and lost parities again from
-// complete data.
+// Parity (parity.h). Lost data columns are found by inverting the square matrix that the surviving
+// ones make of the data (identity rows, a row of ones for P, the powers of 2 for Q), and lost
+// parities again from complete data.
 #include "plugin/model/array/parity.h"
 
 #include <isa-l/erasure_code.h>
@@ -64,8 +64,8 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
   }
   std::array<unsigned char, kTableBytes * kArrayMembersMax * 2> tables{};
   ec_init_tables(static_cast<int>(data), static_cast<int>(lost), rows.data(), tables.data());
-  ec_encode_data(static_cast<int>(bytes), static_cast<int>(data), static_cast<int>(lost), tables.data(),
-                 sources.data(), results.data());
+  ec_encode_data(static_cast<int>(bytes), static_cast<int>(data), static_cast<int>(lost),
+                 tables.data(), sources.data(), results.data());
 }
 
 }  // namespace
@@ -79,15 +79,17 @@ void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, st
   } else {
     std::array<void*, kArrayMembersMax> vectors{};
     for (std::size_t i = 0; i < columns.size(); ++i) vectors[i] = columns[i];
-    invariant(pq_gen(static_cast<int>(columns.size()), static_cast<int>(bytes), vectors.data()) == 0,
-              "ISA-L computes parity");
+    invariant(
+        pq_gen(static_cast<int>(columns.size()), static_cast<int>(bytes), vectors.data()) == 0,
+        "ISA-L computes parity");
   }
 }
 
-void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities, std::uint64_t missing,
-                     std::size_t bytes) {
+void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
+                     std::uint64_t missing, std::size_t bytes) {
   const auto data = static_cast<std::uint32_t>(columns.size()) - parities;
-  invariant(static_cast<std::uint32_t>(std::popcount(missing)) <= parities, "enough columns survive");
+  invariant(static_cast<std::uint32_t>(std::popcount(missing)) <= parities,
+            "enough columns survive");
   if ((missing & ((1ULL << data) - 1)) != 0) recover_data(columns, data, missing, bytes);
   if (missing >> data != 0) make_parity(columns, parities, bytes);
 }
@@ -109,7 +111,8 @@ void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::u
   std::array<unsigned char, kTableBytes> table{};
   gf_vect_mul_init(power_of_two(column), table.data());
   // The interface of ISA-L 2.30 is not const-correct; it only reads the source.
-  invariant(gf_vect_mul(static_cast<int>(bytes), table.data(), const_cast<std::byte*>(delta), scratch) == 0,
+  invariant(gf_vect_mul(static_cast<int>(bytes), table.data(), const_cast<std::byte*>(delta),
+                        scratch) == 0,
             "ISA-L multiplies");
   add_into(q, scratch, bytes);
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Parity on real bytes, by ISA-L. P is the exclusive or of the data columns; Q = sum of 2^i * D_i in GF(2^8)
-// with the polynomial x^8+x^4+x^3+x^2+1, as in H. P. Anvin, "The mathematics of RAID-6".
+// Parity on real bytes, by ISA-L. P is the exclusive or of the data columns; Q = sum of 2^i * D_i
+// in GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1, as in H. P. Anvin, "The mathematics of RAID-6".
 //
-// Buffers are aligned to 64 bytes, lengths are whole sectors. `columns` are data 0..data-1, then P, then Q
-// when there are two parities.
+// Buffers are aligned to 64 bytes, lengths are whole sectors. `columns` are data 0..data-1, then P,
+// then Q when there are two parities.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace headcrash::model {
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes);
 
 /// Computes the columns of the bit mask `missing` (at most `parities`) from the others.
-void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities, std::uint64_t missing,
-                     std::size_t bytes);
+void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
+                     std::uint64_t missing, std::size_t bytes);
 
 /// into ^= from.
 void add_into(std::byte* into, const std::byte* from, std::size_t bytes);

@@ -51,8 +51,8 @@ std::optional<PrewriteHeader> PrewriteHeader::decode(std::span<const std::byte> 
   return h;
 }
 
-void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t sectors, std::uint32_t align,
-                       std::uint64_t next_sequence) {
+void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t sectors,
+                       std::uint32_t align, std::uint64_t next_sequence) {
   for (std::uint32_t m = 0; m < members; ++m) rings_[m] = {};
   live_.clear();
   first_ = first;
@@ -63,14 +63,14 @@ void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t
 }
 
 std::uint64_t PrewriteLog::payload_max(std::uint64_t area_sectors, std::uint32_t align) {
-  // A quarter: one record is being written home, one logged, one skipped at the end of the ring, one waits
-  // for a tail.
+  // A quarter: one record is being written home, one logged, one skipped at the end of the ring,
+  // one waits for a tail.
   const std::uint64_t quarter = area_sectors / 4 / align * align;
   return quarter > align ? quarter - align : 0;
 }
 
-std::optional<PrewriteLog::Place> PrewriteLog::reserve(std::uint64_t parts,
-                                                       std::span<const std::uint32_t> payload_sectors) {
+std::optional<PrewriteLog::Place> PrewriteLog::reserve(
+    std::uint64_t parts, std::span<const std::uint32_t> payload_sectors) {
   const auto skipped = [this](const Ring& ring, std::uint64_t length) {
     return ring.head + length > sectors_ ? sectors_ - ring.head : 0;
   };

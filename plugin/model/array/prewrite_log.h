@@ -1,17 +1,17 @@
 #pragma once
-// The prewrite log: new data and new parity of a stripe update are written here before they go home, so that
-// a power cut between the home writes leaves no stripe half-updated (Solstice DiskSuite's RAID-5 regions;
-// Peacock, Kamaraju, Agrawal 1998, section 3).
+// The prewrite log: new data and new parity of a stripe update are written here before they go
+// home, so that a power cut between the home writes leaves no stripe half-updated (Solstice
+// DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
 //
 //   member 1, prewrite area, a ring            one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |
 //
-// All records of an update carry its sequence number, stripe and the mask of members that have one; the
-// update counts when every one of them, save those of failed members, has right checksums. Each header also
-// carries the *tail*: every update with a lower number was home when it was written. At power-on the complete
-// updates from the highest tail on are written home in order. Room is used again only when a tail beyond it
-// is itself on the medium, because otherwise an old complete update could outlive a newer one of the same
-// stripe.
+// All records of an update carry its sequence number, stripe and the mask of members that have one;
+// the update counts when every one of them, save those of failed members, has right checksums. Each
+// header also carries the *tail*: every update with a lower number was home when it was written. At
+// power-on the complete updates from the highest tail on are written home in order. Room is used
+// again only when a tail beyond it is itself on the medium, because otherwise an old complete
+// update could outlive a newer one of the same stripe.
 
 #include <array>
 #include <cstddef>

@@ -5,7 +5,8 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint64_t kBitsPerSector = 4096;
-constexpr std::uint64_t kAreaAlignment = 8;  // sectors: a physical sector of 4 KiB belongs to one area
+constexpr std::uint64_t kAreaAlignment =
+    8;  // sectors: a physical sector of 4 KiB belongs to one area
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
@@ -43,7 +44,8 @@ RaidLayout RaidLayout::of(const ArrayProfile& profile, std::uint64_t member_sect
     l.bitmap_sectors = aligned_area(divided_up(regions, kBitsPerSector));
   }
   l.data_first = l.bitmap_first + l.bitmap_sectors;
-  if (member_sectors > l.data_first && l.unit > 0) l.stripes = (member_sectors - l.data_first) / l.unit;
+  if (member_sectors > l.data_first && l.unit > 0)
+    l.stripes = (member_sectors - l.data_first) / l.unit;
   return l;
 }
 

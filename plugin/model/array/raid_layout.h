@@ -11,9 +11,10 @@
 //   | superblock A | superblock B | prewrite area | region bits | data ...
 //     8 sectors      8 sectors      profile         if used
 //
-// The rotation is the one that Linux md calls left-symmetric (its default), so that a sequential read visits
-// all members in turn. A *role* is a place in a stripe: 0..data-1 the data columns, then P, then Q; the
-// copies of RAID-1 are roles 0..members-1. A *row* is a sector's offset in its stripe unit.
+// The rotation is the one that Linux md calls left-symmetric (its default), so that a sequential
+// read visits all members in turn. A *role* is a place in a stripe: 0..data-1 the data columns,
+// then P, then Q; the copies of RAID-1 are roles 0..members-1. A *row* is a sector's offset in its
+// stripe unit.
 
 #include <array>
 #include <cstdint>
@@ -38,7 +39,8 @@ struct RaidLayout {
   std::uint64_t data_first = 0;  ///< LBA of stripe 0 on every member
   std::uint64_t stripes = 0;
 
-  /// The profile must be sensible (Array::create checks it). Zero stripes when the members are too small.
+  /// The profile must be sensible (Array::create checks it). Zero stripes when the members are too
+  /// small.
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 
   bool mirrored() const { return level == RaidLevel::raid1; }
@@ -70,7 +72,9 @@ struct RaidLayout {
   }
 
  private:
-  std::uint32_t wrapped(std::uint32_t member) const { return member >= members ? member - members : member; }
+  std::uint32_t wrapped(std::uint32_t member) const {
+    return member >= members ? member - members : member;
+  }
 };
 
 }  // namespace headcrash::model

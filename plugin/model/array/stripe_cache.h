@@ -1,7 +1,8 @@
 #pragma once
-// What a controller remembers of recently written stripes: the rows of each role that were last read or
-// written, so that the next small write of the stripe needs fewer reads or none. Least recently used stripes
-// are forgotten first. Belongs to the controller's memory: a power cut empties it.
+// What a controller remembers of recently written stripes: the rows of each role that were last
+// read or written, so that the next small write of the stripe needs fewer reads or none. Least
+// recently used stripes are forgotten first. Belongs to the controller's memory: a power cut
+// empties it.
 
 #include <cstring>
 #include <list>
@@ -15,7 +16,8 @@ namespace headcrash::model {
 
 class StripeCache {
  public:
-  void open(std::uint32_t stripes_max, std::uint32_t roles, std::uint32_t unit_sectors, bool bytes) {
+  void open(std::uint32_t stripes_max, std::uint32_t roles, std::uint32_t unit_sectors,
+            bool bytes) {
     stripes_max_ = stripes_max;
     roles_ = roles;
     unit_bytes_ = bytes ? std::size_t{unit_sectors} * kSectorBytes : 0;
@@ -30,7 +32,8 @@ class StripeCache {
     const RowRange& known = found->second->known[role];
     if (rows.first < known.first || rows.last > known.last) return false;
     if (into != nullptr && unit_bytes_ > 0)
-      std::memcpy(into, place(*found->second, role, rows.first), std::size_t{rows.sectors()} * kSectorBytes);
+      std::memcpy(into, place(*found->second, role, rows.first),
+                  std::size_t{rows.sectors()} * kSectorBytes);
     return true;
   }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Who works on which stripes: an update of a stripe is several member commands, and two of them at once would
-// leave wrong parity. A lock covers a run of stripes and is granted all at once, first come, first served
-// among those that overlap; so nobody waits for a lock while holding another one.
+// Who works on which stripes: an update of a stripe is several member commands, and two of them at
+// once would leave wrong parity. A lock covers a run of stripes and is granted all at once, first
+// come, first served among those that overlap; so nobody waits for a lock while holding another
+// one.
 
 #include <algorithm>
 #include <coroutine>
@@ -21,23 +22,25 @@ class StripeLocks {
   }
   /// Held or waited for.
   bool busy(std::uint64_t first, std::uint64_t last) const {
-    return overlaps(held_, held_.size(), first, last) || overlaps(waiting_, waiting_.size(), first, last);
+    return overlaps(held_, held_.size(), first, last) ||
+           overlaps(waiting_, waiting_.size(), first, last);
   }
   void wait(std::uint64_t first, std::uint64_t last, std::coroutine_handle<> waiter) {
     waiting_.push_back({first, last, waiter});
   }
-  /// Releases the lock that begins at `first`, which must be held. Calls `granted` with each waiter that
-  /// holds its lock now.
+  /// Releases the lock that begins at `first`, which must be held. Calls `granted` with each waiter
+  /// that holds its lock now.
   template <typename Granted>
   void unlock(std::uint64_t first, Granted granted) {
-    const auto mine =
-        std::find_if(held_.begin(), held_.end(), [first](const Run& r) { return r.first == first; });
+    const auto mine = std::find_if(held_.begin(), held_.end(),
+                                   [first](const Run& r) { return r.first == first; });
     invariant(mine != held_.end(), "a stripe lock that is held is released");
     *mine = held_.back();
     held_.pop_back();
     for (std::size_t i = 0; i < waiting_.size();) {
       const Run run = waiting_[i];
-      if (overlaps(held_, held_.size(), run.first, run.last) || overlaps(waiting_, i, run.first, run.last)) {
+      if (overlaps(held_, held_.size(), run.first, run.last) ||
+          overlaps(waiting_, i, run.first, run.last)) {
         ++i;
         continue;
       }

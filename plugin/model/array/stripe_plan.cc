@@ -50,7 +50,8 @@ void set_reads(const RaidLayout& l, StripePlan& plan, std::uint64_t lost, std::u
         plan.read[role] = parity ? plan.rows : whole_sectors(plan.changed[role], physical);
         break;
       case WriteMethod::reconstruct:
-        if (!parity && plan.changed[role].sectors() != plan.rows.sectors()) plan.read[role] = plan.rows;
+        if (!parity && plan.changed[role].sectors() != plan.rows.sectors())
+          plan.read[role] = plan.rows;
         break;
       case WriteMethod::recover:
         plan.read[role] = plan.rows;
@@ -94,7 +95,8 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
     plan.method = WriteMethod::recover;
   }
   set_reads(l, plan, lost, physical);
-  const bool reads = plan.method != WriteMethod::data_only;  // what was not read cannot be written again
+  const bool reads =
+      plan.method != WriteMethod::data_only;  // what was not read cannot be written again
   for (std::uint32_t role = 0; role < l.members; ++role) {
     if (role_lost(lost, role)) continue;
     plan.write[role] = role >= l.data ? plan.rows

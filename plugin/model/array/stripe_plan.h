@@ -1,5 +1,6 @@
 #pragma once
-// How to write part of one stripe: which sectors of which role are read first, and which are written.
+// How to write part of one stripe: which sectors of which role are read first, and which are
+// written.
 //
 //   read-modify-write   old data and old parity of what changes       P' = P + old + new
 //   reconstruct-write   the columns that do not change                P' = sum of all
@@ -7,8 +8,8 @@
 //
 // Whichever needs the fewest reads; of equals, read-modify-write: it keeps fewer arms busy.
 //
-// Members are read and written in whole physical sectors, also where the host writes less: a cut can make the
-// whole of one unreadable, and what is logged must then bring back all of it.
+// Members are read and written in whole physical sectors, also where the host writes less: a cut
+// can make the whole of one unreadable, and what is logged must then bring back all of it.
 //
 //   data column   |....|##..|....|....|    # the host's sectors     one | to the next: a physical sector
 //   read, written      |----|
@@ -43,9 +44,9 @@ struct StripePlan {
   std::array<RowRange, kArrayMembersMax> write{};    ///< of each role
 };
 
-/// The host writes the data sectors [lo, hi) of a stripe; `lost` is a mask of roles; `physical` sectors, of
-/// which a stripe unit is a multiple, are written whole. Not for RAID-0.
-StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi, std::uint64_t lost,
-                      std::uint32_t physical = 1);
+/// The host writes the data sectors [lo, hi) of a stripe; `lost` is a mask of roles; `physical`
+/// sectors, of which a stripe unit is a multiple, are written whole. Not for RAID-0.
+StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi,
+                      std::uint64_t lost, std::uint32_t physical = 1);
 
 }  // namespace headcrash::model

@@ -15,13 +15,15 @@ constexpr std::size_t kSuperblockCrcAt = kSectorBytes - 4;
 
 }  // namespace
 
-void put_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value, std::size_t bytes) {
+void put_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value,
+                std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) sector[offset + i] = std::byte(value >> (8 * i) & 0xff);
 }
 
 std::uint64_t get_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(sector[offset + i]) << (8 * i);
+  for (std::size_t i = 0; i < bytes; ++i)
+    value |= static_cast<std::uint64_t>(sector[offset + i]) << (8 * i);
   return value;
 }
 
@@ -48,7 +50,8 @@ void Superblock::encode(std::span<std::byte> sector) const {
 }
 
 std::optional<Superblock> Superblock::decode(std::span<const std::byte> sector) {
-  if (get_number(sector, 0, 8) != kSuperblockMagic || get_number(sector, 16, 4) != kSuperblockVersion ||
+  if (get_number(sector, 0, 8) != kSuperblockMagic ||
+      get_number(sector, 16, 4) != kSuperblockVersion ||
       get_number(sector, kSuperblockCrcAt, 4) != crc32c(sector.first(kSuperblockCrcAt)))
     return std::nullopt;
   Superblock s;
@@ -72,8 +75,9 @@ std::optional<Superblock> Superblock::decode(std::span<const std::byte> sector) 
 
 bool Superblock::same_shape(const Superblock& other) const {
   return level == other.level && members == other.members &&
-         stripe_unit_sectors == other.stripe_unit_sectors && prewrite_sectors == other.prewrite_sectors &&
-         region_sectors == other.region_sectors && stripes == other.stripes;
+         stripe_unit_sectors == other.stripe_unit_sectors &&
+         prewrite_sectors == other.prewrite_sectors && region_sectors == other.region_sectors &&
+         stripes == other.stripes;
 }
 
 }  // namespace headcrash::model

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for stripes in flight: aligned for ISA-L, kept for reuse. Memory that a device was given stays
-// mapped until the pool goes, also when its user was forgotten by a power cut.
+// Memory for stripes in flight: aligned for ISA-L, kept for reuse. Memory that a device was given
+// stays mapped until the pool goes, also when its user was forgotten by a power cut.
 
 #include <array>
 #include <bit>
@@ -51,7 +51,8 @@ class BufferPool {
     buffer.order_ = static_cast<unsigned>(std::bit_width(bytes > 0 ? bytes - 1 : 0));
     auto& blocks = free_[buffer.order_];
     if (blocks.empty()) {
-      buffer.bytes_ = static_cast<std::byte*>(::operator new[](std::size_t{1} << buffer.order_, kAlignment));
+      buffer.bytes_ =
+          static_cast<std::byte*>(::operator new[](std::size_t{1} << buffer.order_, kAlignment));
     } else {
       buffer.bytes_ = blocks.back();
       blocks.pop_back();

@@ -1,22 +1,25 @@
 // Sending what the medium delivers.
 //
-// The drive asks for the bus when a share of the request, the watermark, is in its buffer, and then sends
-// without a pause unless it catches up with the medium. Sector i is sent no earlier than it was read, so
+// The drive asks for the bus when a share of the request, the watermark, is in its buffer, and then
+// sends without a pause unless it catches up with the medium. Sector i is sent no earlier than it
+// was read, so
 //
 //   sent(last) = max over i of (read(i) + bus * (sectors - i))      and not before the watermark's own bound
 //
-// in whatever order the sectors are read (zero-latency access). Within one pass read(i) is linear in i: only
-// the first and the last sector of each pass can decide. A request that is larger than the buffer would make
-// the medium pause; the bus, the slower of the two, has enough to send all the same. Some drives keep the
-// last sectors of a request together and send them only when all of them are there (the tail).
+// in whatever order the sectors are read (zero-latency access). Within one pass read(i) is linear
+// in i: only the first and the last sector of each pass can decide. A request that is larger than
+// the buffer would make the medium pause; the bus, the slower of the two, has enough to send all
+// the same. Some drives keep the last sectors of a request together and send them only when all of
+// them are there (the tail).
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>
 
 namespace headcrash::model {
 
-OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned, std::uint32_t sectors,
-                      std::uint32_t segment_sectors, std::int64_t revolution_ps) {
+OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned,
+                      std::uint32_t sectors, std::uint32_t segment_sectors,
+                      std::int64_t revolution_ps) {
   const OffsetPs bus_ps = overhead.bus_read_sector_ns * kPicosecondsPerNs;
   const OffsetPs to_bus_ps =
       (overhead.read_data_preparation_ns + overhead.read_reselect_ns) * kPicosecondsPerNs;

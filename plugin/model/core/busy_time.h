@@ -21,7 +21,9 @@ class BusyTime {
     }
   }
   /// Nothing while it is busy; 0 for a device that has never been.
-  std::optional<TimeNs> idle_since() const { return since_ ? std::nullopt : std::optional(idle_since_); }
+  std::optional<TimeNs> idle_since() const {
+    return since_ ? std::nullopt : std::optional(idle_since_);
+  }
   TimeNs total_ns(TimeNs now) const { return since_ ? total_ns_ + (now - *since_) : total_ns_; }
 
  private:

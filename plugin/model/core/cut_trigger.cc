@@ -17,17 +17,19 @@ std::string cut_subject(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_count(std::string_view whole, std::string_view text) {
-  return parse_number(cut_subject(whole), text,
-                      {"the count", 1, kCountMax,
-                       "count the requests, writes or flushes from now on, for example after-writes:100"});
+  return parse_number(
+      cut_subject(whole), text,
+      {"the count", 1, kCountMax,
+       "count the requests, writes or flushes from now on, for example after-writes:100"});
 }
 
 Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view text) {
   const std::size_t plus = text.rfind('+');
   if (plus == std::string_view::npos || plus == 0) {
-    return fail(cut_subject(whole),
-                plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
-                "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
+    return fail(
+        cut_subject(whole),
+        plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
+        "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
   }
   TRY(const auto delay_ns, parse_milliseconds(cut_subject(whole), text.substr(plus + 1)));
   CutTrigger trigger;
@@ -46,9 +48,10 @@ Result<CutTrigger> parse_at_lba(std::string_view whole, std::string_view text) {
     return fail(cut_subject(whole), "the device before the '/' is missing",
                 "leave out the '/' for the first device");
   TRY(const auto lba,
-      parse_number(
-          cut_subject(whole), slash == std::string_view::npos ? text : text.substr(slash + 1),
-          {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, for example at-lba:hd0/4096"}));
+      parse_number(cut_subject(whole),
+                   slash == std::string_view::npos ? text : text.substr(slash + 1),
+                   {"the sector", 0, kLbaMax,
+                    "count sectors of 512 bytes from 0, for example at-lba:hd0/4096"}));
   trigger.lba = lba;
   return trigger;
 }
@@ -77,7 +80,8 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
   } else if (kind == "at-flush") {
     trigger.kind = CutTrigger::Kind::at_flush;
   } else {
-    return fail(cut_subject(text), fmt::format("'{}' is not a kind of trigger", kind), std::string(kForms));
+    return fail(cut_subject(text), fmt::format("'{}' is not a kind of trigger", kind),
+                std::string(kForms));
   }
   TRY(const auto count, parse_count(text, value));
   trigger.count = count;

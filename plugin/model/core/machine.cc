@@ -1,17 +1,19 @@
 // Machine (machine.h): numbering, range check, power, and the instant of a cut.
 //
 //   host --submit--> Machine --(PendingRequest as the initiator)--> Device
-//   host <-completed-- PendingRequest: counts answers and acknowledged writes, pulls the plug after the N-th
+//   host <-completed-- PendingRequest: counts answers and acknowledged writes, pulls the plug after
+//   the N-th
 //
-// A pending request stands between the device and the host for the life of one request. Pending requests are
-// pooled and never move, so a request costs no allocation once as many pending requests exist as there were
-// ever requests in flight.
+// A pending request stands between the device and the host for the life of one request. Pending
+// requests are pooled and never move, so a request costs no allocation once as many pending
+// requests exist as there were ever requests in flight.
 //
-// A request that reaches beyond the end of its device is refused here: neither device nor observer sees it.
+// A request that reaches beyond the end of its device is refused here: neither device nor observer
+// sees it.
 //
-// Order at a cut: the devices freeze first (they report what the head had passed), then the observer hears
-// that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks about one life of the
-// machine.
+// Order at a cut: the devices freeze first (they report what the head had passed), then the
+// observer hears that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks
+// about one life of the machine.
 #include "plugin/model/core/machine.h"
 
 #include <fmt/core.h>
@@ -42,8 +44,8 @@ struct Machine::State {
     std::uint64_t sectors;
   };
 
-  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut or a watch belongs
-  /// to.
+  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut or a watch
+  /// belongs to.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
   State(Machine& owner, MachineObserver& w) : machine(owner), observer(w) {}
@@ -65,7 +67,8 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // The host may arm again from within its callback: what it arms then must not count this request.
+    // The host may arm again from within its callback: what it arms then must not count this
+    // request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
@@ -79,7 +82,9 @@ struct Machine::State {
     return --remaining == 0;
   }
 
-  void schedule_cut(TimeNs delay_ns) { simulation.schedule(simulation.now() + delay_ns, machine, arming); }
+  void schedule_cut(TimeNs delay_ns) {
+    simulation.schedule(simulation.now() + delay_ns, machine, arming);
+  }
 
   void refuse(const Request& request, Initiator& host, Status status) {
     Completion completion;
@@ -92,7 +97,8 @@ struct Machine::State {
 
   Result<void> watch_lba(const CutTrigger& wanted) {
     const std::string subject = fmt::format("power cut at-lba:{}", wanted.lba);
-    Device* device = wanted.device.empty() && !devices.empty() ? devices.front().device.get() : nullptr;
+    Device* device =
+        wanted.device.empty() && !devices.empty() ? devices.front().device.get() : nullptr;
     std::string known;
     const auto consider = [&](const std::string& name, Device* candidate) {
       if (device == nullptr && name == wanted.device) device = candidate;
@@ -100,7 +106,8 @@ struct Machine::State {
     };
     for (const Entry& entry : devices) consider(entry.name, entry.device.get());
     for (const auto& [name, part] : parts) consider(name, part);
-    const std::string remedy = "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
+    const std::string remedy =
+        "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
     if (device == nullptr)
       return fail(subject, fmt::format("there is no device '{}'", wanted.device), remedy);
     const std::uint64_t sectors = device->characteristics().sectors;
@@ -131,7 +138,8 @@ struct Machine::State {
   std::optional<TimeNs> last_cut_at;
   std::optional<CutTrigger> trigger;
   std::uint64_t remaining = 0;  ///< requests, writes or flushes until the armed trigger fires
-  std::uint64_t arming = 1;     ///< rises with each arm and disarm; timed cuts of an older one are ignored
+  std::uint64_t arming =
+      1;  ///< rises with each arm and disarm; timed cuts of an older one are ignored
 };
 
 Machine::Machine(MachineObserver& observer) : state_(std::make_unique<State>(*this, observer)) {}
@@ -173,7 +181,8 @@ RequestId Machine::submit(std::size_t device_index, Request request, Initiator& 
     s.refuse(request, initiator, Status::out_of_range);
     return request.id;
   }
-  if (request.op == Op::flush && s.power == PowerState::on && s.count_down(CutTrigger::Kind::at_flush)) {
+  if (request.op == Op::flush && s.power == PowerState::on &&
+      s.count_down(CutTrigger::Kind::at_flush)) {
     power_cut();
   }
   entry.device->submit(request, s.take_pending(initiator, request.op));
@@ -183,8 +192,10 @@ RequestId Machine::submit(std::size_t device_index, Request request, Initiator& 
 void Machine::mark(std::string_view text) {
   State& s = *state_;
   s.observer.marked(s.simulation.now(), text);
-  if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text) return;
-  if (s.remaining++ == 0) s.schedule_cut(s.trigger->delay_ns);  // only the first such mark starts the clock
+  if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text)
+    return;
+  if (s.remaining++ == 0)
+    s.schedule_cut(s.trigger->delay_ns);  // only the first such mark starts the clock
 }
 
 PowerState Machine::power() const {

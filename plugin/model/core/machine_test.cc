@@ -189,8 +189,9 @@ TEST(Machine, CutsWhileASectorIsUnderTheHead) {
       for (std::uint64_t s = 0; s < 40; ++s) {
         const auto first = seen.begin() + static_cast<std::ptrdiff_t>(s * kSectorBytes);
         if (s == lba) continue;
-        EXPECT_TRUE(std::all_of(first, first + kSectorBytes,
-                                [&](std::byte x) { return x == (s < lba ? std::byte{9} : std::byte{0}); }))
+        EXPECT_TRUE(
+            std::all_of(first, first + kSectorBytes,
+                        [&](std::byte x) { return x == (s < lba ? std::byte{9} : std::byte{0}); }))
             << "sector " << s << " of a cut at " << lba;
       }
     }
@@ -262,7 +263,8 @@ TEST(MachineOfTwo, CountsWritesAndFlushesOfAllDevicesTogether) {
   const RequestId third = m.submit(1, Op::write, 1, 1);
   m.drain();
   EXPECT_EQ(m.host.done[first].status, Status::ok);
-  EXPECT_NE(m.host.done[second].status, m.host.done[third].status) << "one of the two was the second write";
+  EXPECT_NE(m.host.done[second].status, m.host.done[third].status)
+      << "one of the two was the second write";
   m.machine.power_on();
   EXPECT_TRUE(m.machine.arm(trigger("at-flush:2")));
   m.submit(1, Op::flush);
@@ -285,9 +287,12 @@ TEST(MachineOfTwo, LosesThePowerEverywhereAtOnce) {
   EXPECT_EQ(m.host.done[log_flush].status, Status::power_lost);
   EXPECT_EQ(m.host.done[data_flush].completed_at <= *m.machine.last_cut_at(),
             m.host.done[data_flush].status == Status::ok);
-  EXPECT_TRUE(std::any_of(m.observer.log.begin(), m.observer.log.end(), [](const std::string& line) {
-    return line.find(" media 4 ") != std::string::npos && line.find(" 8+12 ") != std::string::npos;
-  })) << "the device is known by its id, not by its index";
+  EXPECT_TRUE(std::any_of(m.observer.log.begin(), m.observer.log.end(),
+                          [](const std::string& line) {
+                            return line.find(" media 4 ") != std::string::npos &&
+                                   line.find(" 8+12 ") != std::string::npos;
+                          }))
+      << "the device is known by its id, not by its index";
 }
 
 TEST(MachineOfTwo, KnowsThePartsOfADevice) {

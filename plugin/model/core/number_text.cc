@@ -1,5 +1,5 @@
-// Decimal numbers without a sign, an exponent or floating point: digits before the point are milliseconds, up
-// to six after it are nanoseconds.
+// Decimal numbers without a sign, an exponent or floating point: digits before the point are
+// milliseconds, up to six after it are nanoseconds.
 #include "plugin/model/core/number_text.h"
 
 #include <fmt/core.h>
@@ -31,8 +31,8 @@ Result<std::uint64_t> parse_number(const std::string& subject, std::string_view 
     if (value >= bounds.least && value <= bounds.most) return value;
   }
   return fail(subject,
-              fmt::format("{} '{}' is not a whole number from {} to {}", bounds.what, text, bounds.least,
-                          bounds.most),
+              fmt::format("{} '{}' is not a whole number from {} to {}", bounds.what, text,
+                          bounds.least, bounds.most),
               bounds.remedy);
 }
 

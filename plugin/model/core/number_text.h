@@ -1,6 +1,6 @@
 #pragma once
-// Numbers in the text forms of cuts and faults: whole numbers and decimal milliseconds, read as integers all
-// the way, so that a text names one exact instant.
+// Numbers in the text forms of cuts and faults: whole numbers and decimal milliseconds, read as
+// integers all the way, so that a text names one exact instant.
 
 #include <cstdint>
 #include <string>

@@ -1,19 +1,20 @@
-// Bytes on the medium, what a power cut leaves of the sector under the head, and what write faults do.
+// Bytes on the medium, what a power cut leaves of the sector under the head, and what write faults
+// do.
 //
-// A physical sector is written from its first byte on. When the power goes in the middle, a prefix is new and
-// the rest is still old:
+// A physical sector is written from its first byte on. When the power goes in the middle, a prefix
+// is new and the rest is still old:
 //
 //   extents      |....passed....|..under the head..|....never written....|
 //   new                         |new bytes|old bytes|                       Tear::silent
 //                               |   medium_error    |                       Tear::unreadable
 //
-// A real drive finds the checksum of such a sector wrong and fails to read it, which a file system notices;
-// the silent mix is the harder case for it and the default. How often which happens is nowhere published: the
-// shares in Tear are estimates. A drive that writes less than a physical sector reads it first and writes it
-// whole, so an unreadable one takes its neighbours along.
+// A real drive finds the checksum of such a sector wrong and fails to read it, which a file system
+// notices; the silent mix is the harder case for it and the default. How often which happens is
+// nowhere published: the shares in Tear are estimates. A drive that writes less than a physical
+// sector reads it first and writes it whole, so an unreadable one takes its neighbours along.
 //
-// Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write that the power cuts
-// short meets no write fault.
+// Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write that the
+// power cuts short meets no write fault.
 #include "plugin/model/core/platter.h"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ void Platter::put(TimeNs at, const Extent& extent) {
   heal(extent.lba, extent.sectors);
   sectors_written_ += extent.sectors;
   observer_.media_written(
-      device_, at, {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
+      device_, at,
+      {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
 /// Other bytes than the extent's are at its place now.
@@ -94,7 +96,8 @@ void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& faul
     }
     case FaultKind::misdirected_write: {
       const std::uint64_t room = fault.to_lba < sectors_ ? sectors_ - fault.to_lba : 0;
-      Extent strayed = extent.slice(extent.lba, extent.lba + std::min<std::uint64_t>(extent.sectors, room));
+      Extent strayed =
+          extent.slice(extent.lba, extent.lba + std::min<std::uint64_t>(extent.sectors, room));
       strayed.lba = fault.to_lba;
       if (strayed.sectors == 0) break;
       if (strayed.zeroes && store_ != nullptr)
@@ -164,7 +167,8 @@ void Platter::write_cut_short(TimeNs at, std::span<const Extent> extents, std::u
   const std::uint64_t new_bytes = torn_bytes > 0 ? 1 + random_.below(torn_bytes - 1) : 0;
 
   for (const Extent& extent : extents) {
-    if (extent.lba < torn_begin) put(at, extent.slice(extent.lba, std::min(extent.end(), torn_begin)));
+    if (extent.lba < torn_begin)
+      put(at, extent.slice(extent.lba, std::min(extent.end(), torn_begin)));
     const std::uint64_t from = std::max(extent.lba, torn_begin);
     const std::uint64_t to = std::min(extent.end(), torn_end);
     if (from >= to || left == Left::old_bytes) continue;
@@ -182,7 +186,8 @@ void Platter::write_cut_short(TimeNs at, std::span<const Extent> extents, std::u
 }
 
 /// The first `new_bytes` of the extent are new, the rest is as it was.
-void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes, MediaWrite::Outcome outcome) {
+void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
+                   MediaWrite::Outcome outcome) {
   changed_.clear();
   if (moves_bytes(extent)) {
     changed_.resize(std::size_t{extent.sectors} * kSectorBytes);
@@ -198,7 +203,8 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes, Med
 }
 
 /// The rest of an unreadable physical sector, whose bytes were not even meant.
-void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin, std::uint64_t end) {
+void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
+                               std::uint64_t end) {
   if (begin >= end) return;
   Extent rest;
   rest.lba = begin;

@@ -1,5 +1,6 @@
 #pragma once
-// What is on the medium: the one place where a disk's bytes reach the store and the observer hears of it.
+// What is on the medium: the one place where a disk's bytes reach the store and the observer hears
+// of it.
 
 #include <cstdint>
 #include <functional>
@@ -22,7 +23,8 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< decides how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  DeviceFaults* faults = nullptr;  ///< null: no fault ever, and no sector becomes unreadable (it tears)
+  DeviceFaults* faults =
+      nullptr;  ///< null: no fault ever, and no sector becomes unreadable (it tears)
   Tear tear = Tear::silent;
 };
 
@@ -33,17 +35,20 @@ class Platter {
   /// Writes all extents at model time `at`; each may meet a write fault.
   void write(TimeNs at, std::span<const Extent> extents);
 
-  /// The range reads as zeroes from now on; the drive's books say so, the mechanism has no part in it.
+  /// The range reads as zeroes from now on; the drive's books say so, the mechanism has no part in
+  /// it.
   void trim(TimeNs at, const Extent& extent);
 
-  /// The power goes at `at` while `extents`, which adjoin, are being written: `passed` sectors are done and,
-  /// when `under_head`, the next one is half done. What becomes of a physical sector of which any was begun
-  /// says Tear.
-  void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed, bool under_head);
+  /// The power goes at `at` while `extents`, which adjoin, are being written: `passed` sectors are
+  /// done and, when `under_head`, the next one is half done. What becomes of a physical sector of
+  /// which any was begun says Tear.
+  void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed,
+                       bool under_head);
 
-  /// Fills `into`, unless it is empty. Returns the first sector that cannot be read, of those for which
-  /// `cached` is not true; `into` is left alone then.
-  std::optional<std::uint64_t> read(std::uint64_t lba, std::uint32_t sectors, std::span<std::byte> into,
+  /// Fills `into`, unless it is empty. Returns the first sector that cannot be read, of those for
+  /// which `cached` is not true; `into` is left alone then.
+  std::optional<std::uint64_t> read(std::uint64_t lba, std::uint32_t sectors,
+                                    std::span<std::byte> into,
                                     const std::function<bool(std::uint64_t)>& cached = {});
 
   /// The store has failed once: nothing that follows can be trusted.

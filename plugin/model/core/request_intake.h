@@ -5,9 +5,9 @@
 //               \                                  power cut: lose() -> an event -> initiator, power_lost
 //                `-> power off: lose()
 //
-// The observer hears of each request when it enters and when it is answered. A request that is lost is
-// answered by an event at the same instant, in the order of the calls: nothing completes inside submit() or
-// power_cut().
+// The observer hears of each request when it enters and when it is answered. A request that is lost
+// is answered by an event at the same instant, in the order of the calls: nothing completes inside
+// submit() or power_cut().
 
 #include <cstdint>
 #include <deque>
@@ -31,16 +31,16 @@ class RequestIntake final : private EventTarget {
   RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
       : simulation_(simulation), observer_(observer), device_(device) {}
 
-  /// A request comes in. That it lies within the device's `sectors` is an invariant. False: the power is off,
-  /// and the request is lost.
+  /// A request comes in. That it lies within the device's `sectors` is an invariant. False: the
+  /// power is off, and the request is lost.
   bool enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
   /// One that came in at this instant, as the device keeps it.
   HostCommand command(const Request& request, Initiator& initiator) const {
     return {request, &initiator, simulation_.now(), {}};
   }
   void lose(const HostCommand& command);
-  /// Counts it and answers it. The host may submit, or cut the power, from within its callback: the device
-  /// then has another generation().
+  /// Counts it and answers it. The host may submit, or cut the power, from within its callback: the
+  /// device then has another generation().
   void answer(const HostCommand& command, Status status);
   /// Requests that were answered and not lost are counted here; the device adds what else it knows.
   DeviceCounters& counters() { return counters_; }
@@ -66,7 +66,8 @@ class RequestIntake final : private EventTarget {
 
 // Inline: each request of every device comes in here.
 
-inline bool RequestIntake::enter(const Request& request, Initiator& initiator, std::uint64_t sectors) {
+inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
+                                 std::uint64_t sectors) {
   invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
             "a request lies on its device");
   observer_.submitted(device_, simulation_.now(), request);

@@ -19,7 +19,8 @@ class Answer final : public Initiator {
 
 }  // namespace
 
-std::optional<Status> run_request(Machine& machine, std::size_t device_index, const Request& request) {
+std::optional<Status> run_request(Machine& machine, std::size_t device_index,
+                                  const Request& request) {
   auto answer = std::make_unique<Answer>();
   machine.submit(device_index, request, *answer);
   while (!answer->status && machine.simulation().run_next()) {

@@ -11,12 +11,15 @@ namespace {
 /// Answers a request when the next one comes.
 class LateDevice final : public Device {
  public:
-  explicit LateDevice(Simulation& simulation) : simulation_(simulation) { characteristics_.sectors = 8; }
+  explicit LateDevice(Simulation& simulation) : simulation_(simulation) {
+    characteristics_.sectors = 8;
+  }
   const Characteristics& characteristics() const override { return characteristics_; }
   DeviceCounters counters() const override { return {}; }
   std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
   void submit(const Request& request, Initiator& initiator) override {
-    if (waiting_ != nullptr) waiting_->completed({id_, Status::ok, simulation_.now(), simulation_.now(), {}});
+    if (waiting_ != nullptr)
+      waiting_->completed({id_, Status::ok, simulation_.now(), simulation_.now(), {}});
     waiting_ = &initiator;
     id_ = request.id;
   }

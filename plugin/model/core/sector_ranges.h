@@ -1,5 +1,6 @@
 #pragma once
-// A set of sectors, kept as disjoint ranges that do not adjoin. Its size is bounded by the sectors of the
+// A set of sectors, kept as disjoint ranges that do not adjoin. Its size is bounded by the sectors
+// of the
 // device: it grows only by splitting, one range for each removal inside one.
 
 #include <algorithm>

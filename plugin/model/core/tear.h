@@ -1,6 +1,7 @@
 #pragma once
-// What a power cut leaves of the physical sector under the head (of a flash device: being programmed), and
-// the words by which profiles, machine files and the plugin's parameters ask for it.
+// What a power cut leaves of the physical sector under the head (of a flash device: being
+// programmed), and the words by which profiles, machine files and the plugin's parameters ask for
+// it.
 
 #include <array>
 #include <cstddef>
@@ -11,10 +12,11 @@
 namespace headcrash::model {
 
 enum class Tear : std::uint8_t {
-  silent,      ///< old 1/8, new 1/8, a mix 6/8: reading succeeds, the hardest case for a file system
-  any,         ///< old, new, a mix or unreadable, 1/4 each
-  unreadable,  ///< medium_error until it is written again, as a drive that checks its sectors would mostly
-               ///< say
+  silent,  ///< old 1/8, new 1/8, a mix 6/8: reading succeeds, the hardest case for a file system
+  any,     ///< old, new, a mix or unreadable, 1/4 each
+  /// medium_error until it is written again, as a drive that checks its sectors would mostly
+  unreadable,
+  ///< say
 };
 
 /// In the order of the values.

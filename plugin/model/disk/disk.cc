@@ -1,29 +1,34 @@
 // The disk: one command after the other, one mechanism, a cache between them.
 //
 //   read, not buffered   |command|==== seek ====|rotation|sector|sector|sector|sector|
-//                                                         watermark ^ |reselect|bus bus bus bus|completion|
+//                                                         watermark ^ |reselect|bus bus bus
+//                                                         bus|completion|
 //   read, buffered       |command|preparation|bus bus bus bus|completion|
 //   write, cache off     |command|==== seek + settle ====|rotation|sector|sector|reselect|completion|
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
-// The time of each piece is in OverheadProfile. The drive takes in as many commands as its queue is deep and
-// serves them in the order of its policy (drive_queue.cc); how many more may wait outside is the host's to
-// bound (nbdkit by its threads). With the cache on, the mechanism has a second user, the destage: it starts
-// when the host has been quiet for a while, when the cache is above its high-water mark, or when somebody
-// waits for it (a flush, a write that needs room). Which extent comes next is decided by the same policy as
-// the queue's. A host command that needs the mechanism takes it at the end of the mechanical write under way.
+// The time of each piece is in OverheadProfile. The drive takes in as many commands as its queue is
+// deep and serves them in the order of its policy (drive_queue.cc); how many more may wait outside
+// is the host's to bound (nbdkit by its threads). With the cache on, the mechanism has a second
+// user, the destage: it starts when the host has been quiet for a while, when the cache is above
+// its high-water mark, or when somebody waits for it (a flush, a write that needs room). Which
+// extent comes next is decided by the same policy as the queue's. A host command that needs the
+// mechanism takes it at the end of the mechanical write under way.
 //
 // Durability:
-//  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes submitted
-//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector whose
-//    older version is just being destaged is only done when the newer one has landed.
-//  * A write with fua, or one larger than the cache, goes straight to the medium when its turn comes. What is
-//    cached of the same sectors is dropped at that moment: it is older, and was never promised to be durable.
+//  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes
+//    submitted
+//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector
+//    whose older version is just being destaged is only done when the newer one has landed.
+//  * A write with fua, or one larger than the cache, goes straight to the medium when its turn
+//    comes. What is
+//    cached of the same sectors is dropped at that moment: it is older, and was never promised to
+//    be durable.
 //  * With the cache off every write goes straight to the medium.
 //
-// The read-ahead after the last command does not count as busy time. Write-back is in disk_write_back.cc,
-// power in disk_power.cc, faults in disk_faults.cc.
+// The read-ahead after the last command does not count as busy time. Write-back is in
+// disk_write_back.cc, power in disk_power.cc, faults in disk_faults.cc.
 #include "plugin/model/disk/disk.h"
 
 #include <algorithm>
@@ -57,11 +62,13 @@ Disk::Disk(const DiskOptions& options)
       write_segments_(profile_.read_buffer.write_segments, profile_.read_buffer.segment_sectors),
       platter_({options.store, options.observer, options.device, options.seed,
                 options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
-                profile_.physical_sector_sectors, options.faults, options.tear.value_or(profile_.tear)}),
+                profile_.physical_sector_sectors, options.faults,
+                options.tear.value_or(profile_.tear)}),
       not_taken_in_(queue_.end()) {
   mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
-  characteristics_.sectors = options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors;
+  characteristics_.sectors =
+      options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors;
   characteristics_.physical_sector_sectors = profile_.physical_sector_sectors;
   characteristics_.volatile_cache = write_cache_on_;
   characteristics_.trim = profile_.trim;
@@ -78,7 +85,8 @@ Disk::Disk(const DiskOptions& options)
 void Disk::submit(const Request& request, Initiator& initiator) {
   if (!intake_.enter(request, initiator, characteristics_.sectors)) return;
   ++idle_epoch_;
-  if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors && !continues_stream(request))
+  if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors &&
+      !continues_stream(request))
     destaging_ = false;
   if (unused_.empty()) unused_.emplace_back();
   unused_.front() = {intake_.command(request, initiator)};
@@ -91,15 +99,16 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   update_busy();
 }
 
-/// Moves commands from the host's side of the queue to the drive's as long as there is room beside the one
-/// that is `served`, if any.
+/// Moves commands from the host's side of the queue to the drive's as long as there is room beside
+/// the one that is `served`, if any.
 void Disk::take_in(std::size_t served) {
   while (not_taken_in_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *not_taken_in_;
     const Request& request = command.request;
     command.taken_in_at = simulation_.now();
     const std::uint64_t lbn = std::min(request.lba, mechanism_.geometry().sectors() - 1);
-    Candidate candidate = scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
+    Candidate candidate =
+        scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
     candidate.submitted_at = command.submitted_at;
     candidate.barrier = request.op == Op::flush;
     candidates_.push_back(candidate);
@@ -206,7 +215,8 @@ void Disk::begin_read() {
   const OffsetPs bus_start_ps = to_ps(cost_of(o.read_hit_command) + o.read_data_preparation_ns);
   const OffsetPs bus_ps = to_ps(o.bus_read_sector_ns);
   OffsetPs sent_ps = bus_start_ps + bus_ps * request.sectors;
-  if (media_user_ == MediaUser::none && read_ahead_.holds_start(now, request.lba, request.sectors)) {
+  if (media_user_ == MediaUser::none &&
+      read_ahead_.holds_start(now, request.lba, request.sectors)) {
     sent_ps = read_ahead_.send(now, request.lba, request.sectors, bus_start_ps, bus_ps);
     media_user_ = MediaUser::host_read;
   } else if (!read_segments_.holds(request.lba, request.sectors) &&
@@ -222,7 +232,8 @@ void Disk::begin_read() {
 }
 
 bool Disk::uses_cache(const Request& request) const {
-  return write_cache_on_ && !request.fua && request.sectors <= profile_.write_cache.capacity_sectors;
+  return write_cache_on_ && !request.fua &&
+         request.sectors <= profile_.write_cache.capacity_sectors;
 }
 
 void Disk::begin_write() {
@@ -317,12 +328,13 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// When the arm may move for the command at the head of the queue, `command_ns` after its turn came. A switch
-/// of the read-ahead that was under way then is finished before the command is looked at (so DiskSim's
-/// answers say).
+/// When the arm may move for the command at the head of the queue, `command_ns` after its turn
+/// came. A switch of the read-ahead that was under way then is finished before the command is
+/// looked at (so DiskSim's answers say).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
-  return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) - begun_at);
+  return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
+               begun_at);
 }
 
 void Disk::plan_access(const Transfer& transfer) {
@@ -333,7 +345,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's time.
+/// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's
+/// time.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;
@@ -394,7 +407,8 @@ void Disk::start_media_write() {
   transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
   if (!through_.zeroes) {
-    transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns), to_ps(o.bus_write_sector_ns)};
+    transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
+                       to_ps(o.bus_write_sector_ns)};
   }
   plan_access(transfer);
   media_user_ = MediaUser::host_write;

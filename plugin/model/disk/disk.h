@@ -1,6 +1,6 @@
 #pragma once
-// A disk drive: command overheads, a bus, a read buffer with read-ahead, a volatile write cache, and one
-// mechanism.
+// A disk drive: command overheads, a bus, a read buffer with read-ahead, a volatile write cache,
+// and one mechanism.
 //
 // How a command goes through it is drawn in disk.cc.
 
@@ -123,13 +123,13 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then those that
-  /// the drive has not taken in.
+  /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then
+  /// those that the drive has not taken in.
   std::list<Command> queue_;
   std::list<Command> unused_;  ///< for commands to come, so that none is allocated
   std::vector<Candidate> candidates_;
   std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] is candidates_[i]
-  std::list<Command>::iterator not_taken_in_;                     ///< the oldest; end() when there is none
+  std::list<Command>::iterator not_taken_in_;  ///< the oldest; end() when there is none
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   MediaAccess planned_;  ///< of the media operation under way
@@ -141,8 +141,8 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t write_end_ = ~std::uint64_t{0};  ///< where the last write of the host ended
   bool streaming_ = false;                       ///< that began where the one before it ended
   TimeNs media_write_ended_at_ = kNever;         ///< the last one
-  bool destaging_ = false;                       ///< destage continues until clean or the host comes
-  std::uint64_t idle_epoch_ = 0;                 ///< rises with each command; a timer of an older one is void
+  bool destaging_ = false;        ///< destage continues until clean or the host comes
+  std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
   BusyTime busy_;
 
   struct Watch {

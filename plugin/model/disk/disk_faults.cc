@@ -1,4 +1,5 @@
-// What a disk does about its faults (faults.h), and the instant at which a sector is under its head.
+// What a disk does about its faults (faults.h), and the instant at which a sector is under its
+// head.
 //
 //   a command's turn comes --dead?--> device_failed after kSelectionNs
 //                          --fails?-> medium_error after kSelectionNs (write-error, flush-error)
@@ -6,16 +7,17 @@
 //                          --lies?--> a flush is done at once; a write with fua is one without
 //                          --> as always
 //
-// A drive that is dead does nothing in the background either: what is in its cache stays there. Whoever waits
-// for the cache completes with device_failed then. Write faults and latent errors are the platter's
-// (platter.cc).
+// A drive that is dead does nothing in the background either: what is in its cache stays there.
+// Whoever waits for the cache completes with device_failed then. Write faults and latent errors are
+// the platter's (platter.cc).
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
 namespace {
 
-/// From the command to the answer of a drive that only its interface still answers for. An estimate: SCSI
-/// gives a target 250 ms to answer a selection, dead electronics answer at once with an error.
+/// From the command to the answer of a drive that only its interface still answers for. An
+/// estimate: SCSI gives a target 250 ms to answer a selection, dead electronics answer at once with
+/// an error.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
@@ -54,10 +56,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Fills the buffer of the read that ends now. A sector whose newest version is in the write cache is served
-/// from there however bad it is on the medium; any other bad one fails the whole command, as a drive ends it
-/// with a check condition. The read buffer keeps positions, no bytes (read_segments.h), so a sector that has
-/// gone bad since it was buffered is reported too.
+/// Fills the buffer of the read that ends now. A sector whose newest version is in the write cache
+/// is served from there however bad it is on the medium; any other bad one fails the whole command,
+/// as a drive ends it with a check condition. The read buffer keeps positions, no bytes
+/// (read_segments.h), so a sector that has gone bad since it was buffered is reported too.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {
@@ -76,11 +78,12 @@ bool Disk::watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag
   return true;
 }
 
-/// The write under way has been planned to its end: the watched sector, if it is among them, is half written
-/// in the middle of its slot.
+/// The write under way has been planned to its end: the watched sector, if it is among them, is
+/// half written in the middle of its slot.
 void Disk::tell_watch() {
   const auto extents = extents_under_way();
-  if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end()) return;
+  if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end())
+    return;
   const std::uint64_t wanted = watch_->lba - extents.front().lba;
   for (const TrackPass& pass : planned_.passes) {
     if (wanted < pass.first || wanted >= std::uint64_t{pass.first} + pass.sectors) continue;

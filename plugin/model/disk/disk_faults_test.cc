@@ -27,8 +27,9 @@ struct FaultyBench : Bench {
     return finish(submit_read(lba, into)).status;
   }
   bool told(const char* words) const {
-    return std::any_of(observer.log.begin(), observer.log.end(),
-                       [words](const std::string& line) { return line.find(words) != std::string::npos; });
+    return std::any_of(observer.log.begin(), observer.log.end(), [words](const std::string& line) {
+      return line.find(words) != std::string::npos;
+    });
   }
 };
 
@@ -76,7 +77,8 @@ TEST(DiskFaults, DeadFailsEverythingAndWritesNothing) {
 
 TEST(DiskFaults, WhoWaitsForTheCacheOfADyingDriveIsTold) {
   FaultyBench b("", true);
-  for (std::uint64_t lba = 0; lba < 40; lba += 4) b.finish(b.submit_write(lba, Bench::pattern(2, kNew)));
+  for (std::uint64_t lba = 0; lba < 40; lba += 4)
+    b.finish(b.submit_write(lba, Bench::pattern(2, kNew)));
   b.add("dead:disk,after-ms=20");
   const RequestId flush = b.submit(Op::flush);
   EXPECT_EQ(b.finish(flush).status, Status::device_failed);
@@ -96,7 +98,8 @@ TEST(DiskFaults, SlowTakesLongerByTheDelay) {
 TEST(DiskFaults, SlowMayBeOfOneKindOfCommandOnly) {
   const auto took = [](const char* fault, bool flush) {
     FaultyBench b(fault);
-    const Completion c = b.finish(flush ? b.submit(Op::flush) : b.submit_write(8, Bench::pattern(1, kNew)));
+    const Completion c =
+        b.finish(flush ? b.submit(Op::flush) : b.submit_write(8, Bench::pattern(1, kNew)));
     return c.completed_at - c.submitted_at;
   };
   for (const bool flush : {false, true}) {
@@ -295,7 +298,8 @@ TEST(Trim, WaitsForAnOlderVersionOnItsWay) {
   DiskProfile p = bench::small_profile();
   p.trim = true;
   FaultyBench b("", true, Tear::silent, p);
-  for (std::uint64_t lba = 0; lba < 16; lba += 2) b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
+  for (std::uint64_t lba = 0; lba < 16; lba += 2)
+    b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
   b.observer.log.clear();
   while (!b.told(" media ")) b.machine.simulation().run_next();  // idle: the destage has begun
   const RequestId trim = b.submit(Op::trim, 0, 16);

@@ -1,6 +1,6 @@
-// A drive through random histories (history_check.h): with and without its cache, with small and large
-// physical sectors, few and many requests in flight, and every way of tearing; then the same with each fault
-// that a host cannot see at once, which the check must find.
+// A drive through random histories (history_check.h): with and without its cache, with small and
+// large physical sectors, few and many requests in flight, and every way of tearing; then the same
+// with each fault that a host cannot see at once, which the check must find.
 //
 // A failure prints its seed; the history follows from it alone.
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ struct Shape {
 
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << fmt::format("cache {} physical {} in flight {} tear {} trim {} policy {} zero latency {}",
-                      shape.cache, shape.physical, shape.in_flight, static_cast<int>(shape.tear), shape.trim,
-                      static_cast<int>(shape.policy), shape.zero_latency);
+                      shape.cache, shape.physical, shape.in_flight, static_cast<int>(shape.tear),
+                      shape.trim, static_cast<int>(shape.policy), shape.zero_latency);
 }
 
 Bench make_bench(const Shape& shape, std::uint64_t seed) {
@@ -60,8 +60,8 @@ struct Sum {
     medium_errors += r.medium_errors;
     failures += r.failures;
   }
-  std::uint64_t violations = 0, found = 0, cuts = 0, torn = 0, unreadable = 0, lost = 0, medium_errors = 0,
-                failures = 0;
+  std::uint64_t violations = 0, found = 0, cuts = 0, torn = 0, unreadable = 0, lost = 0,
+                medium_errors = 0, failures = 0;
 };
 
 class DiskHistory : public testing::TestWithParam<Shape> {};
@@ -93,18 +93,20 @@ TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
   EXPECT_NE(run(5), run(6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, DiskHistory,
-                         testing::Values(Shape{false, 1, 4, Tear::silent}, Shape{true, 1, 4, Tear::silent},
-                                         Shape{false, 8, 32, Tear::any}, Shape{true, 8, 32, Tear::any},
-                                         Shape{true, 1, 1, Tear::any, false},
-                                         Shape{false, 1, 32, Tear::unreadable},
-                                         Shape{true, 8, 8, Tear::unreadable},
-                                         Shape{false, 1, 32, Tear::any, true, QueuePolicy::sptf, true},
-                                         Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
-                                         Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, DiskHistory,
+    testing::Values(Shape{false, 1, 4, Tear::silent}, Shape{true, 1, 4, Tear::silent},
+                    Shape{false, 8, 32, Tear::any}, Shape{true, 8, 32, Tear::any},
+                    Shape{true, 1, 1, Tear::any, false}, Shape{false, 1, 32, Tear::unreadable},
+                    Shape{true, 8, 8, Tear::unreadable},
+                    Shape{false, 1, 32, Tear::any, true, QueuePolicy::sptf, true},
+                    Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
+                    Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// One drive with a cache, and a fault of this text added again and again in the middle of a history.
-Sum histories_with(const std::string& fault, bool cuts, bool cache = true, std::uint64_t seeds = 8) {
+/// One drive with a cache, and a fault of this text added again and again in the middle of a
+/// history.
+Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
+                   std::uint64_t seeds = 8) {
   Sum sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Shape shape{cache, 1, 4, Tear::silent};
@@ -136,9 +138,11 @@ TEST(HonestFaults, BreakNoRule) {
 }
 
 TEST(DishonestFaults, AreFoundByTheCheck) {
-  EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U) << "without a cut nobody can tell";
+  EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U)
+      << "without a cut nobody can tell";
   EXPECT_GE(histories_with("lying-flush:disk", true).found, 6U);
-  EXPECT_EQ(histories_with("lying-flush:disk", true, false).violations, 0U) << "nor without a cache";
+  EXPECT_EQ(histories_with("lying-flush:disk", true, false).violations, 0U)
+      << "nor without a cache";
   for (const char* fault : {"lost-write:disk,lba={}+9", "misdirected-write:disk,lba={}+9,to=70",
                             "corrupted-write:disk,lba={}+9", "torn-write:disk,lba={}+9"}) {
     for (const bool cache : {false, true})

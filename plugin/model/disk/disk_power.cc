@@ -4,7 +4,8 @@
 //   write cache              gone
 //   commands inside          answered with power_lost, from an event
 //
-// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the platters up to
+// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the
+// platters up to
 // speed: the time for spinning up is the host's business.
 #include "plugin/model/disk/disk.h"
 
@@ -34,8 +35,8 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two passes,
-/// the rear of a track first, so each pass is then looked at by itself.
+/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two
+/// passes, the rear of a track first, so each pass is then looked at by itself.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);

@@ -13,9 +13,10 @@ using bench::Bench;
 TEST(Disk, ReadMissAndHitCostWhatTheProfileSays) {
   Bench b(false);
   const Completion miss = b.finish(b.submit(Op::read, 0, 4));
-  // Arm ready at 0.5 ms, slot 4 comes at 2.5 ms, three of four sectors are buffered at 4.375 ms, four times
-  // the bus.
-  EXPECT_EQ(miss.completed_at, 2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
+  // Arm ready at 0.5 ms, slot 4 comes at 2.5 ms, three of four sectors are buffered at 4.375 ms,
+  // four times the bus.
+  EXPECT_EQ(miss.completed_at,
+            2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
   EXPECT_FALSE(miss.breakdown.cache_hit);
   EXPECT_EQ(miss.breakdown.rotation_ns, 2'000'000);
   EXPECT_EQ(miss.breakdown.transfer_ns, 2'500'000);
@@ -61,7 +62,8 @@ TEST(Disk, AStreamIsNotCutUnderTheHeadWhereTheProfileSaysSo) {
   }
   Bench b(false, 1, p);
   b.finish(b.submit(Op::read, 0, 4));
-  EXPECT_FALSE(b.finish(b.submit(Op::read, 5, 8)).breakdown.cache_hit) << "the head has not come to it";
+  EXPECT_FALSE(b.finish(b.submit(Op::read, 5, 8)).breakdown.cache_hit)
+      << "the head has not come to it";
 }
 
 /// Whether a read of eight sectors is served without the medium.
@@ -84,8 +86,8 @@ TEST(Disk, ReadsAheadOnlyBehindASequentialReadWhereTheProfileSaysSo) {
   EXPECT_FALSE(is_hit(b, 312)) << "near, and not sequential";
 }
 
-/// The first track has LBN 0 in slot 4, and the head arrives at slot 8: whether `lba` is a hit `later` after
-/// two sectors from `first` on have been read.
+/// The first track has LBN 0 in slot 4, and the head arrives at slot 8: whether `lba` is a hit
+/// `later` after two sectors from `first` on have been read.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -176,7 +178,8 @@ TEST(Disk, FlushAndFuaMakeDurable) {
   EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11));
   b.finish(b.submit(Op::flush));
   EXPECT_EQ(b.on_medium(100, 1), Bench::pattern(1, 10));
-  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11)) << "the older cached version must not come back";
+  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11))
+      << "the older cached version must not come back";
 }
 
 TEST(Disk, AWriteOverASectorBeingDestagedIsNewerThanIt) {
@@ -215,7 +218,8 @@ TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
   const Completion read = b.finish(b.submit(Op::read, 700, 4));
   EXPECT_EQ(b.disk->counters().media_writes, 1U);
   EXPECT_EQ(b.disk->cached_dirty_sectors(), 8U);
-  EXPECT_LT(read.breakdown.overhead_ns, kMillisecondNs) << "waiting for the destage is not overhead";
+  EXPECT_LT(read.breakdown.overhead_ns, kMillisecondNs)
+      << "waiting for the destage is not overhead";
   b.drain();
   EXPECT_EQ(b.disk->counters().media_writes, 3U);
 }
@@ -244,7 +248,8 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: straight through";
 }
 
-/// How long twelve tracks take when they are written one request after the other, until all is on the medium.
+/// How long twelve tracks take when they are written one request after the other, until all is on
+/// the medium.
 TimeNs stream_ns(std::uint32_t request_sectors) {
   DiskProfile p = bench::small_profile();
   p.zones[0].slipped_tracks.clear();

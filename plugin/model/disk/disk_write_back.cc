@@ -3,11 +3,12 @@
 //   dirty sectors  0 ............ high water ...... capacity
 //                  | when idle    | at once         | writes wait for room
 //
-// A host command that needs the mechanism takes it at the end of the mechanical write under way (disk.cc).
+// A host command that needs the mechanism takes it at the end of the mechanical write under way
+// (disk.cc).
 //
-// A stream, writes of which each begins where the one before it ended, is written while it comes in: destage
-// does not wait for the host to be quiet, takes all that adjoins, and goes on without a lost revolution when
-// the next sectors are there at the end of a mechanical write.
+// A stream, writes of which each begins where the one before it ended, is written while it comes
+// in: destage does not wait for the host to be quiet, takes all that adjoins, and goes on without a
+// lost revolution when the next sectors are there at the end of a mechanical write.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
@@ -27,8 +28,8 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Where the next mechanical write begins: by the drive's policy among the next dirty extents upwards, or
-/// simply the next one (C-LOOK) when the policy has nothing to choose.
+/// Where the next mechanical write begins: by the drive's policy among the next dirty extents
+/// upwards, or simply the next one (C-LOOK) when the policy has nothing to choose.
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
@@ -43,8 +44,8 @@ std::uint64_t Disk::next_destage_lbn() const {
 void Disk::start_destage() {
   stop_read_ahead();
   const WriteCacheProfile& cache = profile_.write_cache;
-  const auto extents =
-      cache_.take(next_destage_lbn(), streaming_ ? cache.capacity_sectors : cache.destage_sectors_max);
+  const auto extents = cache_.take(next_destage_lbn(),
+                                   streaming_ ? cache.capacity_sectors : cache.destage_sectors_max);
   Transfer transfer;
   transfer.lbn = extents.front().lba;
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);

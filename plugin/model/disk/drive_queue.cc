@@ -7,13 +7,15 @@
 //   sstf        shortest seek, by cylinders
 //   c-look      upwards by LBN; from the highest back to the lowest
 //   sptf        shortest positioning time: seek, settling and rotation together (Jacobson and Wilkes, "Disk
-//               scheduling algorithms based on rotational position", 1991; Seltzer and others, 1990)
+//               scheduling algorithms based on rotational position", 1991; Seltzer and others,
+//               1990)
 //   aged-sptf   the same, less a share of the time that the command has waited. As long as that share is above
-//               0 nobody starves: a command that is older than another one by the longest positioning time
-//               divided by the share always comes first.
+//               0 nobody starves: a command that is older than another one by the longest
+//               positioning time divided by the share always comes first.
 //
-// Of equals the oldest wins. A flush is an ordered command: it comes when all older ones are done, and
-// nothing younger comes before it, so what "completed before" means does not depend on the policy.
+// Of equals the oldest wins. A flush is an ordered command: it comes when all older ones are done,
+// and nothing younger comes before it, so what "completed before" means does not depend on the
+// policy.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <limits>
@@ -40,7 +42,8 @@ std::int64_t DriveScheduler::cost(const Candidate& c, TimeNs ready, std::int64_t
     case QueuePolicy::fcfs:
       return 0;
     case QueuePolicy::sstf:
-      return c.at.cylinder > arm.cylinder ? c.at.cylinder - arm.cylinder : arm.cylinder - c.at.cylinder;
+      return c.at.cylinder > arm.cylinder ? c.at.cylinder - arm.cylinder
+                                          : arm.cylinder - c.at.cylinder;
     case QueuePolicy::c_look: {
       const auto sectors = static_cast<std::int64_t>(mechanism_.geometry().sectors());
       const auto ahead = static_cast<std::int64_t>(c.lbn) - static_cast<std::int64_t>(last_lbn);
@@ -49,7 +52,8 @@ std::int64_t DriveScheduler::cost(const Candidate& c, TimeNs ready, std::int64_t
     case QueuePolicy::sptf:
     case QueuePolicy::aged_sptf: {
       const OffsetPs on_track_ps = mechanism_.positioning_ps(arm, c.at, c.access);
-      const OffsetPs start_ps = mechanism_.slot_start_ps(angle_ps, on_track_ps, c.slot, c.track_sectors);
+      const OffsetPs start_ps =
+          mechanism_.slot_start_ps(angle_ps, on_track_ps, c.slot, c.track_sectors);
       const TimeNs waited = ready - c.submitted_at;
       const TimeNs credit =
           profile_.policy == QueuePolicy::aged_sptf ? waited / 1000 * profile_.aging_permille : 0;

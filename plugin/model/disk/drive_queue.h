@@ -8,8 +8,8 @@
 
 namespace headcrash::model {
 
-/// One command as the scheduler sees it. Located once, when it comes into the drive: choosing among a
-/// thousand is then a thousand table look-ups.
+/// One command as the scheduler sees it. Located once, when it comes into the drive: choosing among
+/// a thousand is then a thousand table look-ups.
 struct Candidate {
   std::uint64_t number = 0;  ///< the order in which they came, and how the caller knows it again
   std::uint64_t lbn = 0;
@@ -33,9 +33,10 @@ class DriveScheduler {
 
   Candidate candidate(std::uint64_t lbn, Access access) const;
 
-  /// Index of the best of `candidates`, which are in the order in which they came. The arm may move from
-  /// `ready` on; C-LOOK continues upwards from `last_lbn`.
-  std::size_t choose(const std::vector<Candidate>& candidates, TimeNs ready, std::uint64_t last_lbn) const;
+  /// Index of the best of `candidates`, which are in the order in which they came. The arm may move
+  /// from `ready` on; C-LOOK continues upwards from `last_lbn`.
+  std::size_t choose(const std::vector<Candidate>& candidates, TimeNs ready,
+                     std::uint64_t last_lbn) const;
 
  private:
   std::int64_t cost(const Candidate& candidate, TimeNs ready, std::int64_t angle_ps,

@@ -1,4 +1,5 @@
-// The drive's own queue: what each policy chooses, what no policy may do, and that ageing bounds the waiting.
+// The drive's own queue: what each policy chooses, what no policy may do, and that ageing bounds
+// the waiting.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,8 @@ namespace {
 
 using bench::Bench;
 
-DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth, std::uint32_t aging_permille = 0) {
+DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
+                           std::uint32_t aging_permille = 0) {
   DiskProfile profile = bench::small_profile();
   profile.queue = {depth, policy, aging_permille};
   return profile;
@@ -34,27 +36,28 @@ std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
   return order;
 }
 
-// Cylinders of the small drive: LBA 28 + 64 (c - 1) begins cylinder c of the outer zone, from c = 1 on.
+// Cylinders of the small drive: LBA 28 + 64 (c - 1) begins cylinder c of the outer zone, from c = 1
+// on.
 constexpr std::uint64_t at_cylinder(std::uint64_t c) {
   return 28 + 64 * (c - 1);
 }
 
 TEST(DriveQueue, EachPolicyHasItsOrder) {
-  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(12), at_cylinder(4),
-                                           at_cylinder(9)};
+  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(12),
+                                           at_cylinder(4), at_cylinder(9)};
   EXPECT_EQ(order_of(QueuePolicy::fcfs, 8, lbas), lbas);
   EXPECT_EQ(order_of(QueuePolicy::sstf, 8, lbas),
-            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(9), at_cylinder(12), at_cylinder(18),
-                                        at_cylinder(4)}));
+            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(9), at_cylinder(12),
+                                        at_cylinder(18), at_cylinder(4)}));
   EXPECT_EQ(order_of(QueuePolicy::c_look, 8, lbas),
-            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(12), at_cylinder(18), at_cylinder(4),
-                                        at_cylinder(9)}));
+            (std::vector<std::uint64_t>{at_cylinder(10), at_cylinder(12), at_cylinder(18),
+                                        at_cylinder(4), at_cylinder(9)}));
 }
 
 TEST(DriveQueue, BeyondItsDepthTheHostsOrderHolds) {
   // Three in the drive: the one that is served and two to choose from.
-  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17), at_cylinder(11),
-                                           at_cylinder(10) + 1};
+  const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
+                                           at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);
   EXPECT_EQ(order[1], at_cylinder(17)) << "the nearest of the two that were taken in";
   EXPECT_EQ(order_of(QueuePolicy::sstf, 1, lbas), lbas) << "nothing to choose from";
@@ -132,7 +135,8 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
 
 TEST(DriveQueue, AgeingBoundsWhatSptfLetsStarve) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
-  // No positioning takes 20 ms; a command that has waited 20 ms / 0.1 longer than another one is before it.
+  // No positioning takes 20 ms; a command that has waited 20 ms / 0.1 longer than another one is
+  // before it.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 

@@ -1,17 +1,19 @@
 // LBN -> cylinder, head, slot.
 //
-// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track lies later
-// on the platter than that of the track before it by the track skew (cylinder skew at the turn of a
-// cylinder), so that the head arrives just in time after a switch:
+// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track
+// lies later on the platter than that of the track before it by the track skew (cylinder skew at
+// the turn of a cylinder), so that the head arrives just in time after a switch:
 //
 //   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod sectors per
 //   track)
 //
-// with c the cylinder counted from the zone's first and t the track's place in the order of its cylinder.
+// with c the cylinder counted from the zone's first and t the track's place in the order of its
+// cylinder.
 //
-// A zone leaves `front_unused_sectors` at its start. The rest is cut into stretches (the whole zone, a track,
-// a cylinder, a range of cylinders), each with spare sectors at its end. A bad sector (or track) is slipped:
-// it holds no data, and all later data of the stretch moves on, into the spares:
+// A zone leaves `front_unused_sectors` at its start. The rest is cut into stretches (the whole
+// zone, a track, a cylinder, a range of cylinders), each with spare sectors at its end. A bad
+// sector (or track) is slipped: it holds no data, and all later data of the stretch moves on, into
+// the spares:
 //
 //   stretch 0                        stretch 1
 //   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . spare that is left
@@ -58,7 +60,8 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
       std::uint64_t{profile.spare_tracks} * profile.track_sectors + profile.spare_sectors;
   const std::uint64_t stretches = (all + stretch - 1) / stretch;
   const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
-  invariant(last_stretch > spares && all < (std::uint64_t{1} << 32), "a stretch holds more than its spares");
+  invariant(last_stretch > spares && all < (std::uint64_t{1} << 32),
+            "a stretch holds more than its spares");
 
   Zone zone{sectors_,
             profile,
@@ -89,15 +92,17 @@ TrackRun Geometry::locate(std::uint64_t lbn) const {
   while (zones_[z].first_lbn > lbn) --z;
   const Zone& place = zones_[z];
   const ZoneProfile& zone = place.profile;
-  const auto in_zone = static_cast<std::uint32_t>(lbn - place.first_lbn) + zone.front_unused_sectors;
+  const auto in_zone =
+      static_cast<std::uint32_t>(lbn - place.first_lbn) + zone.front_unused_sectors;
   const std::uint32_t stretch = in_zone / place.stretch_data_sectors;
-  const auto stretch_end = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{stretch + 1} * place.stretch_data_sectors, place.data_sectors));
+  const auto stretch_end = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      std::uint64_t{stretch + 1} * place.stretch_data_sectors, place.data_sectors));
   std::uint32_t together = stretch_end - in_zone;
   std::uint32_t physical = in_zone + stretch * (place.stretch_sectors - place.stretch_data_sectors);
   if (!place.slips.empty()) {
-    const auto next = std::upper_bound(place.slips.begin(), place.slips.end(), in_zone,
-                                       [](std::uint32_t at, const Slip& slip) { return at < slip.from; });
+    const auto next =
+        std::upper_bound(place.slips.begin(), place.slips.end(), in_zone,
+                         [](std::uint32_t at, const Slip& slip) { return at < slip.from; });
     if (next != place.slips.begin() && std::prev(next)->stretch == stretch)
       physical += std::prev(next)->moved;
     if (next != place.slips.end()) together = std::min(together, next->from - in_zone);
@@ -106,14 +111,15 @@ TrackRun Geometry::locate(std::uint64_t lbn) const {
   const std::uint32_t sector = physical % zone.track_sectors;
   const std::uint32_t cylinder = track / heads_;
   const std::uint32_t in_cylinder = track % heads_;
-  const std::uint64_t skew =
-      std::uint64_t{zone.track_skew_sectors} * (in_cylinder + std::uint64_t{heads_ - 1} * cylinder) +
-      std::uint64_t{zone.cylinder_skew_sectors} * cylinder;
+  const std::uint64_t skew = std::uint64_t{zone.track_skew_sectors} *
+                                 (in_cylinder + std::uint64_t{heads_ - 1} * cylinder) +
+                             std::uint64_t{zone.cylinder_skew_sectors} * cylinder;
   const bool downwards = head_order_ == HeadOrder::serpentine && cylinder % 2 == 1;
   TrackRun run;
   run.cylinder = zone.first_cylinder + cylinder;
   run.head = downwards ? heads_ - 1 - in_cylinder : in_cylinder;
-  run.slot = static_cast<std::uint32_t>((zone.start_offset_sectors + sector + skew) % zone.track_sectors);
+  run.slot =
+      static_cast<std::uint32_t>((zone.start_offset_sectors + sector + skew) % zone.track_sectors);
   run.sectors = std::min(zone.track_sectors - sector, together);
   run.track_sectors = zone.track_sectors;
   return run;

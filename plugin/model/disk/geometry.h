@@ -1,6 +1,6 @@
 #pragma once
-// Which track and which slot under the heads a logical sector is: zones, skews, spares, slipped tracks and
-// sectors.
+// Which track and which slot under the heads a logical sector is: zones, skews, spares, slipped
+// tracks and sectors.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
-// Sparing by sectors, head order, zones with a gap; zones, skews and slipped tracks are in mechanism_test.cc.
+// Sparing by sectors, head order, zones with a gap; zones, skews and slipped tracks are in
+// mechanism_test.cc.
 #include "plugin/model/disk/geometry.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"track", Sparing::track, 2, {3, 4, 16, 1279}, 2080 - 160 * 2},
         Case{"cylinder", Sparing::cylinder, 3, {0, 63, 64, 70, 71, 400}, 2080 - 40 * 3},
-        Case{"range", Sparing::cylinder_range, 5, {191, 192, 193, 194, 600, 1278}, 2080 - 2 * 7 * 5},
+        Case{
+            "range", Sparing::cylinder_range, 5, {191, 192, 193, 194, 600, 1278}, 2080 - 2 * 7 * 5},
         Case{"zone", Sparing::zone, 6, {0, 1, 2, 640, 900, 1279}, 2080 - 2 * 6}),
     [](const auto& param) { return std::string(param.param.name); });
 

@@ -2,11 +2,11 @@
 //
 //   ready --positioning--> on track --rotation--> |sector|sector|...| --switch--> --rotation--> |sector|...
 //
-// Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has not come
-// over the bus in time, the sector's slot goes by and the write loses one revolution.
+// Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has
+// not come over the bus in time, the sector's slot goes by and the write loses one revolution.
 //
-// A drive with zero-latency access begins wherever the head comes down inside the range, and takes the front
-// of it when it comes round again, at most one revolution later:
+// A drive with zero-latency access begins wherever the head comes down inside the range, and takes
+// the front of it when it comes round again, at most one revolution later:
 //
 //   slots of the request   |0 1 2 3 4 5 6 7|            head comes down here: v
 //   two passes                       |4 5 6 7| ... |0 1 2 3|
@@ -59,15 +59,18 @@ OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps,
   return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
 }
 
-OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const {
+OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply,
+                               MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackPass rest = track;
   for (;;) {
-    // Arrival of the data and passing of the slots are both linear in i: the first sector that comes too
-    // late, if any, is the first of the pass or lies where the slower bus falls behind the faster medium.
+    // Arrival of the data and passing of the slots are both linear in i: the first sector that
+    // comes too late, if any, is the first of the pass or lies where the slower bus falls behind
+    // the faster medium.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
-      return supply.first_ps + supply.sector_ps * (rest.first + i) > rest.after_ps(i, revolution_ps);
+      return supply.first_ps + supply.sector_ps * (rest.first + i) >
+             rest.after_ps(i, revolution_ps);
     };
     if (supply.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
       in_time = 0;
@@ -80,7 +83,8 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply, Med
         in_time = bad;
       }
     }
-    if (in_time > 0) planned.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
+    if (in_time > 0)
+      planned.passes.push_back({rest.start_ps, in_time, rest.track_sectors, rest.first});
     if (in_time == rest.sectors) return rest.after_ps(rest.sectors, revolution_ps);
     rest.start_ps = rest.after_ps(in_time, revolution_ps) + revolution_ps;
     rest.sectors -= in_time;
@@ -97,10 +101,12 @@ std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std:
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
   // A physical sector is written whole: begin with the next one.
   const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
-  gone =
-      (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ - into_physical;
-  const OffsetPs supplied_ps = supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
-  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps)) return std::nullopt;
+  gone = (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ -
+         into_physical;
+  const OffsetPs supplied_ps =
+      supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
+  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps))
+    return std::nullopt;
   TrackPass rear = track;
   rear.start_ps = track.after_ps(gone, revolution_ps) - revolution_ps;
   rear.sectors = track.sectors - gone;

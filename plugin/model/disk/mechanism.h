@@ -1,8 +1,8 @@
 #pragma once
 // Arm, heads and platters: when each sector of a transfer passes under its head.
 //
-// Time inside one operation is counted in picoseconds from the operation's start (`base`), so that sector
-// boundaries, which are not whole nanoseconds, add up without drift.
+// Time inside one operation is counted in picoseconds from the operation's start (`base`), so that
+// sector boundaries, which are not whole nanoseconds, add up without drift.
 
 #include <cstdint>
 #include <optional>
@@ -23,8 +23,8 @@ inline TimeNs to_ns_up(OffsetPs ps) {
   return (ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;
 }
 
-/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a profile asks
-/// for DiskSim's creep (see lag_behind).
+/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a
+/// profile asks for DiskSim's creep (see lag_behind).
 class Rotation {
  public:
   explicit Rotation(std::int64_t revolution_ps, std::int64_t sector_lag_ps = 0)
@@ -32,20 +32,24 @@ class Rotation {
   std::int64_t revolution_ps() const { return revolution_ps_; }
 
   /// `phase_ppm`: the angle at time 0, in millionths of a revolution.
-  void start_at(std::uint32_t phase_ppm) { shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000); }
+  void start_at(std::uint32_t phase_ppm) {
+    shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
+  }
 
-  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that passes
-  /// under a head. A profile that is to answer as DiskSim does says how much; everywhere else it is nothing.
+  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that
+  /// passes under a head. A profile that is to answer as DiskSim does says how much; everywhere
+  /// else it is nothing.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
-    shift_ps_ = (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
+    shift_ps_ =
+        (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
   }
 
   /// Angle at `at`, as the time since the index mark passed the heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions are exactly revolution_ps nanoseconds; reducing first keeps all products within 64
-    // bits.
+    // 1000 revolutions are exactly revolution_ps nanoseconds; reducing first keeps all products
+    // within 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
@@ -89,10 +93,12 @@ struct MediaAccess {
   };
   /// Only for passes in the order of LBNs.
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
-  bool in_order = true;  ///< of LBNs; false after zero-latency access has begun in the middle of a track
+  bool in_order =
+      true;  ///< of LBNs; false after zero-latency access has begun in the middle of a track
 };
 
-/// Data that comes over a bus while the medium is written: sector i is there at first_ps + i * sector_ps.
+/// Data that comes over a bus while the medium is written: sector i is there at first_ps + i *
+/// sector_ps.
 struct Supply {
   OffsetPs first_ps = 0;
   OffsetPs sector_ps = 0;
@@ -105,9 +111,10 @@ struct Transfer {
   std::uint32_t sectors = 0;
   Access access = Access::read;
   TimeNs base = 0;
-  OffsetPs ready_ps = 0;            ///< the arm starts moving, after base
-  OffsetPs positioning_min_ps = 0;  ///< and is not ready for the first sector earlier than this after that
-  Supply supply;                    ///< write: all zero when the data is there already
+  OffsetPs ready_ps = 0;  ///< the arm starts moving, after base
+  OffsetPs positioning_min_ps =
+      0;          ///< and is not ready for the first sector earlier than this after that
+  Supply supply;  ///< write: all zero when the data is there already
 };
 
 class Mechanism {
@@ -127,18 +134,21 @@ class Mechanism {
   void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
-  /// First offset from `ready_ps` on at which `slot` begins to pass; `base_angle_ps` is the angle at offset
-  /// 0.
+  /// First offset from `ready_ps` on at which `slot` begins to pass; `base_angle_ps` is the angle
+  /// at offset 0.
   OffsetPs slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the passes for one track; more than one when the supply runs dry and a revolution is lost.
+  /// Appends the passes for one track; more than one when the supply runs dry and a revolution is
+  /// lost.
   OffsetPs pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const;
-  /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last slot of
-  /// `track`, whose first begins at `track.start_ps` and is `lbn`. Nothing when there is nothing to gain.
-  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn, OffsetPs on_track_ps,
-                                           const Supply& supply, MediaAccess& planned) const;
+  /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last
+  /// slot of `track`, whose first begins at `track.start_ps` and is `lbn`. Nothing when there is
+  /// nothing to gain.
+  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn,
+                                           OffsetPs on_track_ps, const Supply& supply,
+                                           MediaAccess& planned) const;
 
   Geometry geometry_;
   SeekCurve seek_;

@@ -1,4 +1,5 @@
-// Geometry, seek curve, rotation and the passes of a transfer, on a drive small enough to count by hand.
+// Geometry, seek curve, rotation and the passes of a transfer, on a drive small enough to count by
+// hand.
 #include "plugin/model/disk/mechanism.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,8 @@ TEST(Rotation, DoesNotDriftInYears) {
   const TimeNs turns = 11'111'125'700;  // nanoseconds: exactly 1000 revolutions
   for (const TimeNs base : {TimeNs{0}, TimeNs{123'456}, 200 * year}) {
     EXPECT_EQ(rotation.angle_ps(base + turns), rotation.angle_ps(base));
-    EXPECT_EQ(rotation.angle_ps(base + 1), (rotation.angle_ps(base) + 1000) % rotation.revolution_ps());
+    EXPECT_EQ(rotation.angle_ps(base + 1),
+              (rotation.angle_ps(base) + 1000) % rotation.revolution_ps());
   }
 }
 
@@ -66,7 +68,8 @@ TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   EXPECT_EQ(planned.seek_ps, 0);
   EXPECT_EQ(planned.rotation_ps, 2'500'000'000);  // slot 4 of 16 in 10 ms
   EXPECT_EQ(planned.passes[0].sectors, 12U);
-  EXPECT_EQ(planned.passes[1].start_ps, 11'875'000'000);  // track end at 10 ms, slot 3 of the next head
+  EXPECT_EQ(planned.passes[1].start_ps,
+            11'875'000'000);  // track end at 10 ms, slot 3 of the next head
   EXPECT_EQ(planned.end_ps, 21'875'000'000);
   const MediaAccess::Progress mid = planned.progress_at(3'200'000'000, 10'000'000'000);
   EXPECT_EQ(mid.passed, 1U);
@@ -83,11 +86,13 @@ TEST(Mechanism, LosesARevolutionWhenTheBusIsTooSlow) {
   transfer.lbn = 0;
   transfer.sectors = 12;
   transfer.access = Access::write;
-  transfer.supply = {1'000'000'000, 1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
+  transfer.supply = {1'000'000'000,
+                     1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
   EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to be there at 5.625 ms
-  EXPECT_EQ(planned.passes[1].start_ps, planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
+  EXPECT_EQ(planned.passes[1].start_ps,
+            planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Read-ahead, computed when somebody looks.
 //
-// What the head reads behind a request is a pure function of time until the next command cuts it, so no
-// events are needed: the stretches of track that it will pass are planned as far as a question reaches and
-// evaluated at the time of the question. The buffer holds positions only; the bytes come from the store when
-// a request completes, which is the same because every write to buffered sectors also changes what a read of
-// the store (or of the cache) returns.
+// What the head reads behind a request is a pure function of time until the next command cuts it,
+// so no events are needed: the stretches of track that it will pass are planned as far as a
+// question reaches and evaluated at the time of the question. The buffer holds positions only; the
+// bytes come from the store when a request completes, which is the same because every write to
+// buffered sectors also changes what a read of the store (or of the cache) returns.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
 //   in the segment   under the head   next tracks       request end + read_ahead_sectors_max, within the
@@ -61,12 +61,12 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
   return least;
 }
 
-/// What passed under the head while it waited for `lbn` is there at once, the beginning of the track when a
-/// revolution has passed.
+/// What passed under the head while it waited for `lbn` is there at once, the beginning of the
+/// track when a revolution has passed.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
-  const auto waited =
-      static_cast<std::uint64_t>(planned.rotation_ps * planned.passes.front().track_sectors / revolution_ps);
+  const auto waited = static_cast<std::uint64_t>(
+      planned.rotation_ps * planned.passes.front().track_sectors / revolution_ps);
   track_begin_ = lbn - track_before(lbn, profile_.segment_sectors - (end - lbn));
   begin_ = std::max(track_begin_, lbn - std::min(lbn, waited));
   whole_track_ps_ = planned.first_ps() - planned.rotation_ps + revolution_ps;
@@ -77,8 +77,8 @@ std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   const Geometry& geometry = mechanism_.geometry();
   // A request that fills a segment leaves in it what has been sent.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
-  std::uint64_t goal =
-      std::min({end + profile_.read_ahead_sectors_max, keeps + profile_.segment_sectors, geometry.sectors()});
+  std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
+                                 keeps + profile_.segment_sectors, geometry.sectors()});
   if (profile_.read_ahead_end == ReadAheadEnd::track_end)
     goal = std::min(goal, end - 1 + geometry.locate(end - 1).sectors);
   return std::max(end, goal);
@@ -106,7 +106,8 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
     next.arrive_ps = free_ps_ + mechanism_.positioning_ps(arm_, next.arm, Access::read);
     next.pass.start_ps =
         mechanism_.slot_start_ps(base_angle_ps_, next.arrive_ps, run.slot, run.track_sectors);
-    next.pass.sectors = static_cast<std::uint32_t>(std::min<std::uint64_t>(run.sectors, goal_ - planned_));
+    next.pass.sectors =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(run.sectors, goal_ - planned_));
     next.pass.track_sectors = run.track_sectors;
     free_ps_ = next.pass.after_ps(next.pass.sectors, mechanism_.rotation().revolution_ps());
     arm_ = next.arm;
@@ -135,13 +136,15 @@ void ReadAhead::settle(TimeNs now) {
   for (const Stretch& s : stretches_) {
     if (s.pass.start_ps >= now_ps) break;
     const OffsetPs passed_ps = now_ps - s.pass.start_ps;
-    const auto sectors = static_cast<std::uint64_t>(passed_ps / (revolution_ps / s.pass.track_sectors));
+    const auto sectors =
+        static_cast<std::uint64_t>(passed_ps / (revolution_ps / s.pass.track_sectors));
     read_ = s.lbn + std::min<std::uint64_t>(sectors, s.pass.sectors);
     if (sectors < s.pass.sectors) break;
     if (gone + 1 < stretches_.size()) ++gone;
   }
   stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<std::ptrdiff_t>(gone));
-  if (read_ - begin_ > profile_.segment_sectors) begin_ = track_begin_ = read_ - profile_.segment_sectors;
+  if (read_ - begin_ > profile_.segment_sectors)
+    begin_ = track_begin_ = read_ - profile_.segment_sectors;
 }
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
@@ -152,8 +155,8 @@ bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
 }
 
-OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
-                         OffsetPs bus_sector_ps) {
+OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
+                         OffsetPs bus_start_ps, OffsetPs bus_sector_ps) {
   const std::uint64_t end = lbn + sectors;
   const std::uint64_t goal = goal_for(lbn, end);
   asked_to_ = end;
@@ -171,14 +174,15 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, O
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the faster
-    // one, the last; the rest of the request follows from there.
+    // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the
+    // faster one, the last; the rest of the request follows from there.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;
     for (const std::uint64_t sector : {first, last - 1}) {
       const auto in_pass = static_cast<std::uint32_t>(sector + 1 - s.lbn);
-      const OffsetPs there_ps = s.pass.after_ps(in_pass, mechanism_.rotation().revolution_ps()) - now_ps;
+      const OffsetPs there_ps =
+          s.pass.after_ps(in_pass, mechanism_.rotation().revolution_ps()) - now_ps;
       sent_ps = std::max(sent_ps, there_ps + bus_sector_ps * static_cast<OffsetPs>(end - sector));
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The read buffer: one segment that keeps what was read last and, while nobody else wants the mechanism, goes
-// on reading behind it.
+// The read buffer: one segment that keeps what was read last and, while nobody else wants the
+// mechanism, goes on reading behind it.
 
 #include <cstdint>
 #include <optional>
@@ -17,11 +17,12 @@ class ReadAhead {
   /// The request that `planned` reads has been planned; the head will continue from its end.
   void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
-  /// Whether a read at `now` starts in what is buffered; its rest may still be on its way to the heads.
+  /// Whether a read at `now` starts in what is buffered; its rest may still be on its way to the
+  /// heads.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// For a read for which holds_start: reading continues until its end and the usual stretch behind it.
-  /// Returns when the bus, which can start at `bus_start_ps` after `now` and needs `bus_sector_ps` for each,
-  /// has sent it all.
+  /// For a read for which holds_start: reading continues until its end and the usual stretch behind
+  /// it. Returns when the bus, which can start at `bus_start_ps` after `now` and needs
+  /// `bus_sector_ps` for each, has sent it all.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
@@ -51,7 +52,9 @@ class ReadAhead {
   };
   std::uint64_t track_before(std::uint64_t lbn, std::uint64_t most) const;
   void keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end);
-  bool reads_ahead_of(std::uint64_t lbn) const { return !profile_.after_sequential || lbn == asked_to_; }
+  bool reads_ahead_of(std::uint64_t lbn) const {
+    return !profile_.after_sequential || lbn == asked_to_;
+  }
   /// Where reading stops for a request from `lbn` up to `end`; not before `end`.
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
@@ -69,10 +72,11 @@ class ReadAhead {
   std::uint64_t planned_ = 0;   ///< stretches_ reach so far
   std::uint64_t goal_ = 0;      ///< reading stops here
   std::uint64_t asked_to_ = 0;  ///< where the last read ended
-  std::uint64_t told_ = 0;      ///< sectors before it have been reported by halt() or were the request's own
-  OffsetPs free_ps_ = 0;        ///< when the last planned stretch has passed
-  ArmPosition arm_;             ///< on its track
-  bool running_ = false;        ///< the mechanism is still ours
+  std::uint64_t told_ =
+      0;  ///< sectors before it have been reported by halt() or were the request's own
+  OffsetPs free_ps_ = 0;  ///< when the last planned stretch has passed
+  ArmPosition arm_;       ///< on its track
+  bool running_ = false;  ///< the mechanism is still ours
   std::vector<Stretch> stretches_;
 };
 

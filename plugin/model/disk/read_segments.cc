@@ -31,7 +31,8 @@ bool ReadSegments::holds(std::uint64_t lbn, std::uint32_t sectors) {
 
 void ReadSegments::invalidate(std::uint64_t lbn, std::uint32_t sectors) {
   const std::uint64_t end = lbn + sectors;
-  std::erase_if(kept_, [lbn, end](const Range& range) { return range.begin < end && lbn < range.end; });
+  std::erase_if(kept_,
+                [lbn, end](const Range& range) { return range.begin < end && lbn < range.end; });
 }
 
 }  // namespace headcrash::model

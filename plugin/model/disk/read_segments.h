@@ -1,21 +1,23 @@
 #pragma once
-// What the drive's buffer still holds of earlier commands, besides the segment that is being read ahead into.
+// What the drive's buffer still holds of earlier commands, besides the segment that is being read
+// ahead into.
 
 #include <cstdint>
 #include <vector>
 
 namespace headcrash::model {
 
-/// Ranges of sectors, the least recently used one given up first. Positions only: the bytes of a hit come
-/// from the medium or the cache, which is the same, since every write drops what it touches here.
+/// Ranges of sectors, the least recently used one given up first. Positions only: the bytes of a
+/// hit come from the medium or the cache, which is the same, since every write drops what it
+/// touches here.
 class ReadSegments {
  public:
   /// How many ranges are kept, and how long each can be; 0: none.
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or the rear of it when it is longer than a segment. Continues in a range that ends
-  /// where this one begins.
+  /// Keeps [lbn, end), or the rear of it when it is longer than a segment. Continues in a range
+  /// that ends where this one begins.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// All of the range lies in one segment; it then counts as used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);

@@ -1,6 +1,6 @@
 // The seek curve: measured points with lines between them, or three parts (Ruemmler and Wilkes, "An
-// introduction to disk drive modeling", 1994): short seeks as measured one by one, then the square root of an
-// arm that is accelerated all the way, then the line of one that coasts.
+// introduction to disk drive modeling", 1994): short seeks as measured one by one, then the square
+// root of an arm that is accelerated all the way, then the line of one that coasts.
 #include "plugin/model/disk/seek.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace headcrash::model {
 
 namespace {
 
-/// Between two measured distances the time rises evenly; outside them it stays what it was at the last one.
+/// Between two measured distances the time rises evenly; outside them it stays what it was at the
+/// last one.
 TimeNs between_points_ns(const SeekProfile& profile, std::uint32_t d) {
   const auto& at = profile.distances;
   const auto above = std::lower_bound(at.begin(), at.end(), d);
@@ -31,8 +32,8 @@ SeekCurve::SeekCurve(const SeekProfile& profile, std::uint32_t cylinders)
     } else if (d <= profile.short_ns.size()) {
       by_distance_ns_[d] = profile.short_ns[d - 1];
     } else if (d < profile.linear_from_cylinders) {
-      by_distance_ns_[d] =
-          profile.root_base_ns + std::llround(static_cast<double>(profile.root_factor_ns) * std::sqrt(d));
+      by_distance_ns_[d] = profile.root_base_ns +
+                           std::llround(static_cast<double>(profile.root_factor_ns) * std::sqrt(d));
     } else {
       by_distance_ns_[d] = profile.linear_base_ns + profile.linear_per_cylinder_ns * d;
     }

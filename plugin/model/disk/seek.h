@@ -18,7 +18,8 @@ class SeekCurve {
  public:
   SeekCurve(const SeekProfile& profile, std::uint32_t cylinders);
 
-  /// From one track to another, without write settling; a head switch counts as a seek of no cylinders.
+  /// From one track to another, without write settling; a head switch counts as a seek of no
+  /// cylinders.
   TimeNs seek_ns(ArmPosition from, ArmPosition to) const {
     if (from.cylinder == to.cylinder) return from.head == to.head ? 0 : head_switch_ns_;
     return by_distance_ns_[from.cylinder < to.cylinder ? to.cylinder - from.cylinder

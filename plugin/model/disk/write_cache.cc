@@ -1,9 +1,9 @@
 // The extents of the volatile cache.
 //
-// A newer write cuts away what it covers of older dirty extents, so each sector is dirty at most once. An
-// extent whose mechanical write has begun has left the dirty map: a newer version of its sectors becomes
-// dirty beside it, wins in reads, and goes to the medium afterwards. The one mechanism writes one after the
-// other, so the newer one lands last.
+// A newer write cuts away what it covers of older dirty extents, so each sector is dirty at most
+// once. An extent whose mechanical write has begun has left the dirty map: a newer version of its
+// sectors becomes dirty beside it, wins in reads, and goes to the medium afterwards. The one
+// mechanism writes one after the other, so the newer one lands last.
 #include "plugin/model/disk/write_cache.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ void lay_over(const Extent& extent, std::uint64_t lba, std::span<std::byte> into
   if (extent.zeroes) {
     std::fill(target.begin(), target.end(), std::byte{0});
   } else if (!extent.bytes.empty()) {
-    std::memcpy(target.data(), extent.bytes.data() + (from - extent.lba) * kSectorBytes, target.size());
+    std::memcpy(target.data(), extent.bytes.data() + (from - extent.lba) * kSectorBytes,
+                target.size());
   }
 }
 
@@ -33,7 +34,8 @@ Extent Extent::slice(std::uint64_t from, std::uint64_t to) const {
   Extent part = *this;
   part.lba = from;
   part.sectors = static_cast<std::uint32_t>(to - from);
-  if (!bytes.empty()) part.bytes = bytes.subspan((from - lba) * kSectorBytes, (to - from) * kSectorBytes);
+  if (!bytes.empty())
+    part.bytes = bytes.subspan((from - lba) * kSectorBytes, (to - from) * kSectorBytes);
   return part;
 }
 
@@ -77,10 +79,12 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       lba = std::prev(above)->second.end();
       continue;
     }
-    const auto going = std::find_if(under_way_.begin(), under_way_.end(),
-                                    [lba](const Extent& e) { return e.lba <= lba && lba < e.end(); });
+    const auto going = std::find_if(under_way_.begin(), under_way_.end(), [lba](const Extent& e) {
+      return e.lba <= lba && lba < e.end();
+    });
     if (going == under_way_.end()) return false;
-    // A newer extent may begin inside this one, but what matters here is only that something is cached.
+    // A newer extent may begin inside this one, but what matters here is only that something is
+    // cached.
     lba = going->end();
   }
   return true;

@@ -1,5 +1,6 @@
 #pragma once
-// What a volatile write cache holds: extents that have been acknowledged and are not yet on the medium.
+// What a volatile write cache holds: extents that have been acknowledged and are not yet on the
+// medium.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,8 @@ struct Extent {
   Extent slice(std::uint64_t from, std::uint64_t to) const;
 };
 
-/// Dirty extents, which a newer write replaces, and those under way to the medium, which it does not touch.
+/// Dirty extents, which a newer write replaces, and those under way to the medium, which it does
+/// not touch.
 class WriteCache {
  public:
   /// Copies the bytes of `extent`. What is dirty below it is forgotten.
@@ -35,15 +37,17 @@ class WriteCache {
   void drop(std::uint64_t lba, std::uint32_t sectors);
 
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
-  /// Lays what is cached over bytes that came from the medium: first what is under way, then what is newer.
+  /// Lays what is cached over bytes that came from the medium: first what is under way, then what
+  /// is newer.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
-  /// The next dirty extents upwards from `lba` and round again, at most `count`. Valid until the next change.
+  /// The next dirty extents upwards from `lba` and round again, at most `count`. Valid until the
+  /// next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba`, or from the lowest when there are none above (C-LOOK), with
-  /// those that adjoin without a gap, at most `sectors_max` unless the first alone is longer. They are under
-  /// way until landed().
+  /// Takes the next extents upwards from `lba`, or from the lowest when there are none above
+  /// (C-LOOK), with those that adjoin without a gap, at most `sectors_max` unless the first alone
+  /// is longer. They are under way until landed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void landed();
 

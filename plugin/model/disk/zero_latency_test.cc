@@ -52,14 +52,16 @@ TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   profile.overhead.bus_write_sector_ns = 10'000;
   Bench b(false, 2, profile);  // a seed whose tear mixes old and new
   const auto data = Bench::pattern(12, 9);
-  // Slots 4 to 15, LBAs 0 to 11, pass from 2.5 to 10 ms. The command comes at 4.2 ms, its data at once, and
-  // the arm is ready at 4.8 ms, in slot 7: writing begins with slot 8.
+  // Slots 4 to 15, LBAs 0 to 11, pass from 2.5 to 10 ms. The command comes at 4.2 ms, its data at
+  // once, and the arm is ready at 4.8 ms, in slot 7: writing begins with slot 8.
   b.run_for(4'200'000);
   b.submit_write(0, data);
   b.run_for(4'200'000);  // 8.4 ms: in slot 13
   b.machine.power_cut();
   b.drain();
-  const auto fresh = [&b](std::uint64_t lba) { return b.on_medium(lba, 1) == Bench::pattern(1, 9); };
+  const auto fresh = [&b](std::uint64_t lba) {
+    return b.on_medium(lba, 1) == Bench::pattern(1, 9);
+  };
   EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 0)) << "the front was still to come";
   for (std::uint64_t lba = 4; lba < 9; ++lba) EXPECT_TRUE(fresh(lba)) << lba;
   EXPECT_EQ(b.on_medium(10, 2), Bench::pattern(2, 0)) << "behind the head";

@@ -86,8 +86,9 @@ std::string option_list(const KindRow& row) {
 }
 
 Result<std::uint64_t> parse_lba(const std::string& subject, std::string_view text) {
-  return parse_number(subject, text,
-                      {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, as in lba=4096+8"});
+  return parse_number(
+      subject, text,
+      {"the sector", 0, kLbaMax, "count sectors of 512 bytes from 0, as in lba=4096+8"});
 }
 
 Result<void> parse_range(const std::string& subject, std::string_view text, FaultSpec& fault) {
@@ -96,9 +97,9 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   fault.lba = lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  TRY(const auto count,
-      parse_number(subject, text.substr(plus + 1),
-                   {"the length of the range", 1, kLbaMax, "give at least one sector, as in lba=4096+8"}));
+  TRY(const auto count, parse_number(subject, text.substr(plus + 1),
+                                     {"the length of the range", 1, kLbaMax,
+                                      "give at least one sector, as in lba=4096+8"}));
   fault.sectors = count;
   return {};
 }
@@ -109,15 +110,16 @@ Result<std::vector<std::byte>> parse_data(const std::string& subject, std::strin
   for (std::size_t at = 0; at < text.size(); at += 2) {
     unsigned value = 0;
     const std::string_view digits = text.substr(at, 2);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (digits.size() != 2 || error != std::errc{} || end != digits.data() + digits.size()) break;
     bytes.push_back(static_cast<std::byte>(value));
   }
   if (bytes.empty() || bytes.size() > kDataBytesMax || bytes.size() * 2 != text.size())
-    return fail(
-        subject,
-        fmt::format("the data '{}' is not 1 to {} bytes in hexadecimal", text.substr(0, 160), kDataBytesMax),
-        "give two digits a byte, as in data=c03b3998");
+    return fail(subject,
+                fmt::format("the data '{}' is not 1 to {} bytes in hexadecimal",
+                            text.substr(0, 160), kDataBytesMax),
+                "give two digits a byte, as in data=c03b3998");
   return bytes;
 }
 
@@ -141,25 +143,27 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
     (option == kAfterMs ? fault.after_ns : fault.delay_ns) = time;
     return {};
   }
-  TRY(const auto number,
-      option == kTo ? parse_lba(subject, value)
-                    : parse_number(subject, value,
-                                   {"the count", 1, kCountMax, "leave the option out for the default"}));
+  TRY(const auto number, option == kTo ? parse_lba(subject, value)
+                                       : parse_number(subject, value,
+                                                      {"the count", 1, kCountMax,
+                                                       "leave the option out for the default"}));
   (option == kTo ? fault.to_lba : option == kAfter ? fault.skip : fault.times) = number;
   return {};
 }
 
 bool is_device_name(std::string_view name) {
-  return !name.empty() && name.size() <= kDeviceNameMax && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-  });
+  return !name.empty() && name.size() <= kDeviceNameMax &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
 }
 
 }  // namespace
 
 std::string_view fault_kind_name(FaultKind kind) {
-  return std::find_if(kKinds.begin(), kKinds.end(), [kind](const KindRow& row) { return row.kind == kind; })
+  return std::find_if(kKinds.begin(), kKinds.end(),
+                      [kind](const KindRow& row) { return row.kind == kind; })
       ->name;
 }
 
@@ -170,8 +174,8 @@ Result<FaultSpec> parse_fault(std::string_view text) {
     return fail(subject, "there is no ':' between kind and device",
                 "write KIND:DEVICE, for example lost-write:hd0,lba=4096; " + kind_list());
   const std::string_view kind = text.substr(0, colon);
-  const auto* const row =
-      std::find_if(kKinds.begin(), kKinds.end(), [kind](const KindRow& k) { return k.name == kind; });
+  const auto* const row = std::find_if(kKinds.begin(), kKinds.end(),
+                                       [kind](const KindRow& k) { return k.name == kind; });
   if (row == kKinds.end())
     return fail(subject, fmt::format("'{}' is not a kind of fault", kind), kind_list());
 
@@ -191,20 +195,22 @@ Result<FaultSpec> parse_fault(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     const std::size_t equals = part.find('=');
     const std::string_view key = part.substr(0, equals);
-    const auto* const option =
-        std::find_if(kOptions.begin(), kOptions.end(), [key](const OptionRow& o) { return o.name == key; });
+    const auto* const option = std::find_if(kOptions.begin(), kOptions.end(),
+                                            [key](const OptionRow& o) { return o.name == key; });
     if (option == kOptions.end() || (row->options & option->option) == 0)
       return fail(subject, fmt::format("{} has no option '{}'", row->name, key), option_list(*row));
     if (equals == std::string_view::npos)
       return fail(subject, fmt::format("the option '{}' has no value", key), option_list(*row));
     if ((seen & option->option) != 0)
-      return fail(subject, fmt::format("the option '{}' is there twice", key), "leave one of them out");
+      return fail(subject, fmt::format("the option '{}' is there twice", key),
+                  "leave one of them out");
     seen |= option->option;
     TRY(parse_option(subject, option->option, part.substr(equals + 1), fault));
   }
   for (const OptionRow& option : kOptions)
     if ((row->required & ~seen & option.option) != 0)
-      return fail(subject, fmt::format("{} needs the option {}=", row->name, option.name), option_list(*row));
+      return fail(subject, fmt::format("{} needs the option {}=", row->name, option.name),
+                  option_list(*row));
   if (fault.op == Op::flush && fault.sectors > 0)
     return fail(subject, "a flush has no sectors", "leave out lba= or op=flush");
   return fault;
@@ -215,7 +221,8 @@ std::string to_text(const FaultSpec& fault) {
   if (fault.sectors == 1) text += fmt::format(",lba={}", fault.lba);
   if (fault.sectors > 1) text += fmt::format(",lba={}+{}", fault.lba, fault.sectors);
   if (!fault.data.empty()) text += ",data=";
-  for (const std::byte byte : fault.data) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  for (const std::byte byte : fault.data)
+    text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
   if (fault.after_ns > 0) text += ",after-ms=" + milliseconds_text(fault.after_ns);
   if (fault.skip > 0) text += fmt::format(",after={}", fault.skip);
   if (fault.times > 0) text += fmt::format(",times={}", fault.times);

@@ -2,8 +2,9 @@
 //
 //   add ----after_ns----> begun ---skip matching operations---> fires, at most `times` ---> gone
 //
-// A latent error keeps the sectors that are still bad: writing heals them one by one, and when none is left
-// it is gone. The random numbers of write faults come from the seed (splitmix64) in the order of firing.
+// A latent error keeps the sectors that are still bad: writing heals them one by one, and when none
+// is left it is gone. The random numbers of write faults come from the seed (splitmix64) in the
+// order of firing.
 #include "plugin/model/faults/faults.h"
 
 #include <fmt/core.h>
@@ -45,8 +46,9 @@ struct DeviceFaults::State {
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
     /// What `data` asks of the payload; a place that has been found (below) asks nothing more.
     bool wants(const Request& request) const {
-      return spec.data.empty() || std::search(request.data.begin(), request.data.end(), spec.data.begin(),
-                                              spec.data.end()) != request.data.end();
+      return spec.data.empty() ||
+             std::search(request.data.begin(), request.data.end(), spec.data.begin(),
+                         spec.data.end()) != request.data.end();
     }
     /// The write that it waited for has come: from now on it is a fault of that place.
     void stay_at(const Request& request) {
@@ -62,14 +64,16 @@ struct DeviceFaults::State {
       return spec.sectors == 0 || (lba < end() && first() < lba + sectors);
     }
     bool over() const {
-      return (times != 0 && fired >= times) || (spec.kind == FaultKind::latent_error && bad.empty());
+      return (times != 0 && fired >= times) ||
+             (spec.kind == FaultKind::latent_error && bad.empty());
     }
   };
 
   State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
-  static constexpr std::uint64_t kStream = 0x6661756c74730000;  ///< apart from the platter's numbers
+  static constexpr std::uint64_t kStream =
+      0x6661756c74730000;  ///< apart from the platter's numbers
 
   /// A matching operation has come: does the fault fire?
   bool fires(ActiveFault& fault) const {
@@ -85,15 +89,16 @@ struct DeviceFaults::State {
   void tell(const ActiveFault& fault, std::string_view what) {
     const bool power_of_two = (fault.fired & (fault.fired - 1)) == 0;
     if (fires_often(fault.spec.kind) && !power_of_two) return;
-    observer.incident(
-        device, simulation.now(),
-        fmt::format("fault {} fires, number {}: {}", fault_kind_name(fault.spec.kind), fault.fired, what));
+    observer.incident(device, simulation.now(),
+                      fmt::format("fault {} fires, number {}: {}", fault_kind_name(fault.spec.kind),
+                                  fault.fired, what));
   }
 
   /// Lets the first fault of the kind that the request meets fire.
   ActiveFault* first_firing(FaultKind kind, const Request& request) {
     for (ActiveFault& fault : active) {
-      if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors) || !fault.wants(request))
+      if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors) ||
+          !fault.wants(request))
         continue;
       if (!fires(fault)) continue;
       fault.stay_at(request);
@@ -103,9 +108,9 @@ struct DeviceFaults::State {
   }
 
   bool drop_finished() {
-    active.erase(
-        std::remove_if(active.begin(), active.end(), [](const ActiveFault& fault) { return fault.over(); }),
-        active.end());
+    active.erase(std::remove_if(active.begin(), active.end(),
+                                [](const ActiveFault& fault) { return fault.over(); }),
+                 active.end());
     return !active.empty() || !unreadable.empty();
   }
 
@@ -117,7 +122,8 @@ struct DeviceFaults::State {
   SectorRanges unreadable;  ///< by power cuts
 };
 
-DeviceFaults::DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device, std::uint64_t seed)
+DeviceFaults::DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device,
+                           std::uint64_t seed)
     : state_(std::make_unique<State>(simulation, observer, device, seed)) {}
 DeviceFaults::~DeviceFaults() = default;
 
@@ -130,7 +136,8 @@ Result<void> DeviceFaults::add(const FaultSpec& fault) {
   added.spec = fault;
   added.begins_at = s.simulation.now() + fault.after_ns;
   added.times = fault.times == 0 && is_write_fault(fault.kind) ? 1 : fault.times;
-  if (fault.kind == FaultKind::latent_error) added.bad.add(added.first(), added.end() - added.first());
+  if (fault.kind == FaultKind::latent_error)
+    added.bad.add(added.first(), added.end() - added.first());
   s.active.push_back(std::move(added));
   any_ = true;
   return {};
@@ -138,10 +145,11 @@ Result<void> DeviceFaults::add(const FaultSpec& fault) {
 
 void DeviceFaults::clear(std::optional<FaultKind> kind) {
   auto& active = state_->active;
-  active.erase(
-      std::remove_if(active.begin(), active.end(),
-                     [kind](const State::ActiveFault& fault) { return !kind || fault.spec.kind == *kind; }),
-      active.end());
+  active.erase(std::remove_if(active.begin(), active.end(),
+                              [kind](const State::ActiveFault& fault) {
+                                return !kind || fault.spec.kind == *kind;
+                              }),
+               active.end());
   any_ = state_->drop_finished();
 }
 
@@ -155,10 +163,11 @@ bool DeviceFaults::dead(const Request& request) {
 
 bool DeviceFaults::is_dead() const {
   const TimeNs now = state_->simulation.now();
-  return std::any_of(state_->active.begin(), state_->active.end(), [now](const State::ActiveFault& fault) {
-    return fault.spec.kind == FaultKind::dead && fault.spec.sectors == 0 && now >= fault.begins_at &&
-           fault.passed >= fault.spec.skip && !fault.over();
-  });
+  return std::any_of(
+      state_->active.begin(), state_->active.end(), [now](const State::ActiveFault& fault) {
+        return fault.spec.kind == FaultKind::dead && fault.spec.sectors == 0 &&
+               now >= fault.begins_at && fault.passed >= fault.spec.skip && !fault.over();
+      });
 }
 
 TimeNs DeviceFaults::delay_ns(const Request& request) {
@@ -167,7 +176,8 @@ TimeNs DeviceFaults::delay_ns(const Request& request) {
     if (fault.spec.kind != FaultKind::slow || !fault.is_of(request.op) ||
         !fault.touches(request.lba, request.sectors) || !state_->fires(fault))
       continue;
-    state_->tell(fault, fmt::format("request {} takes {} ns longer", request.id, fault.spec.delay_ns));
+    state_->tell(fault,
+                 fmt::format("request {} takes {} ns longer", request.id, fault.spec.delay_ns));
     sum += fault.spec.delay_ns;
   }
   any_ = state_->drop_finished();
@@ -178,8 +188,9 @@ bool DeviceFaults::lies_about_flush(const Request& request) {
   if (request.op != Op::flush && !request.fua) return false;
   State::ActiveFault* const fault = state_->first_firing(FaultKind::lying_flush, request);
   if (fault == nullptr) return false;
-  state_->tell(*fault, fmt::format("{} {} is acknowledged without being done",
-                                   request.op == Op::flush ? "flush" : "fua of request", request.id));
+  state_->tell(*fault,
+               fmt::format("{} {} is acknowledged without being done",
+                           request.op == Op::flush ? "flush" : "fua of request", request.id));
   any_ = state_->drop_finished();
   return true;
 }
@@ -196,8 +207,8 @@ bool DeviceFaults::fails(const Request& request) {
   return true;
 }
 
-std::optional<std::uint64_t> DeviceFaults::unreadable(std::uint64_t lba, std::uint32_t sectors,
-                                                      const std::function<bool(std::uint64_t)>& cached) {
+std::optional<std::uint64_t> DeviceFaults::unreadable(
+    std::uint64_t lba, std::uint32_t sectors, const std::function<bool(std::uint64_t)>& cached) {
   const std::uint64_t end = lba + sectors;
   const auto first_bad = [&](const SectorRanges& bad) {
     auto at = bad.first_in(lba, end);
@@ -218,15 +229,17 @@ std::optional<std::uint64_t> DeviceFaults::unreadable(std::uint64_t lba, std::ui
 
 std::optional<WriteFault> DeviceFaults::next_write(std::uint64_t lba, std::uint32_t sectors) {
   for (State::ActiveFault& fault : state_->active) {
-    if (!is_write_fault(fault.spec.kind) || !fault.touches(lba, sectors) || !state_->fires(fault)) continue;
+    if (!is_write_fault(fault.spec.kind) || !fault.touches(lba, sectors) || !state_->fires(fault))
+      continue;
     WriteFault met;
     met.kind = fault.spec.kind;
     met.to_lba = fault.spec.to_lba;
     met.lba = std::max(lba, fault.first());
     met.sectors = static_cast<std::uint32_t>(std::min(lba + sectors, fault.end()) - met.lba);
     met.random = state_->random.next();
-    const std::string target =
-        met.kind == FaultKind::misdirected_write ? fmt::format(" to {}", met.to_lba) : std::string();
+    const std::string target = met.kind == FaultKind::misdirected_write
+                                   ? fmt::format(" to {}", met.to_lba)
+                                   : std::string();
     state_->tell(fault, fmt::format("write of {}+{}{}", lba, sectors, target));
     any_ = state_->drop_finished();
     return met;

@@ -1,9 +1,9 @@
 #pragma once
-// What goes wrong with hardware, on purpose: one specification each, for one leaf device (a drive or a flash
-// device) or for the battery of a cache.
+// What goes wrong with hardware, on purpose: one specification each, for one leaf device (a drive
+// or a flash device) or for the battery of a cache.
 //
-// Text form, of the plugin's `fault=`, of machine files and of the control socket; the device is named as in
-// the recording's list, options follow in any order, each at most once:
+// Text form, of the plugin's `fault=`, of machine files and of the control socket; the device is
+// named as in the recording's list, options follow in any order, each at most once:
 //
 //   KIND:DEVICE[,lba=N[+COUNT]][,data=HEX][,after-ms=X][,after=N][,times=N][,delay-ms=X][,to=LBA][,op=OP]
 //
@@ -21,21 +21,22 @@
 //   flush-error        after times                  a flush command fails (medium_error), nothing is written
 //   battery-low, battery-dead                       of a battery-backed cache
 //
-// `lba` restricts a fault to what touches the range; `after-ms` lets it begin at a model time after it was
-// added; `after=N` skips the first N matching operations; `times` bounds how often it fires (write faults:
-// once unless said, the others: without end). `delay-ms` and `to` must be given where they are allowed.
-// `op=read`, `write`, `flush` or `trim` makes slow wait for commands of this kind; zeroes are written, too.
-// `data=HEX` makes write-error wait for the first write whose payload contains these bytes (1 to 64 of them,
-// anywhere in it). That write's range is the bad place from then on: with times=1 it fails once, without
-// `times` everything that is written there later fails too.
+// `lba` restricts a fault to what touches the range; `after-ms` lets it begin at a model time after
+// it was added; `after=N` skips the first N matching operations; `times` bounds how often it fires
+// (write faults: once unless said, the others: without end). `delay-ms` and `to` must be given
+// where they are allowed. `op=read`, `write`, `flush` or `trim` makes slow wait for commands of
+// this kind; zeroes are written, too. `data=HEX` makes write-error wait for the first write whose
+// payload contains these bytes (1 to 64 of them, anywhere in it). That write's range is the bad
+// place from then on: with times=1 it fails once, without `times` everything that is written there
+// later fails too.
 //
-// Each write fault and each flush that lied is an incident of the recording. What may fire with every command
-// (latent-error, dead, slow, write-error, flush-error) is reported the first time and then at the 2nd, 4th,
-// 8th, ... firing, with the count.
+// Each write fault and each flush that lied is an incident of the recording. What may fire with
+// every command (latent-error, dead, slow, write-error, flush-error) is reported the first time and
+// then at the 2nd, 4th, 8th, ... firing, with the count.
 //
-// Sectors that a power cut left unreadable are kept here as well, because they are answered in the same way.
-// They live in memory only: a store that is opened again, by another server, has forgotten them and reads as
-// the torn bytes beneath.
+// Sectors that a power cut left unreadable are kept here as well, because they are answered in the
+// same way. They live in memory only: a store that is opened again, by another server, has
+// forgotten them and reads as the torn bytes beneath.
 
 #include <cstddef>
 #include <cstdint>
@@ -98,8 +99,8 @@ struct WriteFault {
   std::uint64_t random = 0;  ///< decides where it tears or which bytes change
 };
 
-/// The faults of one leaf device or battery. Asked by it at the moment the thing could go wrong; what fires
-/// is reported to the observer as an incident.
+/// The faults of one leaf device or battery. Asked by it at the moment the thing could go wrong;
+/// what fires is reported to the observer as an incident.
 class DeviceFaults {
  public:
   static constexpr std::size_t kFaultsMax = 1000;  ///< at a time
@@ -116,21 +117,21 @@ class DeviceFaults {
   bool any() const { return any_; }  ///< false: none of the questions below needs to be asked
 
   bool dead(const Request& request);  ///< asked once for each command; counts
-  bool is_dead() const;               ///< whether the next command of any kind would meet dead(): then
-                                      ///< nothing happens in the background either
+  bool is_dead() const;  ///< whether the next command of any kind would meet dead(): then
+                         ///< nothing happens in the background either
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);
   /// A write or flush that ends with medium_error and writes nothing; asked once for each command.
   bool fails(const Request& request);
-  /// First sector of the range that cannot be read. A sector for which `cached` is true is not read from the
-  /// medium.
+  /// First sector of the range that cannot be read. A sector for which `cached` is true is not read
+  /// from the medium.
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);
   void make_unreadable(std::uint64_t lba,
-                       std::uint32_t sectors);             ///< by a power cut, without a specification
+                       std::uint32_t sectors);  ///< by a power cut, without a specification
   void written(std::uint64_t lba, std::uint32_t sectors);  ///< heals latent errors
-  bool battery(FaultKind state);                           ///< battery_low or battery_dead has begun
+  bool battery(FaultKind state);  ///< battery_low or battery_dead has begun
 
  private:
   struct State;

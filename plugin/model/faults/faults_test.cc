@@ -35,11 +35,12 @@ struct FaultBench {
 TEST(FaultText, EveryKindGoesRoundTrip) {
   for (const char* text :
        {"latent-error:hd0", "latent-error:hd0.1,lba=5", "dead:hd0.10,after-ms=1.5",
-        "dead:hd0.below,after=3,times=2", "slow:a_b-c,lba=7+9,delay-ms=0.000001", "slow:hd0,delay-ms=0",
-        "slow:hd0,delay-ms=2,op=flush", "slow:hd0,lba=7+9,delay-ms=2,op=write", "torn-write:hd0,lba=0",
+        "dead:hd0.below,after=3,times=2", "slow:a_b-c,lba=7+9,delay-ms=0.000001",
+        "slow:hd0,delay-ms=0", "slow:hd0,delay-ms=2,op=flush",
+        "slow:hd0,lba=7+9,delay-ms=2,op=write", "torn-write:hd0,lba=0",
         "lost-write:hd0,lba=4096+8,after-ms=1000000000,after=1,times=1000000000000",
-        "misdirected-write:hd0,to=0", "misdirected-write:hd0,lba=3,to=99", "corrupted-write:hd0,times=3",
-        "lying-flush:hd0,after=10", "write-error:hd0",
+        "misdirected-write:hd0,to=0", "misdirected-write:hd0,lba=3,to=99",
+        "corrupted-write:hd0,times=3", "lying-flush:hd0,after=10", "write-error:hd0",
         "write-error:hd0,lba=7+9,data=c03b3998,after=2,times=1", "flush-error:hd0,after=1,times=2",
         "battery-low:hd0", "battery-dead:hd0,after-ms=12"}) {
     EXPECT_EQ(to_text(fault(text)), text);
@@ -108,7 +109,8 @@ TEST(SectorRangesSet, AgreesWithAPlainSet) {
     for (std::uint64_t s = to; s-- > from;)
       if (plain[s]) expected = s;
     ASSERT_EQ(ranges.first_in(from, to), expected) << "step " << step;
-    ASSERT_EQ(ranges.empty(), std::find(plain.begin(), plain.end(), true) == plain.end()) << "step " << step;
+    ASSERT_EQ(ranges.empty(), std::find(plain.begin(), plain.end(), true) == plain.end())
+        << "step " << step;
   }
 }
 
@@ -186,7 +188,8 @@ TEST(Faults, WriteErrorsWaitForTheirDataAndStayAtItsPlace) {
   EXPECT_TRUE(b.faults.fails(write(9, other))) << "whatever is written there";
   EXPECT_TRUE(b.faults.fails(FaultBench::request(Op::write_zeroes, 8, 4)));
   EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::read, 9, 1)));
-  EXPECT_EQ(b.observer.log.front(), "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
+  EXPECT_EQ(b.observer.log.front(),
+            "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
 }
 
 TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {
@@ -213,7 +216,8 @@ TEST(Faults, TellEveryFiringThatIsRareAndTheOthersByCount) {
 
 TEST(Faults, AreBounded) {
   FaultBench b{};
-  for (std::size_t i = 0; i < DeviceFaults::kFaultsMax; ++i) EXPECT_TRUE(b.faults.add(fault("dead:hd0")));
+  for (std::size_t i = 0; i < DeviceFaults::kFaultsMax; ++i)
+    EXPECT_TRUE(b.faults.add(fault("dead:hd0")));
   EXPECT_FALSE(b.faults.add(fault("dead:hd0")));
 }
 

@@ -55,8 +55,15 @@ TEST(Fuzz, CutTrigger) {
                     "at-lba:hd0.3/4096",
                     "after-ms:12.5",
                     "after-mark:persisted 12+30"};
-  options.dictionary = {
-      "after-requests:", "after-writes:", "at-flush:", "at-lba:", "after-ms:", "after-mark:", "+", ".", "/"};
+  options.dictionary = {"after-requests:",
+                        "after-writes:",
+                        "at-flush:",
+                        "at-lba:",
+                        "after-ms:",
+                        "after-mark:",
+                        "+",
+                        ".",
+                        "/"};
   fuzz::run(options, [](std::string_view input) {
     const auto parsed = parse_cut_trigger(input);
     if (parsed) {

@@ -8,17 +8,17 @@
 //   trim    |command|trim|done                                          also write_zeroes, if the device can
 //   trim
 //
-// Up to queue_depth commands are looked at together; what is beyond waits in order. Firmware time is latency,
-// not a resource: the device has processors enough.
+// Up to queue_depth commands are looked at together; what is beyond waits in order. Firmware time
+// is latency, not a resource: the device has processors enough.
 //
-// A page's worth of dirty units is programmed as soon as a LUN is free; less than that when somebody waits (a
-// flush, fua, a write that needs room) or after buffer_idle_ns. Programs are packed: the oldest dirty units,
-// wherever they belong, since a real device writes out of place.
+// A page's worth of dirty units is programmed as soon as a LUN is free; less than that when
+// somebody waits (a flush, fua, a write that needs room) or after buffer_idle_ns. Programs are
+// packed: the oldest dirty units, wherever they belong, since a real device writes out of place.
 //
-// Durability: fua, and every write when the cache is off, completes when it has been programmed. With
-// power-loss protection the buffer is durable itself and nobody waits. A trim takes effect on the medium at
-// the instant it completes; it waits for programs of the same sectors that are under way, and what is dirty
-// of them is dropped.
+// Durability: fua, and every write when the cache is off, completes when it has been programmed.
+// With power-loss protection the buffer is durable itself and nobody waits. A trim takes effect on
+// the medium at the instant it completes; it waits for programs of the same sectors that are under
+// way, and what is dirty of them is dropped.
 #include "plugin/model/flash/flash.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ Flash::State::State(const FlashOptions& options)
       buffer(profile.physical_sector_sectors),
       platter({options.store, options.observer, options.device, options.seed,
                options.sectors == 0 ? profile.capacity_sectors : options.sectors,
-               profile.physical_sector_sectors, options.faults, options.tear.value_or(profile.tear)}),
+               profile.physical_sector_sectors, options.faults,
+               options.tear.value_or(profile.tear)}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
       channel_free_at(profile.channels, 0) {
   invariant(validate(profile).has_value(), "a flash device is made of numbers that make sense");
@@ -55,7 +56,8 @@ Flash::State::State(const FlashOptions& options)
   characteristics.optimal_sectors = profile.page_sectors;
   characteristics.rotational = false;
   characteristics.queue_depth = profile.queue_depth;
-  invariant(characteristics.sectors <= profile.capacity_sectors, "a device exposes at most its capacity");
+  invariant(characteristics.sectors <= profile.capacity_sectors,
+            "a device exposes at most its capacity");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics.sectors,
             "the store is as large as the device");
 }
@@ -81,8 +83,8 @@ Extent Flash::State::extent_of(const Request& request) const {
 
 /// When `sectors` more have crossed the link to the host.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
-  host_free_at =
-      std::max(host_free_at, simulation.now()) + profile.host_sector_ns * static_cast<TimeNs>(sectors);
+  host_free_at = std::max(host_free_at, simulation.now()) +
+                 profile.host_sector_ns * static_cast<TimeNs>(sectors);
   return host_free_at;
 }
 
@@ -113,7 +115,8 @@ void Flash::State::start_commands() {
 void Flash::State::start(std::uint32_t index) {
   Command& command = commands[index];
   const Request& request = command.request;
-  const bool writes = (request.op == Op::write || request.op == Op::write_zeroes) && !is_trim(request);
+  const bool writes =
+      (request.op == Op::write || request.op == Op::write_zeroes) && !is_trim(request);
   TimeNs firmware_ns = profile.command_ns;
   if (writes) firmware_ns = profile.buffer_write_ns + profile.buffer_sector_ns * request.sectors;
   if (faults != nullptr && faults->any()) {
@@ -166,7 +169,8 @@ void Flash::State::finish(std::uint32_t index) {
 /// Fills the buffer of a read that ends now.
 Status Flash::State::read_medium(const Request& request) {
   const auto buffered = [this](std::uint64_t lba) { return buffer.covers(lba, 1); };
-  if (platter.read(request.lba, request.sectors, request.into, buffered)) return Status::medium_error;
+  if (platter.read(request.lba, request.sectors, request.into, buffered))
+    return Status::medium_error;
   buffer.overlay(request.lba, request.into);
   return Status::ok;
 }
@@ -238,13 +242,14 @@ void Flash::State::admit_all() {
   consider_programs();
 }
 
-/// True when all of it is in the buffer; else whole physical sectors of it, as many as there was room for.
+/// True when all of it is in the buffer; else whole physical sectors of it, as many as there was
+/// room for.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];
   const Extent whole = extent_of(command.request);
   const std::uint64_t from = whole.lba + command.admitted;
-  const std::uint64_t room =
-      profile.buffer_sectors - std::min<std::uint64_t>(profile.buffer_sectors, buffer.held_sectors());
+  const std::uint64_t room = profile.buffer_sectors -
+                             std::min<std::uint64_t>(profile.buffer_sectors, buffer.held_sectors());
   std::uint64_t to = std::min(whole.end(), from + room);
   if (to < whole.end()) to -= std::min(to - from, to % profile.physical_sector_sectors);
   if (to > from) {
@@ -292,14 +297,17 @@ void Flash::State::schedule(TimeNs at, Event event, std::uint64_t index) {
   invariant(index >> kFlashIndexBits == 0, "a flash device has a bounded number of operations");
   const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(
-      at, *this, (era << kFlashIndexBits | index) << kFlashEventBits | static_cast<std::uint64_t>(event));
+      at, *this,
+      (era << kFlashIndexBits | index) << kFlashEventBits | static_cast<std::uint64_t>(event));
 }
 
 void Flash::State::on_event(std::uint64_t tag) {
   const auto event = static_cast<Event>(tag & ((1U << kFlashEventBits) - 1));
-  const auto index = static_cast<std::uint32_t>(tag >> kFlashEventBits & ((1U << kFlashIndexBits) - 1));
+  const auto index =
+      static_cast<std::uint32_t>(tag >> kFlashEventBits & ((1U << kFlashIndexBits) - 1));
   const std::uint64_t era = tag >> (kFlashEventBits + kFlashIndexBits);
-  if (era != ((event == Event::idle ? idle_epoch : intake.generation()) & ((std::uint64_t{1} << 32) - 1)))
+  if (era !=
+      ((event == Event::idle ? idle_epoch : intake.generation()) & ((std::uint64_t{1} << 32) - 1)))
     return;
   switch (event) {
     case Event::begin:
@@ -326,7 +334,8 @@ void Flash::State::on_event(std::uint64_t tag) {
 }
 
 void Flash::State::update_busy() {
-  busy.set(intake.powered() && (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
+  busy.set(intake.powered() &&
+               (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
            simulation.now());
 }
 

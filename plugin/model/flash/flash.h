@@ -1,11 +1,11 @@
 #pragma once
-// A flash device, SATA or NVMe: channels, LUNs, a write buffer. How a command goes through it is drawn in
-// flash.cc.
+// A flash device, SATA or NVMe: channels, LUNs, a write buffer. How a command goes through it is
+// drawn in flash.cc.
 //
-// What it leaves out, so that nobody looks for it: the mapping is fixed (page p lies on LUN p mod LUNs) for
-// reads, while programs go to whatever LUN is free; cleaning and wear cost nothing beyond the share of an
-// erase that each program pays; a program is not suspended for a read; reads ahead of time do not happen; the
-// link to the host carries one direction at a time.
+// What it leaves out, so that nobody looks for it: the mapping is fixed (page p lies on LUN p mod
+// LUNs) for reads, while programs go to whatever LUN is free; cleaning and wear cost nothing beyond
+// the share of an erase that each program pays; a program is not suspended for a read; reads ahead
+// of time do not happen; the link to the host carries one direction at a time.
 
 #include <memory>
 #include <optional>

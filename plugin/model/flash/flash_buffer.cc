@@ -1,8 +1,9 @@
 // The write buffer (flash_buffer.h).
 //
-// A unit holds at most one dirty version and at most one that is being programmed. A rewrite of a dirty unit
-// changes it in place and keeps its place in the order; a rewrite of a unit that is being programmed is a new
-// dirty version, which take() leaves alone until the older one has landed, so that the newer lands last.
+// A unit holds at most one dirty version and at most one that is being programmed. A rewrite of a
+// dirty unit changes it in place and keeps its place in the order; a rewrite of a unit that is
+// being programmed is a new dirty version, which take() leaves alone until the older one has
+// landed, so that the newer lands last.
 #include "plugin/model/flash/flash_buffer.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ bool within(const std::vector<Extent>& extents, std::uint64_t lba) {
                      [lba](const Extent& e) { return e.lba <= lba && lba < e.end(); });
 }
 
-void lay_units_over(const std::vector<Extent>& extents, std::uint64_t lba, std::span<std::byte> into) {
+void lay_units_over(const std::vector<Extent>& extents, std::uint64_t lba,
+                    std::span<std::byte> into) {
   for (const Extent& extent : extents) {
     const std::uint64_t from = std::max(lba, extent.lba);
     const std::uint64_t to = std::min(lba + into.size() / kSectorBytes, extent.end());
@@ -34,7 +36,8 @@ void lay_units_over(const std::vector<Extent>& extents, std::uint64_t lba, std::
     if (extent.zeroes) {
       std::fill(target.begin(), target.end(), std::byte{0});
     } else if (!extent.bytes.empty()) {
-      std::memcpy(target.data(), extent.bytes.data() + (from - extent.lba) * kSectorBytes, target.size());
+      std::memcpy(target.data(), extent.bytes.data() + (from - extent.lba) * kSectorBytes,
+                  target.size());
     }
   }
 }
@@ -54,7 +57,8 @@ void FlashBuffer::cut_out(Unit& unit, std::uint64_t from, std::uint64_t to) {
 std::uint64_t FlashBuffer::insert(const Extent& extent) {
   Extent own = extent;
   if (!extent.bytes.empty()) {
-    own.keeps = std::make_shared<const std::vector<std::byte>>(extent.bytes.begin(), extent.bytes.end());
+    own.keeps =
+        std::make_shared<const std::vector<std::byte>>(extent.bytes.begin(), extent.bytes.end());
     own.bytes = *own.keeps;
   }
   for (std::uint64_t at = own.lba; at < own.end();) {
@@ -62,8 +66,8 @@ std::uint64_t FlashBuffer::insert(const Extent& extent) {
     const std::uint64_t to = std::min(own.end(), (index + 1) * unit_sectors_);
     Unit& unit = units_[index];
     cut_out(unit, at, to);
-    const auto place =
-        std::find_if(unit.dirty.begin(), unit.dirty.end(), [at](const Extent& e) { return e.lba > at; });
+    const auto place = std::find_if(unit.dirty.begin(), unit.dirty.end(),
+                                    [at](const Extent& e) { return e.lba > at; });
     unit.dirty.insert(place, own.slice(at, to));
     dirty_sectors_ += to - at;
     if (unit.sequence == 0) {
@@ -130,7 +134,8 @@ void FlashBuffer::landed(const FlashProgram& program) {
   under_way_sectors_ -= sectors_of(program.extents);
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
-    if (it == units_.end() || it->second.going.empty()) continue;  // another part of the same unit did it
+    if (it == units_.end() || it->second.going.empty())
+      continue;  // another part of the same unit did it
     it->second.going.clear();
     forget_if_empty(it->first);
   }
@@ -140,7 +145,8 @@ bool FlashBuffer::covers(std::uint64_t lba, std::uint64_t sectors) const {
   if (units_.empty()) return false;
   for (std::uint64_t at = lba; at < lba + sectors; ++at) {
     const auto it = units_.find(at / unit_sectors_);
-    if (it == units_.end() || (!within(it->second.dirty, at) && !within(it->second.going, at))) return false;
+    if (it == units_.end() || (!within(it->second.dirty, at) && !within(it->second.going, at)))
+      return false;
   }
   return true;
 }

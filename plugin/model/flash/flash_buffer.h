@@ -1,5 +1,6 @@
 #pragma once
-// The write buffer of a flash device: physical sectors ("units") in the order in which they became dirty.
+// The write buffer of a flash device: physical sectors ("units") in the order in which they became
+// dirty.
 
 #include <cstdint>
 #include <map>
@@ -23,13 +24,14 @@ class FlashBuffer {
  public:
   explicit FlashBuffer(std::uint32_t unit_sectors) : unit_sectors_(unit_sectors) {}
 
-  /// Copies the bytes of `extent`; a newer version replaces what is dirty. Returns the sequence of the
+  /// Copies the bytes of `extent`; a newer version replaces what is dirty. Returns the sequence of
+  /// the
   /// insertion: all of it has landed when oldest() is higher.
   std::uint64_t insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint64_t sectors);  ///< of what is dirty
 
-  /// The oldest dirty units, together at most `sectors_max`, none that is being programmed already. They are
-  /// under way until landed().
+  /// The oldest dirty units, together at most `sectors_max`, none that is being programmed already.
+  /// They are under way until landed().
   FlashProgram take(std::uint32_t sectors_max);
   void landed(const FlashProgram& program);
 
@@ -38,7 +40,8 @@ class FlashBuffer {
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
-  std::uint64_t oldest_dirty() const;  ///< lowest sequence, or the highest number if nothing is dirty
+  std::uint64_t oldest_dirty()
+      const;  ///< lowest sequence, or the highest number if nothing is dirty
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
   std::uint64_t held_sectors() const { return dirty_sectors_ + under_way_sectors_; }
   /// All that is dirty, oldest first.

@@ -1,5 +1,5 @@
-// Random histories over small flash devices: volatile buffer, protected buffer, no cache, no trim; buffers
-// that are smaller than a request.
+// Random histories over small flash devices: volatile buffer, protected buffer, no cache, no trim;
+// buffers that are smaller than a request.
 #include <gtest/gtest.h>
 
 #include "plugin/model/flash/flash.h"

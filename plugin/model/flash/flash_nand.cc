@@ -1,16 +1,17 @@
 // LUNs, channels, programs, and what a power cut leaves of them (flash.cc has the commands).
 //
-// A LUN does one thing at a time: a read from the sensing of the page until its register is empty, a program
-// from the filling of the register on. Reads and programs of a LUN take turns in the order in which they
-// came. A channel carries one register at a time, the host link one page at a time.
+// A LUN does one thing at a time: a read from the sensing of the page until its register is empty,
+// a program from the filling of the register on. Reads and programs of a LUN take turns in the
+// order in which they came. A channel carries one register at a time, the host link one page at a
+// time.
 //
 //   LUN 0  |sense|out|            |in|======== program ========|
 //   LUN 1  |sense|...|out|                                        (same channel: waits)
 //
-// At a power cut without protection a program whose data is in the register is under way. Of each run of
-// sectors in a physical sector the platter decides: still old, already new, torn or unreadable (Tear). A
-// program that is still queued has done nothing. With protection the capacitor lets the device program all
-// that it holds.
+// At a power cut without protection a program whose data is in the register is under way. Of each
+// run of sectors in a physical sector the platter decides: still old, already new, torn or
+// unreadable (Tear). A program that is still queued has done nothing. With protection the capacitor
+// lets the device program all that it holds.
 #include <algorithm>
 
 #include "plugin/base/invariant.h"
@@ -31,7 +32,8 @@ void Flash::State::start_lun(std::uint32_t index) {
   const std::uint32_t work = lun.queue.front();
   lun.queue.pop_front();
   lun.busy = true;
-  if (work != Lun::kProgram) return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
+  if (work != Lun::kProgram)
+    return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
   // A program that holds part of a physical sector needs the rest of it from where it was.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
@@ -62,7 +64,8 @@ std::uint64_t Flash::State::oldest() const {
 
 bool Flash::State::program_wanted() const {
   if (buffer.dirty_sectors() == 0) return false;
-  if (buffer.dirty_sectors() >= profile.page_sectors || quiet || profile.buffer_idle_ns == 0) return true;
+  if (buffer.dirty_sectors() >= profile.page_sectors || quiet || profile.buffer_idle_ns == 0)
+    return true;
   if (!room_waiting.empty()) return true;
   return std::any_of(program_waiting.begin(), program_waiting.end(), [this](std::uint32_t index) {
     return buffer.oldest_dirty() <= commands[index].sequence;
@@ -196,7 +199,8 @@ void Flash::State::cut_short(const FlashProgram& program) {
   for (std::size_t i = 0; i < program.extents.size();) {
     const std::uint64_t unit = program.extents[i].lba / profile.physical_sector_sectors;
     std::size_t end = i + 1;
-    while (end < program.extents.size() && program.extents[end].lba == program.extents[end - 1].end() &&
+    while (end < program.extents.size() &&
+           program.extents[end].lba == program.extents[end - 1].end() &&
            program.extents[end].lba / profile.physical_sector_sectors == unit) {
       ++end;
     }

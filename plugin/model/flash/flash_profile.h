@@ -21,7 +21,8 @@ struct FlashProfile {
   std::uint32_t queue_depth = 32;
   std::uint32_t channels = 1;
   std::uint32_t luns_per_channel = 1;
-  std::uint32_t page_sectors = 8;  ///< unit of programming, all planes of a LUN together; of physical sectors
+  std::uint32_t page_sectors =
+      8;  ///< unit of programming, all planes of a LUN together; of physical sectors
   std::uint32_t pages_per_block = 0;  ///< unit of erasing, in such pages; 0: erasing costs nothing
   TimeNs read_ns = 0;                 ///< NAND to register, up to one page
   TimeNs program_ns = 0;              ///< one page
@@ -33,9 +34,9 @@ struct FlashProfile {
   TimeNs buffer_write_ns = 0;         ///< firmware: a write
   TimeNs buffer_sector_ns = 0;        ///< ... and each of its sectors
   TimeNs buffer_idle_ns =
-      0;                ///< less than a page is programmed after so long without another write; 0: at once
-  TimeNs flush_ns = 0;  ///< on top of programming what is buffered
-  TimeNs trim_ns = 0;   ///< also write_zeroes, when trim is there
+      0;  ///< less than a page is programmed after so long without another write; 0: at once
+  TimeNs flush_ns = 0;                 ///< on top of programming what is buffered
+  TimeNs trim_ns = 0;                  ///< also write_zeroes, when trim is there
   bool power_loss_protection = false;  ///< the buffer survives: no flush is needed for durability
   bool trim = false;
   Tear tear = Tear::silent;  ///< unless FlashOptions say otherwise

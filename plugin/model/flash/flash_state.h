@@ -1,5 +1,6 @@
 #pragma once
-// The inside of a flash device, shared by flash.cc (commands) and flash_nand.cc (LUNs, programs, power).
+// The inside of a flash device, shared by flash.cc (commands) and flash_nand.cc (LUNs, programs,
+// power).
 
 #include <deque>
 #include <optional>

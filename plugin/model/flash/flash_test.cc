@@ -101,12 +101,14 @@ struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)
       : op(kind), sectors(length), left(requests), next(std::move(lba)) {
-    machine.add_device("ssd", std::make_unique<Flash>(FlashOptions{p, machine.simulation(), nobody}));
+    machine.add_device("ssd",
+                       std::make_unique<Flash>(FlashOptions{p, machine.simulation(), nobody}));
     for (int i = 0; i < depth; ++i) one();
     while (machine.simulation().run_next() && answered < requests) {
     }
-    bytes_per_second = std::uint64_t{sectors} * kSectorBytes * static_cast<std::uint64_t>(requests) *
-                       kSecondNs / static_cast<std::uint64_t>(machine.simulation().now());
+    bytes_per_second = std::uint64_t{sectors} * kSectorBytes *
+                       static_cast<std::uint64_t>(requests) * kSecondNs /
+                       static_cast<std::uint64_t>(machine.simulation().now());
   }
   void one() {
     if (left-- <= 0) return;
@@ -237,7 +239,8 @@ TEST(Flash, AFlushWaitsForItsPrograms) {
   EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1)) << "from the buffer";
   EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
-  EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs) << "nothing left to do";
+  EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs)
+      << "nothing left to do";
 }
 
 TEST(Flash, FuaAndNoCacheWaitForThePage) {
@@ -258,9 +261,11 @@ TEST(Flash, ProgramsAPartOfAPageWhenNothingComes) {
 
 TEST(Flash, PacksSmallWritesIntoPages) {
   SsdBench b;
-  for (int i = 0; i < 32; ++i) b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
+  for (int i = 0; i < 32; ++i)
+    b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
   b.drain();
-  EXPECT_EQ(b.bench.machine.device(0).counters().media_writes, 4U) << "8 of 4 KiB to a page of 32 KiB";
+  EXPECT_EQ(b.bench.machine.device(0).counters().media_writes, 4U)
+      << "8 of 4 KiB to a page of 32 KiB";
 }
 
 TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
@@ -355,7 +360,9 @@ TEST(Flash, MeetsItsFaults) {
     }
     return host.done[id];
   };
-  const auto add = [&](const char* text) { ASSERT_TRUE(faults.add(*parse_fault(text)).has_value()) << text; };
+  const auto add = [&](const char* text) {
+    ASSERT_TRUE(faults.add(*parse_fault(text)).has_value()) << text;
+  };
   add("lying-flush:ssd");
   run(Op::write);
   const Completion flush = run(Op::flush);
@@ -374,7 +381,8 @@ TEST(Flash, MeetsItsFaults) {
   faults.clear();
   run(Op::write);
   add("latent-error:ssd,lba=3+1");
-  EXPECT_EQ(run(Op::read, 16).status, Status::ok) << "the bad sector's newest version is in the buffer";
+  EXPECT_EQ(run(Op::read, 16).status, Status::ok)
+      << "the bad sector's newest version is in the buffer";
   faults.clear();
   run(Op::write);
   add("dead:ssd");

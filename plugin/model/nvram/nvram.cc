@@ -1,25 +1,28 @@
 // The battery-backed cache (nvram.h): the way of a request.
 //
-//   submit -> queue_ --- one copy engine, first come first served: command_ns, then sector_ns a sector ---+
+//   submit -> queue_ --- one copy engine, first come first served: command_ns, then sector_ns a
+//   sector ---+
 //                                                                                                         |
 //     read, all present       copied, done                                                   <------------+
 //     read, not all present   one read below for the hull of what is absent; what was present inside the hull
-//                             is kept aside when the read is sent and laid over what came back; if some of it
-//                             cannot be read below, the absent pieces are read one by one
+//                             is kept aside when the read is sent and laid over what came back; if
+//                             some of it cannot be read below, the absent pieces are read one by
+//                             one
 //     write                   room and nobody in the way: copied, dirty, done; else waiting_
 //     write that goes through nobody in the way: sent below; else waiting_
 //     outside the range       sent below as it is
 //
-// Writes wait in one line (waiting_), so a long one that needs much room is not overtaken for ever; reads
-// pass.
+// Writes wait in one line (waiting_), so a long one that needs much room is not overtaken for ever;
+// reads pass.
 //
-// Coherence. A write that goes through holds its range while it is below: no write-back of these sectors is
-// under way when it starts or begins before it ends, nothing is copied into them, and no other write goes
-// through them. Clean copies are forgotten when it starts; dirty ones, which were promised, stay until it is
-// durable and are forgotten in the same instant in which it is acknowledged.
+// Coherence. A write that goes through holds its range while it is below: no write-back of these
+// sectors is under way when it starts or begins before it ends, nothing is copied into them, and no
+// other write goes through them. Clean copies are forgotten when it starts; dirty ones, which were
+// promised, stay until it is durable and are forgotten in the same instant in which it is
+// acknowledged.
 //
-// Which version a sector below gets is thus decided here alone: two writes of the same sector are never below
-// together.
+// Which version a sector below gets is thus decided here alone: two writes of the same sector are
+// never below together.
 #include "plugin/model/nvram/nvram.h"
 
 #include <algorithm>
@@ -47,8 +50,8 @@ Nvram::State::State(NvramOptions&& options)
       device(options.device),
       intake(options.simulation, options.observer, options.device),
       faults(options.battery),
-      blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors, profile.block_sectors,
-             options.bytes),
+      blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors,
+             profile.block_sectors, options.bytes),
       random(options.seed ^ (std::uint64_t{options.device} << 48)) {
   invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
   const Characteristics& c = below->characteristics();
@@ -91,12 +94,14 @@ Nvram::State::Route Nvram::State::route(const Request& request) const {
   if (battery != BatteryState::ok || blocks.failed_blocks() > 0) return Route::through;
   if (blocks.span(range_of(request)) > blocks.blocks()) return Route::through;
   const bool quick_below = request.op == Op::write_zeroes && characteristics.fast_zero;
-  return quick_below && request.sectors > profile.destage_sectors_max ? Route::through : Route::cache;
+  return quick_below && request.sectors > profile.destage_sectors_max ? Route::through
+                                                                      : Route::cache;
 }
 
 bool Nvram::State::locked(const SectorRange& part) const {
-  return std::any_of(through.begin(), through.end(),
-                     [&part](const BackendRequest* backend) { return backend->range.overlaps(part); });
+  return std::any_of(through.begin(), through.end(), [&part](const BackendRequest* backend) {
+    return backend->range.overlaps(part);
+  });
 }
 
 /// Whether a write finds room and nobody in its way.
@@ -115,7 +120,8 @@ void Nvram::State::begin_next() {
   queue.pop_front();
   const Request& request = current->request;
   const Route way = route(request);
-  const bool copies = way == Route::cache || (way == Route::read && blocks.covers(range_of(request)));
+  const bool copies =
+      way == Route::cache || (way == Route::read && blocks.covers(range_of(request)));
   copy_from = simulation.now() + (current->decoded ? 0 : profile.command_ns);
   const TimeNs done = copy_from + (copies ? profile.sector_ns * request.sectors : 0);
   current->breakdown.overhead_ns += done - simulation.now();
@@ -136,7 +142,8 @@ void Nvram::State::serve(Command command) {
     case Route::nothing:
       return finish(command, Status::ok);
     case Route::outside:
-      if (command.request.op != Op::read && command.request.op != Op::trim) ++nvram_counters.write_throughs;
+      if (command.request.op != Op::read && command.request.op != Op::trim)
+        ++nvram_counters.write_throughs;
       return pass(command);
     case Route::flush:
       return send_flush(command);
@@ -144,7 +151,8 @@ void Nvram::State::serve(Command command) {
       return read(command);
     case Route::cache:
       // One that has waited came from the head of the line.
-      if (!may_start(command) || (!command.waited && !waiting.empty())) return wait(command, command.waited);
+      if (!may_start(command) || (!command.waited && !waiting.empty()))
+        return wait(command, command.waited);
       copy_in(command, command.request.sectors);
       return finish(command, Status::ok);
     case Route::through:
@@ -156,8 +164,8 @@ void Nvram::State::serve(Command command) {
 void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   const Request& request = command.request;
   if (sectors == 0) return;
-  const auto data =
-      request.data.first(std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
+  const auto data = request.data.first(
+      std::min<std::size_t>(request.data.size(), std::size_t{sectors} * kSectorBytes));
   NvramBlocks::Seen seen;
   if (kind_of) {
     seen = [this](const NvramBlocks::Written& written) {
@@ -284,20 +292,23 @@ void Nvram::State::read(Command command) {
   Request own = request;
   own.lba = hull->lba;
   own.sectors = static_cast<std::uint32_t>(hull->sectors);
-  backend.kept = blocks.present_runs(
-      {std::max(hull->lba, part.lba), std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
+  backend.kept =
+      blocks.present_runs({std::max(hull->lba, part.lba),
+                           std::min(hull->end(), part.end()) - std::max(hull->lba, part.lba)});
   if (!request.into.empty()) {
     blocks.overlay(part, request.into.subspan((part.lba - request.lba) * kSectorBytes));
-    own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes, hull->sectors * kSectorBytes);
+    own.into = request.into.subspan((hull->lba - request.lba) * kSectorBytes,
+                                    hull->sectors * kSectorBytes);
     if (!backend.kept.empty()) backend.bytes.assign(own.into.begin(), own.into.end());
   }
   backend.command = command;
   send(backend, own);
 }
 
-/// A sector that cannot be read below is not a reason to refuse it when its newest version is here: what is not
-/// here is then read piece by piece. One such piece that cannot be read fails the whole request, as a drive
-/// fails a command of which it could have sent a part. True: another piece has been sent for.
+/// A sector that cannot be read below is not a reason to refuse it when its newest version is here:
+/// what is not here is then read piece by piece. One such piece that cannot be read fails the whole
+/// request, as a drive fails a command of which it could have sent a part. True: another piece has
+/// been sent for.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;
@@ -329,7 +340,8 @@ void Nvram::State::lay_kept_over(const BackendRequest& backend) const {
     const std::span<const std::byte> from =
         std::span(backend.bytes)
             .subspan((run.lba - backend.hull.lba) * kSectorBytes, run.sectors * kSectorBytes);
-    std::memcpy(request.into.data() + (run.lba - request.lba) * kSectorBytes, from.data(), from.size());
+    std::memcpy(request.into.data() + (run.lba - request.lba) * kSectorBytes, from.data(),
+                from.size());
   }
 }
 
@@ -356,7 +368,8 @@ void Nvram::State::send_flush(Command command) {
 }
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
-  if (backend.generation != intake.generation()) {  // the power went meanwhile; the host has its answer
+  if (backend.generation !=
+      intake.generation()) {  // the power went meanwhile; the host has its answer
     backend.busy = false;
     free_backend_requests.push_back(&backend);
     return;
@@ -401,12 +414,13 @@ void Nvram::State::through_done(BackendRequest& backend, Status status) {
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
   if (!data.empty()) {
-    data =
-        data.subspan((backend.range.lba - request.lba) * kSectorBytes, backend.range.sectors * kSectorBytes);
+    data = data.subspan((backend.range.lba - request.lba) * kSectorBytes,
+                        backend.range.sectors * kSectorBytes);
   }
-  observer.media_written(device, simulation.now(),
-                         {request.id, backend.range.lba, static_cast<std::uint32_t>(backend.range.sectors),
-                          MediaWrite::Outcome::written, data});
+  observer.media_written(
+      device, simulation.now(),
+      {request.id, backend.range.lba, static_cast<std::uint32_t>(backend.range.sectors),
+       MediaWrite::Outcome::written, data});
 }
 
 // ---- the public face
@@ -458,7 +472,8 @@ void Nvram::shut_down() {
   if (!state.intake.powered()) return;
   const auto dirty = [&] { return nvram_counters().dirty_sectors > 0; };
   if (dirty()) {
-    state.observer.incident(state.device, state.simulation.now(), "shutdown: the cache is written back");
+    state.observer.incident(state.device, state.simulation.now(),
+                            "shutdown: the cache is written back");
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();

@@ -5,11 +5,11 @@
 //   dirty    . . X X . . X X . . . X . . . . . . . . . .
 //   run          |<------->|  first_run(): the clean ones in the middle go along
 //
-// A block is filed by what it holds: dirty blocks in the order of their last write (a rewrite moves the block
-// to the newest end, so what is rewritten often is written back last), clean ones in the order of their last
-// use, from which new blocks take their memory. A write-back takes its sectors from dirty to leaving; a
-// rewrite meanwhile makes them dirty again beside that, and the same sectors are not sent a second time
-// before the first has landed.
+// A block is filed by what it holds: dirty blocks in the order of their last write (a rewrite moves
+// the block to the newest end, so what is rewritten often is written back last), clean ones in the
+// order of their last use, from which new blocks take their memory. A write-back takes its sectors
+// from dirty to leaving; a rewrite meanwhile makes them dirty again beside that, and the same
+// sectors are not sent a second time before the first has landed.
 #include "plugin/model/nvram/nvram_blocks.h"
 
 #include <algorithm>
@@ -43,7 +43,8 @@ SectorRange part_of(const SectorRange& range, std::uint64_t from, std::uint64_t 
 
 }  // namespace
 
-NvramBlocks::NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes)
+NvramBlocks::NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors,
+                         bool bytes)
     : origin_(origin),
       block_sectors_(block_sectors),
       has_bytes_(bytes),
@@ -122,8 +123,9 @@ std::optional<SectorRange> NvramBlocks::absent_hull(const SectorRange& range) co
 
 bool NvramBlocks::leaving(const SectorRange& range) const {
   bool any = false;
-  for_each(range,
-           [&](std::uint32_t slot, SectorMask mask) { any = any || (blocks_[slot].leaving & mask) != 0; });
+  for_each(range, [&](std::uint32_t slot, SectorMask mask) {
+    any = any || (blocks_[slot].leaving & mask) != 0;
+  });
   return any;
 }
 
@@ -162,8 +164,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // What has just become clean was written longer ago than what was clean before and read since, but it is
-    // the newer write; it goes to the newest end.
+    // What has just become clean was written longer ago than what was clean before and read since,
+    // but it is the newer write; it goes to the newest end.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -237,7 +239,8 @@ void NvramBlocks::overlay(const SectorRange& range, std::span<std::byte> into) c
     const std::uint64_t index = index_of(run.lba);
     const Block& block = blocks_[slot_of_.at(index)];
     std::memcpy(into.data() + (run.lba - range.lba) * kSectorBytes,
-                block.bytes.data() + (run.lba - lba_of(block)) * kSectorBytes, run.sectors * kSectorBytes);
+                block.bytes.data() + (run.lba - lba_of(block)) * kSectorBytes,
+                run.sectors * kSectorBytes);
   }
 }
 
@@ -293,7 +296,8 @@ std::optional<SectorRange> NvramBlocks::run_up_to(std::uint64_t lba) const {
 void NvramBlocks::leave(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
-    invariant((b.leaving & mask) == 0 && (b.present & mask) == mask, "sectors leave once at a time");
+    invariant((b.leaving & mask) == 0 && (b.present & mask) == mask,
+              "sectors leave once at a time");
     set(slot, b.present, b.dirty & ~mask, b.leaving | mask, b.replay);
   });
 }

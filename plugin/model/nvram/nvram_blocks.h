@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a battery-backed cache: blocks of sectors, each sector absent, clean or dirty, and the order
-// in which the blocks were last written.
+// The memory of a battery-backed cache: blocks of sectors, each sector absent, clean or dirty, and
+// the order in which the blocks were last written.
 
 #include <tsl/robin_map.h>
 
@@ -49,8 +49,8 @@ class NvramBlocks {
     bool sector_dirty = false;  ///< ... any that is written
   };
   using Seen = std::function<void(const Written&)>;
-  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room. Calls `seen`,
-  /// unless it is empty, for each block.
+  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room.
+  /// Calls `seen`, unless it is empty, for each block.
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
   /// Copies what is present of the range over `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
@@ -62,16 +62,19 @@ class NvramBlocks {
   /// Dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
   /// Not while part of it is on its way, nor again after it has failed.
-  bool may_leave(std::uint32_t slot) const { return blocks_[slot].leaving == 0 && !blocks_[slot].failed; }
-  /// From the first dirty sector of the block to the last that can be reached without leaving the cache,
-  /// which is itself dirty. Clean sectors between dirty ones are part of it: one write instead of two.
+  bool may_leave(std::uint32_t slot) const {
+    return blocks_[slot].leaving == 0 && !blocks_[slot].failed;
+  }
+  /// From the first dirty sector of the block to the last that can be reached without leaving the
+  /// cache, which is itself dirty. Clean sectors between dirty ones are part of it: one write
+  /// instead of two.
   SectorRange first_run(std::uint32_t slot) const;
   /// The run of another block when it adjoins.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   void leave(const SectorRange& range);  ///< a write-back of all of it has been sent
-  /// It has landed: what was not written over meanwhile is clean. Returns how many of the sectors had been
-  /// dirty when the power came back.
+  /// It has landed: what was not written over meanwhile is clean. Returns how many of the sectors
+  /// had been dirty when the power came back.
   std::uint64_t landed(const SectorRange& range);
   void came_back(const SectorRange& range, bool failed);  ///< it has not: everything is dirty again
 
@@ -81,7 +84,9 @@ class NvramBlocks {
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }
-  std::uint32_t dirty_blocks() const { return static_cast<std::uint32_t>(list(Order::dirty).size()); }
+  std::uint32_t dirty_blocks() const {
+    return static_cast<std::uint32_t>(list(Order::dirty).size());
+  }
   std::uint32_t failed_blocks() const { return failed_blocks_; }
   std::uint64_t replay_sectors() const { return replay_sectors_; }
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
@@ -107,7 +112,8 @@ class NvramBlocks {
   template <typename Visit>
   void for_each(const SectorRange& range, Visit visit) const;
   std::uint32_t take_slot(std::uint64_t index);
-  void set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving, SectorMask replay);
+  void set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving,
+           SectorMask replay);
   void file(std::uint32_t slot, Order order, bool newest);
   List& list(Order order) { return lists_[static_cast<std::size_t>(order)]; }
   const List& list(Order order) const { return lists_[static_cast<std::size_t>(order)]; }
@@ -119,11 +125,13 @@ class NvramBlocks {
   std::vector<Block> blocks_;
   std::vector<Order> filed_;  ///< in which list each slot is
   std::vector<List::iterator> place_;
-  /// Oldest first. Every slot is in one of them: free; clean (may be given to another block); going (nothing
-  /// dirty, but on its way below); dirty.
+  /// Oldest first. Every slot is in one of them: free; clean (may be given to another block); going
+  /// (nothing dirty, but on its way below); dirty.
   std::array<List, 4> lists_;
   struct Scattered {  ///< group headers are a power of two apart, and the map takes the low bits
-    std::size_t operator()(std::uint64_t index) const { return (index * 0x9e3779b97f4a7c15U) >> 32; }
+    std::size_t operator()(std::uint64_t index) const {
+      return (index * 0x9e3779b97f4a7c15U) >> 32;
+    }
   };
   tsl::robin_map<std::uint64_t, std::uint32_t, Scattered> slot_of_;
   std::uint64_t dirty_sectors_ = 0, leaving_sectors_ = 0, replay_sectors_ = 0;

@@ -1,5 +1,5 @@
-// Random histories over a cache over a small drive: with and without a volatile cache below, over all of the
-// drive or a part, with more and less memory than the requests need.
+// Random histories over a cache over a small drive: with and without a volatile cache below, over
+// all of the drive or a part, with more and less memory than the requests need.
 #include <gtest/gtest.h>
 
 #include "plugin/model/nvram/nvram.h"
@@ -58,7 +58,8 @@ struct CacheStack {
     if (shape.any_order)
       return std::make_unique<bench::TestMember>(
           machine.simulation(), observer, &store, DeviceId{1}, kHistorySectors, seed,
-          bench::MemberTraits{shape.volatile_below, shape.trim, kMillisecondNs, 12 * kMillisecondNs});
+          bench::MemberTraits{shape.volatile_below, shape.trim, kMillisecondNs,
+                              12 * kMillisecondNs});
     DiskOptions disk{drive, machine.simulation(), observer};
     disk.store = &store;
     disk.device = 1;
@@ -129,13 +130,14 @@ TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
   EXPECT_NE(run(5), run(6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, NvramHistory,
-                         testing::Values(CacheShape{"durable below", false, true, 64, 1, false},
-                                         CacheShape{"volatile below", true, true, 64, 3, true},
-                                         CacheShape{"a part, volatile below", true, false, 96, 2, true},
-                                         CacheShape{"a part, durable below", false, false, 40, 2, false},
-                                         CacheShape{"large", true, true, 160, 4, false},
-                                         CacheShape{"any order below", true, true, 64, 3, true, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, NvramHistory,
+    testing::Values(CacheShape{"durable below", false, true, 64, 1, false},
+                    CacheShape{"volatile below", true, true, 64, 3, true},
+                    CacheShape{"a part, volatile below", true, false, 96, 2, true},
+                    CacheShape{"a part, durable below", false, false, 40, 2, false},
+                    CacheShape{"large", true, true, 160, 4, false},
+                    CacheShape{"any order below", true, true, 64, 3, true, true}));
 
 }  // namespace
 }  // namespace headcrash::model

@@ -1,6 +1,6 @@
 #pragma once
-// The inside of a battery-backed cache, shared by nvram.cc (requests) and nvram_write_back.cc (write-back,
-// battery, power).
+// The inside of a battery-backed cache, shared by nvram.cc (requests) and nvram_write_back.cc
+// (write-back, battery, power).
 
 #include <deque>
 #include <optional>
@@ -26,7 +26,9 @@ struct Nvram::State final : EventTarget {
   /// A request to what is below; pooled, never moves, and keeps its buffers until it is answered.
   struct BackendRequest final : Initiator {
     explicit BackendRequest(State& owner) : state(owner) {}
-    void completed(const Completion& completion) override { state.backend_request_done(*this, completion); }
+    void completed(const Completion& completion) override {
+      state.backend_request_done(*this, completion);
+    }
     State& state;
     Job job = Job::pass;
     bool busy = false;
@@ -37,7 +39,8 @@ struct Nvram::State final : EventTarget {
     SectorRange hull;               ///< read: what is asked of below
     std::vector<SectorRange> kept;  ///< read: what was in the cache of the hull; `bytes` holds it
     bool in_pieces = false;         ///< read: the hull could not be read as a whole
-    std::deque<SectorRange> gaps;   ///< ... and these, of which nothing was in the cache, are still to come
+    std::deque<SectorRange>
+        gaps;  ///< ... and these, of which nothing was in the cache, are still to come
     std::vector<std::byte> bytes;
   };
 

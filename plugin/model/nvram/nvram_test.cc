@@ -69,7 +69,8 @@ struct NvramBench {
     request.fua = fua;
     return finish(machine.submit(0, request, host));
   }
-  std::vector<std::byte> read(std::uint64_t lba, std::uint32_t sectors, Status status = Status::ok) {
+  std::vector<std::byte> read(std::uint64_t lba, std::uint32_t sectors,
+                              Status status = Status::ok) {
     std::vector<std::byte> into(std::size_t{sectors} * kSectorBytes);
     Request request;
     request.lba = lba;
@@ -101,8 +102,9 @@ struct NvramBench {
     }
   }
   bool heard(std::string_view text) const {
-    return std::any_of(observer.log.begin(), observer.log.end(),
-                       [text](const std::string& line) { return line.find(text) != std::string::npos; });
+    return std::any_of(observer.log.begin(), observer.log.end(), [text](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
   }
   NvramCounters counters() const { return nvram->nvram_counters(); }
 
@@ -141,8 +143,8 @@ TEST(Nvram, CountsHitsByKind) {
   NvramBench b;
   b.write(0, 8, 1);  // nobody asks yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
-  b.write(0, 8, 2);                                    // kind 0, dirty
-  b.write(4, 16, 3);                                   // three blocks: one was there, one begins in it
+  b.write(0, 8, 2);   // kind 0, dirty
+  b.write(4, 16, 3);  // three blocks: one was there, one begins in it
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
   for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // the same block, other sectors
   b.write(72, 16, 30);                                 // kinds 0 and 1 in one request
@@ -218,7 +220,8 @@ TEST(Nvram, ABadSectorBelowMattersOnlyWhereTheCacheHasNothing) {
   b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
   b.add(b.drive_faults, FaultKind::latent_error, 20, 1);
   EXPECT_EQ(b.read(0, 24), expected) << "0-8, 11-19 and 21-23 are read by themselves";
-  EXPECT_EQ(b.read(10, 2), std::vector<std::byte>(expected.begin() + 10 * 512, expected.begin() + 12 * 512));
+  EXPECT_EQ(b.read(10, 2),
+            std::vector<std::byte>(expected.begin() + 10 * 512, expected.begin() + 12 * 512));
   b.add(b.drive_faults, FaultKind::latent_error, 15, 1);
   b.read(0, 24, Status::medium_error);
   b.read(14, 2, Status::medium_error);
@@ -437,7 +440,8 @@ TEST(Nvram, TellsTheObserverWhatHasBecomeDurable) {
   b.write(50, 8, 1);
   b.write(0, 80, 2);
   int media = 0;
-  for (const std::string& line : b.observer.log) media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
+  for (const std::string& line : b.observer.log)
+    media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
   EXPECT_EQ(media, 2);
   EXPECT_TRUE(b.heard("media 0 1 50+8"));
 }

@@ -3,13 +3,13 @@
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
 //                        |  rests  | continues, if begun | writes back |
 //
-// and until nothing is dirty: when the host has been quiet for idle_delay_ns, when the battery is not ok, and
-// for what was dirty at power-on; until there is room: when a write waits for it. The block that was written
-// longest ago goes first, with its neighbours as far as they adjoin; what has just been rewritten goes last,
-// and in the best case never.
+// and until nothing is dirty: when the host has been quiet for idle_delay_ns, when the battery is
+// not ok, and for what was dirty at power-on; until there is room: when a write waits for it. The
+// block that was written longest ago goes first, with its neighbours as far as they adjoin; what
+// has just been rewritten goes last, and in the best case never.
 //
-// A write-back sends a copy. Its sectors stay in the cache as leaving, so that a power cut, which may tear
-// them below, finds them here and writes them again at power-on.
+// A write-back sends a copy. Its sectors stay in the cache as leaving, so that a power cut, which
+// may tear them below, finds them here and writes them again at power-on.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -108,9 +108,10 @@ void Nvram::State::refresh_battery() {
   }
   if (state == battery) return;
   battery = state;
-  const char* const text = state == BatteryState::ok    ? "battery ok: writes are cached"
-                           : state == BatteryState::low ? "battery low: state ERROR, writes go through"
-                                                        : "battery dead: state DOWN, writes go through";
+  const char* const text = state == BatteryState::ok ? "battery ok: writes are cached"
+                           : state == BatteryState::low
+                               ? "battery low: state ERROR, writes go through"
+                               : "battery dead: state DOWN, writes go through";
   observer.incident(device, simulation.now(), text);
 }
 
@@ -130,7 +131,8 @@ void Nvram::State::power_cut() {
   }
   for (const BackendRequest& backend : backend_requests) {
     // Backend requests of an earlier power cycle have answered their host.
-    if (backend.busy && backend.job != Job::destage && backend.generation + 1 == intake.generation())
+    if (backend.busy && backend.job != Job::destage &&
+        backend.generation + 1 == intake.generation())
       intake.lose(backend.command);
   }
   through.clear();
@@ -143,15 +145,18 @@ void Nvram::State::power_cut() {
 
 /// The copy stops at `now`: whole sectors are there, and of the one being copied a coin decides.
 void Nvram::State::keep_part_of_copy() {
-  if (!current || current->request.op == Op::read || route(current->request) != Route::cache) return;
+  if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
+    return;
   const bool in_line = current->waited || waiting.empty();
   if (simulation.now() < copy_from || !in_line || !may_start(*current)) return;
   const std::uint64_t coin = random.next();
   std::uint64_t sectors = coin % (std::uint64_t{current->request.sectors} + 1);
   if (profile.sector_ns > 0) {
-    sectors = static_cast<std::uint64_t>((simulation.now() - copy_from) / profile.sector_ns) + coin % 2;
+    sectors =
+        static_cast<std::uint64_t>((simulation.now() - copy_from) / profile.sector_ns) + coin % 2;
   }
-  copy_in(*current, static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors, current->request.sectors)));
+  copy_in(*current,
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors, current->request.sectors)));
 }
 
 void Nvram::State::power_on() {
@@ -166,8 +171,9 @@ void Nvram::State::power_on() {
   }
   blocks.mark_replay();
   if (blocks.dirty_sectors() > 0) {
-    observer.incident(device, simulation.now(),
-                      fmt::format("contents kept: {} sectors to be written back", blocks.dirty_sectors()));
+    observer.incident(
+        device, simulation.now(),
+        fmt::format("contents kept: {} sectors to be written back", blocks.dirty_sectors()));
   }
   pump();
 }
@@ -177,7 +183,8 @@ void Nvram::State::lose_contents(const char* why) {
   blocks.clear();
   if (sectors == 0) return;
   nvram_counters.lost_sectors += sectors;
-  observer.incident(device, simulation.now(), fmt::format("contents lost: {} sectors, {}", sectors, why));
+  observer.incident(device, simulation.now(),
+                    fmt::format("contents lost: {} sectors, {}", sectors, why));
 }
 
 // ---- events and accounts
@@ -201,8 +208,8 @@ void Nvram::State::on_event(std::uint64_t tag) {
 }
 
 void Nvram::State::update_busy() {
-  busy.set(intake.powered() &&
-               (current || !queue.empty() || backend_requests.size() > free_backend_requests.size()),
+  busy.set(intake.powered() && (current || !queue.empty() ||
+                                backend_requests.size() > free_backend_requests.size()),
            simulation.now());
 }
 

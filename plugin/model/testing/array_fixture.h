@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of arrays share: a member whose delays come from a seed, an array of them on kept stores,
-// and an independent look at the members' stores.
+// What the tests of arrays share: a member whose delays come from a seed, an array of them on kept
+// stores, and an independent look at the members' stores.
 
 #include <memory>
 #include <random>
@@ -26,13 +26,14 @@ struct MemberTraits {
   bool volatile_cache = false;
   bool trim = false;
   TimeNs delay_ns = kMillisecondNs;
-  TimeNs jitter_ns = 0;                ///< up to so much more, from the seed
-  bool cut_leaves_unreadable = false;  ///< some of the sectors that a cut tears cannot be read afterwards
+  TimeNs jitter_ns = 0;  ///< up to so much more, from the seed
+  bool cut_leaves_unreadable =
+      false;  ///< some of the sectors that a cut tears cannot be read afterwards
   std::uint32_t physical_sectors = 1;  ///< unreadable as a whole
 };
 
-/// Requests run side by side. A power cut leaves of each write under way none, some, or all sectors, the next
-/// one torn.
+/// Requests run side by side. A power cut leaves of each write under way none, some, or all
+/// sectors, the next one torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
@@ -54,14 +55,17 @@ class TestMember final : public Device, private EventTarget {
   std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
 
   void submit(const Request& request, Initiator& initiator) override {
-    invariant(request.lba + request.sectors <= characteristics_.sectors, "a command lies on the member");
+    invariant(request.lba + request.sectors <= characteristics_.sectors,
+              "a command lies on the member");
     observer_.submitted(device_, simulation_.now(), request);
     const std::uint64_t tag = ++tags_;
     inside_[tag] = {request, &initiator, simulation_.now()};
-    const TimeNs jitter = traits_.jitter_ns > 0
-                              ? static_cast<TimeNs>(random_() % static_cast<std::uint64_t>(traits_.jitter_ns))
-                              : 0;
-    simulation_.schedule(simulation_.now() + (powered_ ? traits_.delay_ns + jitter : 0), *this, tag);
+    const TimeNs jitter =
+        traits_.jitter_ns > 0
+            ? static_cast<TimeNs>(random_() % static_cast<std::uint64_t>(traits_.jitter_ns))
+            : 0;
+    simulation_.schedule(simulation_.now() + (powered_ ? traits_.delay_ns + jitter : 0), *this,
+                         tag);
     if (!powered_) lost_.insert(tag);
   }
 
@@ -120,7 +124,8 @@ class TestMember final : public Device, private EventTarget {
     std::copy(old.begin() + at, old.end(), torn.begin() + at);
     put(r.lba + done, torn);
     if (!traits_.cut_leaves_unreadable || random_() % 4 != 0) return;
-    const std::uint64_t first = (r.lba + done) / traits_.physical_sectors * traits_.physical_sectors;
+    const std::uint64_t first =
+        (r.lba + done) / traits_.physical_sectors * traits_.physical_sectors;
     for (std::uint32_t i = 0; i < traits_.physical_sectors; ++i) unreadable.insert(first + i);
   }
 
@@ -136,7 +141,9 @@ class TestMember final : public Device, private EventTarget {
     completion.id = command.request.id;
     completion.submitted_at = command.submitted_at;
     completion.completed_at = simulation_.now();
-    completion.status = lost ? Status::power_lost : dead ? Status::device_failed : serve(command.request);
+    completion.status = lost   ? Status::power_lost
+                        : dead ? Status::device_failed
+                               : serve(command.request);
     observer_.acknowledged(device_, completion);
     command.initiator->completed(completion);
   }
@@ -148,7 +155,8 @@ class TestMember final : public Device, private EventTarget {
         counters_.sectors_read += r.sectors;
         for (std::uint32_t i = 0; i < r.sectors; ++i) {
           const auto cached = cache_.find(r.lba + i);
-          if (cached == cache_.end() && unreadable.count(r.lba + i) > 0) return Status::medium_error;
+          if (cached == cache_.end() && unreadable.count(r.lba + i) > 0)
+            return Status::medium_error;
           if (r.into.empty()) continue;
           const Bytes bytes = cached != cache_.end() ? cached->second : look(r.lba + i);
           std::memcpy(r.into.data() + std::size_t{i} * kSectorBytes, bytes.data(), kSectorBytes);
@@ -214,9 +222,9 @@ struct ArrayBench {
     o.bytes = bytes;
     drives.clear();
     for (std::uint32_t m = 0; m < profile.members; ++m) {
-      auto drive =
-          std::make_unique<TestMember>(*simulation, observer, bytes ? stores[m].get() : nullptr,
-                                       static_cast<DeviceId>(m + 1), stores[m]->sectors(), seed, traits);
+      auto drive = std::make_unique<TestMember>(
+          *simulation, observer, bytes ? stores[m].get() : nullptr, static_cast<DeviceId>(m + 1),
+          stores[m]->sectors(), seed, traits);
       drives.push_back(drive.get());
       o.members.push_back(std::move(drive));
     }
@@ -302,7 +310,8 @@ struct ArrayBench {
     return sum;
   }
 
-  std::vector<std::byte> on_member(std::uint32_t member, std::uint64_t lba, std::uint32_t sectors) const {
+  std::vector<std::byte> on_member(std::uint32_t member, std::uint64_t lba,
+                                   std::uint32_t sectors) const {
     std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
     invariant(stores[member]->read(lba, bytes).has_value(), "memory gives");
     return bytes;
@@ -334,7 +343,8 @@ struct ArrayBench {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     return (v & kOnes * 0x7f) << 1 ^ (v >> 7 & kOnes) * 0x1d;
   }
-  static bool stripe_is_right(const RaidLayout& l, const std::vector<std::vector<std::byte>>& columns) {
+  static bool stripe_is_right(const RaidLayout& l,
+                              const std::vector<std::vector<std::byte>>& columns) {
     const auto word = [&](std::uint32_t role, std::size_t at) {
       std::uint64_t eight = 0;
       std::memcpy(&eight, columns[role].data() + at, sizeof eight);

@@ -1,7 +1,7 @@
 #pragma once
-// Puts a device, or any stack of devices, through a random history of requests, faults and power cuts, and
-// checks every answer against the rules of device.h. For tests; reports what it finds instead of asserting,
-// so that a test can also demand that a dishonest device is found out.
+// Puts a device, or any stack of devices, through a random history of requests, faults and power
+// cuts, and checks every answer against the rules of device.h. For tests; reports what it finds
+// instead of asserting, so that a test can also demand that a dishonest device is found out.
 //
 //   auto rig = ...;                                 // a machine with the device, made from the seed
 //   HistoryOptions options;
@@ -9,9 +9,10 @@
 //   const HistoryReport report = check_history(rig.machine, options);
 //   EXPECT_TRUE(report.clean()) << report;
 //
-// The rules, for each sector. A write (write_zeroes, trim) has two instants, when it was submitted and when
-// it was acknowledged; one that never was may or may not have happened. W is *overtaken* by V when W had been
-// acknowledged before V was submitted; of writes that were in flight together either may be the last.
+// The rules, for each sector. A write (write_zeroes, trim) has two instants, when it was submitted
+// and when it was acknowledged; one that never was may or may not have happened. W is *overtaken*
+// by V when W had been acknowledged before V was submitted; of writes that were in flight together
+// either may be the last.
 //
 //   submit   |--W1--|     |--W2--|                 W1 is overtaken by W2
 //   a read       |---------R1--------|             R1: base, W1 or W2;  R2: only W2 or W3
@@ -22,12 +23,12 @@
 //   durable             is a version that was acknowledged with fua, or before a flush that was acknowledged,
 //                       or by a device without a volatile cache
 //   after a power cut   there is a version that no durable one has overtaken, or the first part of one such
-//                       and the rest of another (torn), or, if the options allow, medium_error where a write
-//                       was in flight in the same physical sector
+//                       and the rest of another (torn), or, if the options allow, medium_error
+//                       where a write was in flight in the same physical sector
 //   medium_error        only where a sector is known to be bad and nothing acknowledged since has written it
 //
-// Every sector of every write holds its own bytes (a hash of version and LBA, repeated), so that what belongs
-// somewhere else is never taken for right.
+// Every sector of every write holds its own bytes (a hash of version and LBA, repeated), so that
+// what belongs somewhere else is never taken for right.
 
 #include <fmt/core.h>
 
@@ -96,7 +97,8 @@ class HistoryCheck final : public Initiator {
  private:
   using Instant = std::uint64_t;  ///< counts submissions and answers
   static constexpr Instant kNotYet = ~Instant{0};
-  static constexpr int kEventsMax = 500'000;  ///< of a whole history; it needs some tens of thousands
+  static constexpr int kEventsMax =
+      500'000;  ///< of a whole history; it needs some tens of thousands
 
   struct Version {
     Instant submitted = 0;
@@ -139,7 +141,8 @@ class HistoryCheck final : public Initiator {
   void violation(std::string text) {
     ++report_.violation_count;
     if (report_.violations.size() < HistoryReport::kViolationsKept)
-      report_.violations.push_back(fmt::format("at {} ns: {}", machine_.simulation().now(), std::move(text)));
+      report_.violations.push_back(
+          fmt::format("at {} ns: {}", machine_.simulation().now(), std::move(text)));
   }
 
   // ---- bytes
@@ -180,13 +183,15 @@ class HistoryCheck final : public Initiator {
       r.sectors = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, sectors_.size()));
       const std::uint64_t places = sectors_.size() - r.sectors + 1;
       const bool hot = options_.hot_sectors > 0 && random_.below(2) == 0;
-      r.lba = options_.first_lba + random_.below(hot ? std::min(places, options_.hot_sectors) : places);
+      r.lba =
+          options_.first_lba + random_.below(hot ? std::min(places, options_.hot_sectors) : places);
     }
     r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && random_.below(6) == 0;
     flying->submitted = ++clock_;
     flying->cuts_before = machine_.power_cuts();
     if (r.op == Op::read) prepare_read(*flying);
-    const bool changes = r.op == Op::write || r.op == Op::write_zeroes || (r.op == Op::trim && traits_.trim);
+    const bool changes =
+        r.op == Op::write || r.op == Op::write_zeroes || (r.op == Op::trim && traits_.trim);
     const std::uint64_t stamp = r.op == Op::write ? ++last_stamp_ : 0;
     if (r.op == Op::write) prepare_write(*flying, stamp);
 
@@ -242,19 +247,22 @@ class HistoryCheck final : public Initiator {
       case Status::ok:
         break;
       case Status::power_lost:
-        if (machine_.power_cuts() == flying.cuts_before) violation("a request was lost without a power cut");
+        if (machine_.power_cuts() == flying.cuts_before)
+          violation("a request was lost without a power cut");
         return;
       case Status::medium_error:
         ++report_.medium_errors;
         if (r.op != Op::read || !may_be_bad(flying))
-          violation(fmt::format("medium_error for {}+{}, where no sector is bad", r.lba, r.sectors));
+          violation(
+              fmt::format("medium_error for {}+{}, where no sector is bad", r.lba, r.sectors));
         return;
       case Status::device_failed:
         ++report_.failures;
         if (!options_.may_fail) violation("the device failed");
         return;
       default:
-        return violation(fmt::format("a request ended with status {}", static_cast<int>(completion.status)));
+        return violation(
+            fmt::format("a request ended with status {}", static_cast<int>(completion.status)));
     }
     if (r.op == Op::read) {
       ++report_.reads;
@@ -306,7 +314,8 @@ class HistoryCheck final : public Initiator {
   void check_read(const Flying& flying) {
     for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
       const std::uint64_t lba = flying.request.lba + i;
-      const auto seen = std::span(flying.buffer).subspan(std::size_t{i} * kSectorBytes, kSectorBytes);
+      const auto seen =
+          std::span(flying.buffer).subspan(std::size_t{i} * kSectorBytes, kSectorBytes);
       const auto& all = sector(lba).versions;
       const bool allowed = std::any_of(all.begin(), all.end(), [&](const Version& v) {
         return v.acknowledged >= flying.barriers[i] && !v.unreadable && is(v, lba, seen);
@@ -319,8 +328,8 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Of writes that were in flight together either may be the last; once a read has seen which one, while
-  /// nothing was being written, it stays so. (Unless two of them look alike.)
+  /// Of writes that were in flight together either may be the last; once a read has seen which one,
+  /// while nothing was being written, it stays so. (Unless two of them look alike.)
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Flying& flying) {
     Version* last = nullptr;
@@ -379,7 +388,8 @@ class HistoryCheck final : public Initiator {
     const bool soon = options_.power_returns_soon && random_.below(2) == 0;
     if (!soon) answer_all();
     if (options_.off_ns_max > 0) {
-      const auto off = static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.off_ns_max)));
+      const auto off =
+          static_cast<TimeNs>(random_.below(static_cast<std::uint64_t>(options_.off_ns_max)));
       run_for(off);
     }
     ++report_.cuts;
@@ -399,8 +409,8 @@ class HistoryCheck final : public Initiator {
     constexpr std::uint64_t kTogether = 16;  // most of a history's events would be single reads
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && goes_on(); i += kTogether) {
-      const auto all =
-          std::span(bytes).first(std::min(kTogether, sectors_.size() - i) * std::size_t{kSectorBytes});
+      const auto all = std::span(bytes).first(std::min(kTogether, sectors_.size() - i) *
+                                              std::size_t{kSectorBytes});
       const bool readable = read_now(options_.first_lba + i, all) == Status::ok;
       for (std::uint64_t k = 0; k * kSectorBytes < all.size() && goes_on(); ++k)
         look_at(i + k, all.subspan(k * kSectorBytes, kSectorBytes), readable);
@@ -443,7 +453,8 @@ class HistoryCheck final : public Initiator {
     Version left;
     if (status == Status::medium_error) {
       ++report_.unreadable_sectors;
-      if (!may_be_left_unreadable(s, lba, barrier)) violation(fmt::format("sector {} is unreadable", lba));
+      if (!may_be_left_unreadable(s, lba, barrier))
+        violation(fmt::format("sector {} is unreadable", lba));
       left.unreadable = true;
     } else {
       check_left(s, lba, seen, barrier);
@@ -467,7 +478,8 @@ class HistoryCheck final : public Initiator {
     return false;
   }
 
-  void check_left(const Sector& s, std::uint64_t lba, std::span<const std::byte> seen, Instant barrier) {
+  void check_left(const Sector& s, std::uint64_t lba, std::span<const std::byte> seen,
+                  Instant barrier) {
     const Version& newest = s.versions.back();
     report_.lost_versions += newest.unreadable || is(newest, lba, seen) ? 0 : 1;
     if (std::any_of(s.versions.begin(), s.versions.end(), [&](const Version& v) {
@@ -484,9 +496,10 @@ class HistoryCheck final : public Initiator {
     for (const auto& fresh : allowed) {
       const std::size_t prefix = bench::common_prefix(seen, fresh);
       const bool fits =
-          prefix > 0 && (anything || std::any_of(allowed.begin(), allowed.end(), [&](const auto& old) {
-                           return bench::same_bytes(seen.subspan(prefix), std::span(old).subspan(prefix));
-                         }));
+          prefix > 0 &&
+          (anything || std::any_of(allowed.begin(), allowed.end(), [&](const auto& old) {
+             return bench::same_bytes(seen.subspan(prefix), std::span(old).subspan(prefix));
+           }));
       if (!fits) continue;
       ++report_.torn_sectors;
       return;

@@ -23,19 +23,22 @@ struct HistoryOptions {
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
   std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
-  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in this many first ones; 0: none do
+  std::uint64_t hot_sectors =
+      0;  ///< half of the requests begin in this many first ones; 0: none do
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;            ///< between a cut and the power's return
   bool power_returns_soon = false;  ///< in half of the cuts before anybody has noticed the loss
   bool may_tear = true;             ///< else a cut leaves whole versions only
-  /// Whether an answered write of the sector is durable; none: when the device has no volatile cache.
+  /// Whether an answered write of the sector is durable; none: when the device has no volatile
+  /// cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< Tear::any or Tear::unreadable
-  bool may_fail = false;              ///< requests may be answered with device_failed, undone or not
+  bool may_fail = false;  ///< requests may be answered with device_failed, undone or not
   /// Called every few steps: adds faults, fails members, ...
   std::function<void(HistoryCheck&, Random&)> mischief;
-  /// Called before all sectors are read back, which must succeed: after each power_on, and at the end.
+  /// Called before all sectors are read back, which must succeed: after each power_on, and at the
+  /// end.
   std::function<void()> before_read_back;
 };
 
@@ -50,8 +53,8 @@ struct HistoryReport {
 
   bool clean() const { return violation_count == 0; }
   friend std::ostream& operator<<(std::ostream& out, const HistoryReport& r) {
-    out << r.violation_count << " violations, " << r.reads << " reads, " << r.writes << " writes, " << r.cuts
-        << " cuts";
+    out << r.violation_count << " violations, " << r.reads << " reads, " << r.writes << " writes, "
+        << r.cuts << " cuts";
     for (const std::string& v : r.violations) out << "\n  " << v;
     return out;
   }

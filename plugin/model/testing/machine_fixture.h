@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this folder share: a small drive, memory, an observer that keeps all, a host that counts
-// answers.
+// What the tests of this folder share: a small drive, memory, an observer that keeps all, a host
+// that counts answers.
 
 #include <fmt/core.h>
 
@@ -94,13 +94,14 @@ class LogObserver final : public MachineObserver {
                               static_cast<int>(request.op), request.lba, request.sectors));
   }
   void acknowledged(DeviceId device, const Completion& c) override {
-    log.push_back(
-        fmt::format("{} ack {} {} status{}", c.completed_at, device, c.id, static_cast<int>(c.status)));
+    log.push_back(fmt::format("{} ack {} {} status{}", c.completed_at, device, c.id,
+                              static_cast<int>(c.status)));
   }
   void media_written(DeviceId device, TimeNs at, const MediaWrite& m) override {
     const std::string_view bytes(reinterpret_cast<const char*>(m.bytes.data()), m.bytes.size());
-    log.push_back(fmt::format("{} media {} {} {}+{} outcome{} {:x}", at, device, m.source, m.lba, m.sectors,
-                              static_cast<int>(m.outcome), std::hash<std::string_view>()(bytes)));
+    log.push_back(fmt::format("{} media {} {} {}+{} outcome{} {:x}", at, device, m.source, m.lba,
+                              m.sectors, static_cast<int>(m.outcome),
+                              std::hash<std::string_view>()(bytes)));
     torn += m.outcome == MediaWrite::Outcome::torn ? 1 : 0;
   }
   void incident(DeviceId device, TimeNs at, std::string_view text) override {

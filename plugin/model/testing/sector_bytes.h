@@ -1,6 +1,6 @@
 #pragma once
-// For tests: sectors full of one word, and comparing them. By memcpy and memcmp, since a loop over bytes is
-// most of a test's time in a build that instruments each access.
+// For tests: sectors full of one word, and comparing them. By memcpy and memcmp, since a loop over
+// bytes is most of a test's time in a build that instruments each access.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
-// For tests: a drive with a write cache in a few lines. Writes are acknowledged at once and destaged later,
-// in any order, in pieces; now and then something goes wrong with one. Stores and observer see exactly what
-// the model's drives show them. Everything follows from the seed.
+// For tests: a drive with a write cache in a few lines. Writes are acknowledged at once and
+// destaged later, in any order, in pieces; now and then something goes wrong with one. Stores and
+// observer see exactly what the model's drives show them. Everything follows from the seed.
 
 #include <algorithm>
 #include <cstring>

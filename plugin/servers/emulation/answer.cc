@@ -9,7 +9,8 @@ namespace headcrash::emulation {
 namespace {
 
 const char* name_of(model::Op op) {
-  constexpr std::array<const char*, 5> kNames = {"read", "write", "flush", "trim", "write of zeroes"};
+  constexpr std::array<const char*, 5> kNames = {"read", "write", "flush", "trim",
+                                                 "write of zeroes"};
   return kNames[static_cast<std::size_t>(op)];
 }
 

@@ -18,11 +18,12 @@ struct Answer {
   const char* cause = "";  ///< why, when there is an error: a constant
 };
 
-/// A guest that continues with a disk that has failed sends thousands of requests: the log gets the 1st, 2nd,
-/// 4th, 8th, ... failure of each cause on each disk. May be called by several threads.
+/// A guest that continues with a disk that has failed sends thousands of requests: the log gets the
+/// 1st, 2nd, 4th, 8th, ... failure of each cause on each disk. May be called by several threads.
 class FailureLog {
  public:
-  /// What the log gets of this failure, if anything: "hd0: read of 8 sectors at 64 failed: cause (number 4)".
+  /// What the log gets of this failure, if anything: "hd0: read of 8 sectors at 64 failed: cause
+  /// (number 4)".
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
   /// The answer's error; what is noted of it goes to `log`.

@@ -13,7 +13,8 @@ constexpr WallNs kFarthest =
 
 model::TimeNs ClockAnchor::model_at(WallNs when) const {
   if (slowdown == 1) return model + (when - wall);
-  return model + static_cast<model::TimeNs>(std::floor(static_cast<long double>(when - wall) / slowdown));
+  return model +
+         static_cast<model::TimeNs>(std::floor(static_cast<long double>(when - wall) / slowdown));
 }
 
 WallNs ClockAnchor::wall_at(model::TimeNs when) const {

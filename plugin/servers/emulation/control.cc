@@ -39,7 +39,8 @@ Result<Command> parse_wait(const json& object) {
   const auto timeout = object.find("timeout_ms");
   if (timeout == object.end() || !timeout->is_number_unsigned() ||
       timeout->get<std::uint64_t>() > kTimeoutMsMax)
-    return fail("timeout_ms", "is missing or not a whole number", fmt::format("give 0 to {}", kTimeoutMsMax));
+    return fail("timeout_ms", "is missing or not a whole number",
+                fmt::format("give 0 to {}", kTimeoutMsMax));
   return WaitCut{milliseconds(timeout->get<std::uint64_t>())};
 }
 
@@ -77,7 +78,8 @@ Result<Command> parse_statistics(const json& object) {
   TRY(auto verb, text_of(object, "stats", kRemedy));
   if (verb == "read") return AskStatistics{Emulation::Interval::goes_on};
   if (verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
-  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb.substr(0, 64)), kRemedy);
+  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb.substr(0, 64)),
+              kRemedy);
 }
 
 std::optional<model::FaultKind> kind_of(std::string_view name) {
@@ -124,20 +126,23 @@ Result<Command> parse_array_command(const json& object) {
   constexpr std::uint64_t kMemberMax = 4095;
   constexpr std::uint64_t kRateMax = 1'000'000'000'000;
   static constexpr std::pair<const char*, Verb> kVerbs[] = {
-      {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild}, {"scrub", Verb::scrub},
-      {"repair", Verb::repair}, {"accept", Verb::accept}, {"rate", Verb::rate}};
+      {"status", Verb::status}, {"fail", Verb::fail},     {"rebuild", Verb::rebuild},
+      {"scrub", Verb::scrub},   {"repair", Verb::repair}, {"accept", Verb::accept},
+      {"rate", Verb::rate}};
   TRY(auto verb, text_of(object, "array", kRemedy));
-  const auto* const named =
-      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const auto& v) { return verb == v.first; });
+  const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs),
+                                         [&](const auto& v) { return verb == v.first; });
   if (named == std::end(kVerbs))
-    return fail("array", fmt::format("\"{}\" is not an array command", verb.substr(0, 64)), kRemedy);
+    return fail("array", fmt::format("\"{}\" is not an array command", verb.substr(0, 64)),
+                kRemedy);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
   // A key that the verb does not have is refused under its own name.
-  TRY(only_keys(object,
-                {"array", "device", of_member ? "member" : "array", of_rate ? "bytes_per_second" : "array"}));
-  TRY(auto device, optional_text(object, "device", "name an array, or leave it out if there is only one"));
+  TRY(only_keys(object, {"array", "device", of_member ? "member" : "array",
+                         of_rate ? "bytes_per_second" : "array"}));
+  TRY(auto device,
+      optional_text(object, "device", "name an array, or leave it out if there is only one"));
   order.device = std::move(device);
   if (of_member) {
     TRY(auto member, number_of(object, "member", kMemberMax));

@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the control socket (CONTROL.md): one line of JSON in, one out. Parsing is apart from doing,
-// so that hostile input meets a function without side effects.
+// The commands of the control socket (CONTROL.md): one line of JSON in, one out. Parsing is apart
+// from doing, so that hostile input meets a function without side effects.
 
 #include <functional>
 #include <string>
@@ -44,8 +44,9 @@ using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut,
 
 Result<Command> parse_command(std::string_view line);
 
-/// Parses and does it; always one line of JSON without the newline. A command that waits asks `given_up` at
-/// least every 100 ms whether anybody still listens.
-std::string answer(Emulation& emulation, std::string_view line, const std::function<bool()>& given_up);
+/// Parses and does it; always one line of JSON without the newline. A command that waits asks
+/// `given_up` at least every 100 ms whether anybody still listens.
+std::string answer(Emulation& emulation, std::string_view line,
+                   const std::function<bool()>& given_up);
 
 }  // namespace headcrash::emulation

@@ -27,8 +27,9 @@ json describe(const PowerStatus& status) {
 json describe(const LatencySummary& latency) {
   json buckets = json::array();
   for (const auto& [upper, count] : latency.buckets) buckets.push_back({upper, count});
-  return {{"count", latency.count},   {"mean_ns", latency.mean_ns}, {"p50_ns", latency.p50_ns},
-          {"p99_ns", latency.p99_ns}, {"max_ns", latency.max_ns},   {"buckets", std::move(buckets)}};
+  return {{"count", latency.count},   {"mean_ns", latency.mean_ns},
+          {"p50_ns", latency.p50_ns}, {"p99_ns", latency.p99_ns},
+          {"max_ns", latency.max_ns}, {"buckets", std::move(buckets)}};
 }
 
 json describe(const model::DeviceCounters& counters) {
@@ -155,9 +156,12 @@ struct Doer {
   json operator()(const PowerOn&) const { return at(emulation.power_on()); }
   json operator()(const AskPower&) const { return describe(emulation.power_status()); }
   json operator()(const PutMark& mark) const { return at(emulation.mark(mark.text)); }
-  json operator()(const AskStatistics& ask) const { return describe(emulation.statistics(ask.afterwards)); }
+  json operator()(const AskStatistics& ask) const {
+    return describe(emulation.statistics(ask.afterwards));
+  }
   json operator()(const ArmCut& cut) const {
-    if (const auto armed = emulation.arm(cut.text, cut.trigger); !armed) return refusal(armed.error());
+    if (const auto armed = emulation.arm(cut.text, cut.trigger); !armed)
+      return refusal(armed.error());
     return {{"ok", true}, {"armed", cut.text}};
   }
   json operator()(const Disarm&) const {
@@ -179,8 +183,9 @@ struct Doer {
   json operator()(const ListFaults&) const {
     json list = json::array();
     for (const AddedFault& fault : emulation.faults())
-      list.push_back(
-          {{"spec", model::to_text(fault.spec)}, {"device", fault.spec.device}, {"at_ns", fault.at}});
+      list.push_back({{"spec", model::to_text(fault.spec)},
+                      {"device", fault.spec.device},
+                      {"at_ns", fault.at}});
     return {{"ok", true}, {"faults", std::move(list)}};
   }
   json operator()(const ArrayOrder& order) const {
@@ -205,7 +210,8 @@ struct Doer {
 
 }  // namespace
 
-std::string answer(Emulation& emulation, std::string_view line, const std::function<bool()>& given_up) {
+std::string answer(Emulation& emulation, std::string_view line,
+                   const std::function<bool()>& given_up) {
   const auto command = parse_command(line);
   if (!command) return dump(refusal(command.error()));
   return dump(std::visit(Doer{emulation, given_up}, *command));

@@ -57,7 +57,8 @@ void ControlSocket::accept_clients() {
     if (fd >= 0) {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the client stays in the backlog
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(100));  // the client stays in the backlog
     }
   }
 }
@@ -65,8 +66,9 @@ void ControlSocket::accept_clients() {
 void ControlSocket::admit(int fd) {
   if (clients_.size() >= kControlClientsMax) {
     send_line(fd,
-              fmt::format(R"({{"ok":false,"error":"control socket: {} clients are connected; close one"}})",
-                          kControlClientsMax));
+              fmt::format(
+                  R"({{"ok":false,"error":"control socket: {} clients are connected; close one"}})",
+                  kControlClientsMax));
     close(fd);
     return;
   }
@@ -98,7 +100,9 @@ void ControlSocket::serve(Client& client) {
         pending += '\n';  // a last line without its end
       if (!answer_lines(client, pending)) break;
     }
-  } catch (const std::exception&) {  // out of memory: this client loses its connection, nobody else anything
+  } catch (
+      const std::
+          exception&) {  // out of memory: this client loses its connection, nobody else anything
   }
   close(client.fd);
   client.finished = true;
@@ -119,17 +123,20 @@ bool ControlSocket::answer_lines(Client& client, std::string& pending) const {
     return stopping_ || (poll(&peer, 1, 0) > 0 && (peer.revents & (POLLHUP | POLLERR)) != 0);
   };
   std::size_t begin = 0;
-  for (std::size_t end = pending.find('\n'); end != std::string::npos; end = pending.find('\n', begin)) {
+  for (std::size_t end = pending.find('\n'); end != std::string::npos;
+       end = pending.find('\n', begin)) {
     if (end - begin > kControlLineBytesMax) break;
-    if (!send_line(client.fd, answer_(std::string_view(pending).substr(begin, end - begin), given_up)))
+    if (!send_line(client.fd,
+                   answer_(std::string_view(pending).substr(begin, end - begin), given_up)))
       return false;
     begin = end + 1;
   }
   pending.erase(0, begin);
   if (pending.size() <= kControlLineBytesMax) return true;
   send_line(client.fd,
-            fmt::format(R"({{"ok":false,"error":"request: is longer than {} bytes; send shorter lines"}})",
-                        kControlLineBytesMax));
+            fmt::format(
+                R"({{"ok":false,"error":"request: is longer than {} bytes; send shorter lines"}})",
+                kControlLineBytesMax));
   return false;
 }
 

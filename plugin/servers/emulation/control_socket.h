@@ -1,6 +1,6 @@
 #pragma once
-// The Unix socket of the control commands: lines in, lines out, one thread for each client. It knows nothing
-// of what the lines mean. Its file goes away with an orderly end.
+// The Unix socket of the control commands: lines in, lines out, one thread for each client. It
+// knows nothing of what the lines mean. Its file goes away with an orderly end.
 
 #include <atomic>
 #include <filesystem>
@@ -22,9 +22,10 @@ inline constexpr std::size_t kControlClientsMax = 16;
 
 class ControlSocket {
  public:
-  /// Called by several threads at once. `given_up()` is true when the client is gone or the socket is
-  /// stopping.
-  using Answer = std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
+  /// Called by several threads at once. `given_up()` is true when the client is gone or the socket
+  /// is stopping.
+  using Answer =
+      std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
 
   /// Binds and listens (mode 0600), without a thread.
   static Result<std::unique_ptr<ControlSocket>> listen(const std::filesystem::path& path);

@@ -1,4 +1,5 @@
-// Commands of the control socket: what is accepted, what is refused, what the socket itself survives.
+// Commands of the control socket: what is accepted, what is refused, what the socket itself
+// survives.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,9 @@ TEST(ControlCommand, AcceptsWhatTheContractLists) {
   EXPECT_TRUE(std::holds_alternative<Disarm>(*parse_command(R"({"power":"disarm"})")));
   EXPECT_TRUE(std::holds_alternative<PowerOn>(*parse_command(R"({"power":"on"})")));
   EXPECT_TRUE(std::holds_alternative<AskPower>(*parse_command(R"( {"power" : "status"} )")));
-  EXPECT_EQ(std::get<WaitCut>(*parse_command(R"({"power":"wait-cut","timeout_ms":70})")).timeout.count(), 70);
+  EXPECT_EQ(
+      std::get<WaitCut>(*parse_command(R"({"power":"wait-cut","timeout_ms":70})")).timeout.count(),
+      70);
   EXPECT_EQ(std::get<SetClock>(*parse_command(R"({"clock":"real:3"})")).clock.slowdown, 3);
   EXPECT_EQ(std::get<PutMark>(*parse_command(R"({"mark":"x y"})")).text, "x y");
   EXPECT_EQ(std::get<AskStatistics>(*parse_command(R"({"stats":"take"})")).afterwards,
@@ -93,7 +96,8 @@ class ControlAnswer : public testing::Test {
 };
 
 TEST_F(ControlAnswer, ArmsReportsAndDisarms) {
-  EXPECT_EQ(ask(R"({"power":"cut","when":"at-flush:7"})"), (json{{"ok", true}, {"armed", "at-flush:7"}}));
+  EXPECT_EQ(ask(R"({"power":"cut","when":"at-flush:7"})"),
+            (json{{"ok", true}, {"armed", "at-flush:7"}}));
   EXPECT_EQ(ask(R"({"power":"status"})")["armed"], "at-flush:7");
   EXPECT_EQ(ask(R"({"power":"disarm"})"), (json{{"ok", true}}));
   EXPECT_EQ(ask(R"({"power":"status"})")["armed"], nullptr);
@@ -111,8 +115,9 @@ TEST_F(ControlAnswer, CutsAndCounts) {
 
 TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
   const json stats = ask(R"({"stats":"take"})");
-  for (const char* key : {"ok", "instance", "clock", "lead_ns", "power", "model_ns", "interval_model_ns",
-                          "interval_wall_ns", "quiet_since_ns", "recording_error", "devices"})
+  for (const char* key :
+       {"ok", "instance", "clock", "lead_ns", "power", "model_ns", "interval_model_ns",
+        "interval_wall_ns", "quiet_since_ns", "recording_error", "devices"})
     EXPECT_TRUE(stats.contains(key)) << key;
   const json& device = stats["devices"][0];
   EXPECT_EQ(device["name"], "hd0");
@@ -137,7 +142,8 @@ TEST_F(ControlAnswer, ZeroesThatAreCorruptedAreNoHole) {
   read.sectors = 8;
   read.into = bytes;
   ASSERT_EQ(emulation_->serve(0, read).error, 0);
-  ASSERT_NE(std::count(bytes.begin(), bytes.end(), std::byte{0}), static_cast<std::ptrdiff_t>(bytes.size()));
+  ASSERT_NE(std::count(bytes.begin(), bytes.end(), std::byte{0}),
+            static_cast<std::ptrdiff_t>(bytes.size()));
   EXPECT_TRUE(emulation_->written(0)->run(0, 8).written);
 }
 
@@ -149,8 +155,8 @@ TEST_F(ControlAnswer, WaitEndsWhenNobodyListens) {
 
 TEST_F(ControlAnswer, RandomBytesAndMutationsAreAnswered) {
   std::mt19937 random(11);
-  const std::string seeds[] = {R"({"power":"cut","when":"after-mark:x+1"})", R"({"clock":"real:2"})",
-                               R"({"stats":"read"})", R"({"mark":"abc"})"};
+  const std::string seeds[] = {R"({"power":"cut","when":"after-mark:x+1"})",
+                               R"({"clock":"real:2"})", R"({"stats":"read"})", R"({"mark":"abc"})"};
   for (int i = 0; i < 5000; ++i) {
     std::string line = seeds[random() % 4];
     for (unsigned n = random() % 4 + 1; n > 0; --n)
@@ -172,7 +178,8 @@ TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
   std::vector<int> clients;
   for (bool full = false; !full && clients.size() < 64;) {
     clients.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    full = connect(clients.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0;
+    full =
+        connect(clients.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0;
   }
   auto refusal = std::async(std::launch::async, [&] {
     const auto made = ControlSocket::listen(path);

@@ -60,7 +60,8 @@ Result<void> Emulation::open_backing(const Settings& settings) {
   auto backing = record::Backing::open(options);
   if (!backing) {
     Error error = backing.error();
-    const bool of_recording = settings.record && error.subject.starts_with(settings.record->string());
+    const bool of_recording =
+        settings.record && error.subject.starts_with(settings.record->string());
     error.subject = fmt::format("{}={}", of_recording ? "record" : "store", error.subject);
     return tl::unexpected<Error>(std::move(error));
   }
@@ -74,7 +75,8 @@ void Emulation::make_written_maps(bool fresh) {
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
     // Behind an array, unwritten sectors may come to hold something: a wrong parity, rebuilt from.
-    written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors) : nullptr);
+    written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
+                                            : nullptr);
   }
 }
 
@@ -86,12 +88,15 @@ Result<std::unique_ptr<Emulation>> Emulation::create(const Settings& settings, H
   self->make_written_maps(is_new(settings));
   TRY(self->open_backing(settings));
   profiles::BuildOptions options{.seed = settings.seed};
-  options.store = [backing = self->backing_.get()](model::DeviceId id) { return backing->store(id); };
+  options.store = [backing = self->backing_.get()](model::DeviceId id) {
+    return backing->store(id);
+  };
   TRY(auto built, profiles::build(self->plan_, self->backing_->observer(), options));
   self->built_ = std::move(built);
   self->pacer_ = std::make_unique<Pacer>(*self->built_.machine, settings.clock);
   if (self->backing_->recorded())
-    self->pacer_->fail_when([backing = self->backing_.get()] { return backing->error().has_value(); });
+    self->pacer_->fail_when(
+        [backing = self->backing_.get()] { return backing->error().has_value(); });
   for (const model::FaultSpec& fault : hardware.faults) TRY(self->add_fault_now(fault));
   if (settings.cut) {
     const auto armed = self->arm(*settings.cut, *model::parse_cut_trigger(*settings.cut));
@@ -129,7 +134,8 @@ Answer Emulation::serve(std::size_t device_index, const model::Request& request)
   return answer_of(pacer_->serve(device_index, request));
 }
 
-void Emulation::submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator) {
+void Emulation::submit(std::size_t device_index, const model::Request& request,
+                       model::Initiator& initiator) {
   note_written(device_index, request);
   pacer_->submit(device_index, request, initiator);
 }
@@ -141,7 +147,8 @@ Answer Emulation::account(std::size_t device_index, const model::Request& reques
 
 void Emulation::note_written(std::size_t device_index, const model::Request& request) {
   media::WrittenMap* written = written_[device_index].get();
-  if (written != nullptr && request.op == model::Op::write) written->mark(request.lba, request.sectors);
+  if (written != nullptr && request.op == model::Op::write)
+    written->mark(request.lba, request.sectors);
 }
 
 Result<void> Emulation::set_clock(const Clock& clock) {
@@ -211,7 +218,8 @@ PowerStatus Emulation::power_status() {
 DeviceStatistics Emulation::device_statistics(model::DeviceId id, const DeviceTotals& totals) {
   const profiles::PlannedDevice& planned = plan_.all[id];
   const DeviceTotals interval = difference(totals, totals_before_[id]);
-  DeviceStatistics told{.name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
+  DeviceStatistics told{
+      .name = planned.name, .profile = planned.profile, .sectors = planned.sectors};
   told.physical_sector_bytes =
       built_.all[id].device->characteristics().physical_sector_sectors * model::kSectorBytes;
   told.queue_depth = built_.all[id].device->characteristics().queue_depth;
@@ -248,8 +256,8 @@ Statistics Emulation::statistics(Interval afterwards) {
     all.quiet_since = 0;
     for (model::DeviceId id = 0, count = plan_.device_count(); id < count; ++id) {
       const auto quiet = built_.all[id].device->quiet_since();
-      all.quiet_since =
-          quiet && all.quiet_since ? std::optional(std::max(*quiet, *all.quiet_since)) : std::nullopt;
+      all.quiet_since = quiet && all.quiet_since ? std::optional(std::max(*quiet, *all.quiet_since))
+                                                 : std::nullopt;
       const DeviceTotals totals = totals_of(built_.all[id]);
       all.devices.push_back(device_statistics(id, totals));
       if (afterwards == Interval::starts_anew) totals_before_[id] = totals;

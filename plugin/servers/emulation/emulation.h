@@ -1,7 +1,7 @@
 #pragma once
-// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer and the
-// statistics since the last `take`. Everything that clients and the control socket do goes through here;
-// nothing here knows a protocol.
+// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer
+// and the statistics since the last `take`. Everything that clients and the control socket do goes
+// through here; nothing here knows a protocol.
 
 #include <memory>
 #include <string>
@@ -50,18 +50,21 @@ class Emulation {
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  /// Model time begins. `way`: by which requests and answers travel, unless the settings say how long they do.
+  /// Model time begins. `way`: by which requests and answers travel, unless the settings say how
+  /// long they do.
   void start(Way way);
   /// For the statistics: how many requests of a connection the server takes together; 0: not known.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
-  /// Ends all waits; parks a machine that has power, as an orderly shutdown does: what volatile caches hold
-  /// reaches the medium; hands the recording over. Error: the recording lacks its end.
+  /// Ends all waits; parks a machine that has power, as an orderly shutdown does: what volatile
+  /// caches hold reaches the medium; hands the recording over. Error: the recording lacks its end.
   Result<void> stop();
 
   // The machine's devices, which clients see:
   std::size_t device_count() const { return built_.machine->device_count(); }
-  const std::string& device_name(std::size_t index) const { return built_.machine->device_name(index); }
+  const std::string& device_name(std::size_t index) const {
+    return built_.machine->device_name(index);
+  }
   const model::Characteristics& characteristics(std::size_t index) const {
     return built_.machine->device(index).characteristics();
   }
@@ -82,7 +85,8 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives instance().
+  /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives
+  /// instance().
   Answer serve_marks(const model::Request& request);
 
   model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time

@@ -34,8 +34,9 @@ Result<Hardware> load_hardware(const Settings& settings) {
   TRY(auto machine, load_devices(settings));
   auto plan = profiles::plan(std::move(machine.devices));
   if (!plan)
-    return about(settings.machine ? "machine=" + settings.machine->string() : "profile=" + settings.profile,
-                 plan.error());
+    return about(
+        settings.machine ? "machine=" + settings.machine->string() : "profile=" + settings.profile,
+        plan.error());
   Hardware hardware{std::move(*plan), std::move(machine.faults)};
   hardware.faults.insert(hardware.faults.end(), settings.faults.begin(), settings.faults.end());
   return hardware;

@@ -1,6 +1,6 @@
 #pragma once
-// Which hardware a server's parameters ask for: one device hd0 of any profile, or the devices of a machine
-// file.
+// Which hardware a server's parameters ask for: one device hd0 of any profile, or the devices of a
+// machine file.
 
 #include <string>
 #include <vector>

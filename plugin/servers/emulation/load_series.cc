@@ -49,12 +49,14 @@ void LoadSeries::completed(model::Op op, std::uint32_t sectors, model::TimeNs su
   if (completed_at < begin_) return;
   Bin& last = bin_at(completed_at);
   if (op == model::Op::flush) ++last.flushes;
-  const model::TimeNs since = std::min(std::max({submitted_at, last_completion_, begin_}), completed_at);
+  const model::TimeNs since =
+      std::min(std::max({submitted_at, last_completion_, begin_}), completed_at);
   if (op == model::Op::read) spread(&Bin::sectors_read, sectors, since, completed_at);
   if (op == model::Op::write) spread(&Bin::sectors_written, sectors, since, completed_at);
   last_completion_ = std::max(last_completion_, completed_at);
   for (model::TimeNs at = std::max(submitted_at, begin_); at < completed_at;) {
-    const model::TimeNs end = std::min(begin_ + ((at - begin_) / width_ + 1) * width_, completed_at);
+    const model::TimeNs end =
+        std::min(begin_ + ((at - begin_) / width_ + 1) * width_, completed_at);
     bin_at(at).inside_ns += end - at;
     at = end;
   }

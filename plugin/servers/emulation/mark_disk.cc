@@ -20,13 +20,15 @@ Answer serve_mark_disk(const model::Request& request, const std::string& text,
   if (request.op != model::Op::write) return {};
   const auto* bytes = reinterpret_cast<const char*>(request.data.data());
   const std::size_t length = strnlen(bytes, request.data.size());
-  if (length == 0 || length > kMarkBytesMax) return {EINVAL, "a mark is 1 to 511 bytes of text and a NUL"};
+  if (length == 0 || length > kMarkBytesMax)
+    return {EINVAL, "a mark is 1 to 511 bytes of text and a NUL"};
   return mark({bytes, length});
 }
 
 Answer serve_mark_disk(const model::Request& request, stages::Stage& stage) {
   return serve_mark_disk(request, stage.nonce(), [&stage](std::string_view text) {
-    return stage.mark(text) ? Answer{} : Answer{EIO, "nothing is loaded, or its recording has failed"};
+    return stage.mark(text) ? Answer{}
+                            : Answer{EIO, "nothing is loaded, or its recording has failed"};
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Marks through a disk of 4 KiB: reading gives a text and NULs, writing a text that ends with a NUL puts a mark.
+// Marks through a disk of 4 KiB: reading gives a text and NULs, writing a text that ends with a NUL
+// puts a mark.
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
-// What people do to running hardware: faults and arrays (emulation.h). Each fault that is added or cleared
-// stands in the recording; what it then does is recorded by the device it meets, and so is what happens to an
-// array.
+// What people do to running hardware: faults and arrays (emulation.h). Each fault that is added or
+// cleared stands in the recording; what it then does is recorded by the device it meets, and so is
+// what happens to an array.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,13 +15,15 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
   TRY(built_.add_fault(plan_, fault));
   model::Machine& machine = *built_.machine;
   const model::TimeNs now = machine.simulation().now();
-  const auto device = std::find_if(plan_.all.begin(), plan_.all.end(),
-                                   [&](const profiles::PlannedDevice& d) { return d.name == fault.device; });
+  const auto device =
+      std::find_if(plan_.all.begin(), plan_.all.end(),
+                   [&](const profiles::PlannedDevice& d) { return d.name == fault.device; });
   machine.observer().incident(static_cast<model::DeviceId>(device - plan_.all.begin()), now,
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // "Never written" is a wrong answer where bytes land elsewhere, or where zeroes become something else.
+  // "Never written" is a wrong answer where bytes land elsewhere, or where zeroes become something
+  // else.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);
@@ -70,10 +72,13 @@ Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& 
     ++arrays;
     if (!device || plan_.all[id].name == *device) found = id;
   }
-  if (arrays == 0) return fail("array", "there is none in this machine", "serve a profile of kind array");
+  if (arrays == 0)
+    return fail("array", "there is none in this machine", "serve a profile of kind array");
   if (!found)
-    return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)), "stats lists them");
-  if (!device && arrays > 1) return fail("device", "is missing, and there are several arrays", "name one");
+    return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)),
+                "stats lists them");
+  if (!device && arrays > 1)
+    return fail("device", "is missing, and there are several arrays", "name one");
   return *found;
 }
 

@@ -23,9 +23,9 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
 }
 
-/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us. Asked for at each
-/// request (0.1 us): a thread_local in a loaded plugin is freed by the C library behind ThreadSanitizer's
-/// back.
+/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us. Asked
+/// for at each request (0.1 us): a thread_local in a loaded plugin is freed by the C library behind
+/// ThreadSanitizer's back.
 void sharpen_timers() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -119,10 +119,12 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Model time stops at the last of these events: a request that comes now is not submitted in the future.
+/// Model time stops at the last of these events: a request that comes now is not submitted in the
+/// future.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
-  for (auto next = simulation_.next_event(); next && *next <= limit; next = simulation_.next_event())
+  for (auto next = simulation_.next_event(); next && *next <= limit;
+       next = simulation_.next_event())
     run_one();
   note_power();
 }
@@ -148,7 +150,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
-  // In virtual time nothing comes between a cut and the end of what was inside: who sees the one sees the other.
+  // In virtual time nothing comes between a cut and the end of what was inside: who sees the one
+  // sees the other.
   if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
@@ -174,7 +177,8 @@ Served Pacer::serve(std::size_t device_index, const model::Request& request) noe
   waiters_.push_back(&waiter);
   in_flight_max_ = std::max(in_flight_max_, waiters_.size());
   if (background_parked_) background_wake_.notify_one();
-  if (leader_ != nullptr && simulation_.next_event().value_or(model::kNever) < leader_target_) rouse_leader();
+  if (leader_ != nullptr && simulation_.next_event().value_or(model::kNever) < leader_target_)
+    rouse_leader();
   await(lock, waiter);
   leave(waiter);
   hold(lock, waiter);
@@ -209,12 +213,13 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event is to be prepared, or somebody rouses it, then runs what is due. How early it
-/// wakes up to spin follows from how late it has woken up lately (an idle host sleeps deeply): at once
-/// upwards, slowly downwards, so that nearly all of its sleeps end in time.
+/// Sleeps until the next event is to be prepared, or somebody rouses it, then runs what is due. How
+/// early it wakes up to spin follows from how late it has woken up lately (an idle host sleeps
+/// deeply): at once upwards, slowly downwards, so that nearly all of its sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
-  invariant(next.has_value(), "a request waits but the model has no event left that could complete it");
+  invariant(next.has_value(),
+            "a request waits but the model has no event left that could complete it");
   leader_target_ = *next;
   leader_roused_.store(false, std::memory_order_relaxed);
   const WallNs deadline = anchor_.wall_at(*next) - lead_ns_ - kPrepareNs;
@@ -223,11 +228,13 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   if (deadline - now > spin) {
     if (waiter.wake.wait_until(lock, time_point(deadline - spin)) == std::cv_status::timeout) {
       const WallNs late = std::min(wall_now() - (deadline - spin), kSpinMaxNs);
-      oversleep_ns_ += late > oversleep_ns_ ? (late - oversleep_ns_) / 2 : (late - oversleep_ns_) / 128;
+      oversleep_ns_ +=
+          late > oversleep_ns_ ? (late - oversleep_ns_) / 2 : (late - oversleep_ns_) / 128;
     }
   } else if (deadline > now) {
     lock.unlock();
-    while (wall_now() < deadline && !leader_roused_.load(std::memory_order_relaxed)) relax_processor();
+    while (wall_now() < deadline && !leader_roused_.load(std::memory_order_relaxed))
+      relax_processor();
     lock.lock();
   }
   if (paced()) run_ahead();
@@ -238,7 +245,8 @@ void Pacer::leave(Waiter& waiter) {
   waiters_.remove(&waiter);
   if (leader_ != &waiter) return;
   leader_ = nullptr;
-  const auto next = std::find_if(waiters_.begin(), waiters_.end(), [](const Waiter* w) { return !w->done; });
+  const auto next =
+      std::find_if(waiters_.begin(), waiters_.end(), [](const Waiter* w) { return !w->done; });
   if (next == waiters_.end()) return;
   leader_ = *next;
   leader_->wake.notify_one();
@@ -258,7 +266,8 @@ bool Pacer::count_modelled(std::size_t device_index, const model::Request& reque
                            const model::Completion& completion) {
   if (completion.status != model::Status::ok) return false;
   DeviceLatency& latency = latencies_[device_index];
-  latency.load.completed(request.op, request.sectors, completion.submitted_at, completion.completed_at);
+  latency.load.completed(request.op, request.sectors, completion.submitted_at,
+                         completion.completed_at);
   const model::TimeNs took = completion.completed_at - completion.submitted_at;
   if (request.op == model::Op::flush) latency.flush.record(took);
   if (request.op != model::Op::read && request.op != model::Op::write) return false;
@@ -270,7 +279,8 @@ void Pacer::count(std::size_t device_index, const model::Request& request, const
   const model::Completion& completion = waiter.completion;
   if (!count_modelled(device_index, request, completion)) return;
   DeviceLatency& latency = latencies_[device_index];
-  if (waiter.clock_changes != clock_changes_ || shutting_down_) return;  // it waited under two clocks
+  if (waiter.clock_changes != clock_changes_ || shutting_down_)
+    return;  // it waited under two clocks
   const WallNs now = wall_now();
   const auto scaled = [this](WallNs wall) {
     return static_cast<model::TimeNs>(static_cast<double>(wall) / clock_.slowdown);
@@ -281,7 +291,8 @@ void Pacer::count(std::size_t device_index, const model::Request& request, const
 
 // ---- virtual time
 
-void Pacer::submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator) {
+void Pacer::submit(std::size_t device_index, const model::Request& request,
+                   model::Initiator& initiator) {
   const std::lock_guard lock(mutex_);
   machine_.submit(device_index, request, initiator);
 }

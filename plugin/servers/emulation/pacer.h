@@ -1,32 +1,35 @@
 #pragma once
-// Lets model time follow wall time, and threads wait for model events without a dispatcher between them.
+// Lets model time follow wall time, and threads wait for model events without a dispatcher between
+// them.
 //
-// One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and everybody
-// who takes the mutex first lets the events happen that are due. Threads that wait for a request follow the
-// leader/follower pattern: one of them, the leader, sleeps until the next event of the model is due (the last
-// 50 to 500 us it spins), runs it, and wakes the owners of the requests that are complete; when its own is,
-// it names the next leader. A client with one request in flight thus never waits for a thread switch.
+// One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and
+// everybody who takes the mutex first lets the events happen that are due. Threads that wait for a
+// request follow the leader/follower pattern: one of them, the leader, sleeps until the next event
+// of the model is due (the last 50 to 500 us it spins), runs it, and wakes the owners of the
+// requests that are complete; when its own is, it names the next leader. A client with one request
+// in flight thus never waits for a thread switch.
 //
 //   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> name a leader]
 //                     [submit .. follow: sleep until done or named .......... done]
 //   background        leads when no request waits, at most once a millisecond: destage, armed cuts
 //
-// A completion is an event. The leader runs events kPrepareNs before their instant, so that bytes are copied
-// and locks taken when it comes, and holds the answer back until then: none leaves early. With a `lead`
-// (transport_time.h) the instant at which an answer is to leave is so much before the modelled one, and the
-// client has it at the modelled one at the earliest.
+// A completion is an event. The leader runs events kPrepareNs before their instant, so that bytes
+// are copied and locks taken when it comes, and holds the answer back until then: none leaves
+// early. With a `lead` (transport_time.h) the instant at which an answer is to leave is so much
+// before the modelled one, and the client has it at the modelled one at the earliest.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ....way to the client.... |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
 //
-// With clock=off a request is submitted at simulation.now() and events run under the mutex until it is
-// complete; nobody ever waits.
+// With clock=off a request is submitted at simulation.now() and events run under the mutex until it
+// is complete; nobody ever waits.
 //
-// In virtual time nobody waits here and nothing happens by itself: one thread submits, lets time pass step by step, and
-// finds out what that has completed (plugin/servers/timetravel).
+// In virtual time nobody waits here and nothing happens by itself: one thread submits, lets time
+// pass step by step, and finds out what that has completed (plugin/servers/timetravel).
 //
-// Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more, because a
-// device may touch a request's buffers up to its completion; these requests are answered with `shut_down`.
+// Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more,
+// because a device may touch a request's buffers up to its completion; these requests are answered
+// with `shut_down`.
 
 #include <atomic>
 #include <chrono>
@@ -50,7 +53,8 @@ struct Served {
   bool backing_failed = false;  ///< see fail_when
 };
 
-/// Of one device, over requests that succeeded, in model nanoseconds: of reads and writes, and `flush` of flushes.
+/// Of one device, over requests that succeeded, in model nanoseconds: of reads and writes, and
+/// `flush` of flushes.
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
@@ -75,8 +79,8 @@ class Pacer {
   void stop();       ///< shut_down(), then joins the background thread
 
   /// Submits and returns no earlier than the completion's instant. `request.id` is filled in.
-  /// An exception of the model (no memory left) ends the server: other requests wait on their stacks, and
-  /// what the model holds of them could not be taken back.
+  /// An exception of the model (no memory left) ends the server: other requests wait on their
+  /// stacks, and what the model holds of them could not be taken back.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the present model time, under the mutex.
@@ -92,7 +96,8 @@ class Pacer {
 
   /// Submits; `initiator` is told by a later step(), under the mutex.
   void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
-  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now on. True: an event.
+  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now
+  /// on. True: an event.
   bool step(model::TimeNs until);
   std::optional<model::TimeNs> next_event() const;
   model::TimeNs now() const;
@@ -112,11 +117,12 @@ class Pacer {
   WallNs lead_ns() const;
 
   enum class PowerWait : std::uint8_t { off, time_over, stopping };
-  /// Waits until the power is off. From shut_down() on it answers `stopping` at once: do not ask again.
+  /// Waits until the power is off. From shut_down() on it answers `stopping` at once: do not ask
+  /// again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until some request has waited for long (kLongWaitNs); false at stop(). For the watcher of the
-  /// server's end.
+  /// Waits until some request has waited for long (kLongWaitNs); false at stop(). For the watcher
+  /// of the server's end.
   bool wait_for_long_request();
 
   /// Call under with_machine: the statistics of a device.
@@ -178,7 +184,7 @@ class Pacer {
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
-  WallNs oversleep_ns_ = 0;                  ///< by how much leaders wake up late: a moving upper bound
+  WallNs oversleep_ns_ = 0;  ///< by how much leaders wake up late: a moving upper bound
   WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 

@@ -1,5 +1,5 @@
-// Threads, wall time and model time. No test has an upper bound on a time that a busy host could break,
-// except the generous ones that tell "at once" from "after the whole wait".
+// Threads, wall time and model time. No test has an upper bound on a time that a busy host could
+// break, except the generous ones that tell "at once" from "after the whole wait".
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>
@@ -38,10 +38,12 @@ class PacerTest : public testing::Test {
     return pacer_->with_machine([](model::Machine& machine) { return machine.simulation().now(); });
   }
   LatencySummary achieved() {
-    return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).achieved.summary(); });
+    return pacer_->with_machine(
+        [this](model::Machine&) { return pacer_->latency(0).achieved.summary(); });
   }
   LatencySummary target() {
-    return pacer_->with_machine([this](model::Machine&) { return pacer_->latency(0).target.summary(); });
+    return pacer_->with_machine(
+        [this](model::Machine&) { return pacer_->latency(0).target.summary(); });
   }
 
   model::NullObserver observer_;
@@ -53,8 +55,8 @@ TEST(Clock, ParsesAndPrints) {
   EXPECT_EQ(clock_text(*parse_clock("real")), "real:1");
   EXPECT_EQ(clock_text(*parse_clock("real:2.5")), "real:2.5");
   EXPECT_EQ(clock_text(*parse_clock("off")), "off");
-  for (const char* bad :
-       {"", "on", "real:", "real:x", "real:0", "real:-1", "real:1x", "real:1e9", "real:nan", "real:inf"}) {
+  for (const char* bad : {"", "on", "real:", "real:x", "real:0", "real:-1", "real:1x", "real:1e9",
+                          "real:nan", "real:inf"}) {
     auto clock = parse_clock(bad);
     ASSERT_FALSE(clock) << bad;
     EXPECT_EQ(clock.error().subject, "clock");
@@ -64,8 +66,9 @@ TEST(Clock, ParsesAndPrints) {
 TEST(ClockAnchor, NeverMapsAnInstantToAnEarlierWallTime) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {
-    const ClockAnchor anchor{static_cast<WallNs>(random() >> 4), static_cast<model::TimeNs>(random() >> 8),
-                             i % 3 == 0 ? 1 : 0.001 + static_cast<double>(random() % 1000000) / 777};
+    const ClockAnchor anchor{
+        static_cast<WallNs>(random() >> 4), static_cast<model::TimeNs>(random() >> 8),
+        i % 3 == 0 ? 1 : 0.001 + static_cast<double>(random() % 1000000) / 777};
     const model::TimeNs instant = anchor.model + static_cast<model::TimeNs>(random() >> 24);
     const WallNs wall = anchor.wall_at(instant);
     EXPECT_GE(anchor.model_at(wall), instant - 1);
@@ -145,7 +148,8 @@ TEST_F(PacerTest, ClockCanChangeWhileRequestsWait) {
   std::vector<std::thread> threads;
   threads.reserve(16);
   for (unsigned t = 0; t < 8; ++t)
-    threads.emplace_back([&, t] { EXPECT_EQ(serve(1'000'000 * (t + 1)).status, model::Status::ok); });
+    threads.emplace_back(
+        [&, t] { EXPECT_EQ(serve(1'000'000 * (t + 1)).status, model::Status::ok); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const WallNs before = wall_now();
   const model::TimeNs model_before = model_now();
@@ -208,9 +212,11 @@ TEST_F(PacerTest, ShutDownEndsEverything) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
-  for (int t = 0; t < 6; ++t) threads.emplace_back([&] { EXPECT_TRUE(serve(1'000'000).shut_down); });
-  std::thread watcher(
-      [&] { EXPECT_EQ(pacer_->wait_power_off(std::chrono::hours(1)), Pacer::PowerWait::stopping); });
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&] { EXPECT_TRUE(serve(1'000'000).shut_down); });
+  std::thread watcher([&] {
+    EXPECT_EQ(pacer_->wait_power_off(std::chrono::hours(1)), Pacer::PowerWait::stopping);
+  });
   EXPECT_TRUE(pacer_->wait_for_long_request());
   const WallNs before = wall_now();
   pacer_->shut_down();
@@ -223,8 +229,8 @@ TEST_F(PacerTest, ShutDownEndsEverything) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-// Everything at once: requests, cuts, clock changes, statistics. For the thread sanitizer, and to see that
-// nobody is forgotten in a queue.
+// Everything at once: requests, cuts, clock changes, statistics. For the thread sanitizer, and to
+// see that nobody is forgotten in a queue.
 TEST_F(PacerTest, NobodyIsForgottenInAStorm) {
   make("real");
   std::atomic<bool> over = false;

@@ -14,7 +14,8 @@ Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settin
   return tl::unexpected<Error>(std::move(error));
 }
 
-Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& settings, Hardware hardware) {
+Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& settings,
+                                                           Hardware hardware) {
   std::unique_ptr<ServedMachine> self(new ServedMachine());
   TRY(auto control, listen_for_control(settings));
   self->control_ = std::move(control);

@@ -65,7 +65,8 @@ Result<void> set_states(Settings& settings, std::string_view value) {
 
 Result<void> set_path(std::optional<std::filesystem::path>& path, std::string_view key,
                       std::string_view value) {
-  if (value.empty()) return fail(std::string(key), "the path is empty", fmt::format("write {}=PATH", key));
+  if (value.empty())
+    return fail(std::string(key), "the path is empty", fmt::format("write {}=PATH", key));
   path = value;
   return {};
 }
@@ -118,7 +119,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   const std::string entry = fmt::format("{} ", key);
   if (key.empty() || key.find(' ') != std::string_view::npos ||
       (" " + std::string(keys())).find(" " + entry) == std::string::npos)
-    return fail(std::string(key), "is not a parameter of headcrash", fmt::format("use one of: {}", keys()));
+    return fail(std::string(key), "is not a parameter of headcrash",
+                fmt::format("use one of: {}", keys()));
   if (key != "fault" && (" " + seen_).find(" " + entry) != std::string::npos)
     return fail(std::string(key), "is given twice", "give it once");
   seen_ += entry;
@@ -149,7 +151,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "seed") {
     const auto number = parse_number(value);
     if (!number)
-      return fail("seed", fmt::format("\"{}\" is not a number below 2^64", value), "give a whole number");
+      return fail("seed", fmt::format("\"{}\" is not a number below 2^64", value),
+                  "give a whole number");
     seed = *number;
     return {};
   }
@@ -170,9 +173,9 @@ Result<void> Settings::check_states() const {
                   key == "record" ? R"(leave it out; a load with "record" makes a recording)"
                                   : "leave one of them out");
     if (!states && of_states)
-      return fail(
-          key, "is for a server of crash states",
-          key == "recording" ? "add states=N, or write record=FILE to make a recording" : "add states=N");
+      return fail(key, "is for a server of crash states",
+                  key == "recording" ? "add states=N, or write record=FILE to make a recording"
+                                     : "add states=N");
   }
   return {};
 }
@@ -180,12 +183,14 @@ Result<void> Settings::check_states() const {
 Result<void> Settings::check() const {
   if (auto one_kind = check_states(); !one_kind || states) return one_kind;
   if (profile.empty() && !machine)
-    return fail("profile", "is missing",
-                "name one, for example profile=hp-c2447, or a machine=FILE (nbdkit headcrash --dump-plugin "
-                "lists them), or states=N to serve crash states");
+    return fail(
+        "profile", "is missing",
+        "name one, for example profile=hp-c2447, or a machine=FILE (nbdkit headcrash --dump-plugin "
+        "lists them), or states=N to serve crash states");
   if (!machine) return {};
   constexpr const char* kInFile = "write it into the machine file, for each device";
-  if (!profile.empty()) return fail("profile", "and machine exclude each other", "give one of them");
+  if (!profile.empty())
+    return fail("profile", "and machine exclude each other", "give one of them");
   if (size_bytes) return fail("size", "is not for machines", kInFile);
   if (write_cache) return fail("write-cache", "is not for machines", kInFile);
   if (tear) return fail("tear", "is not for machines", kInFile);

@@ -1,6 +1,6 @@
 #pragma once
-// The plugin's parameters: texts in, values out. Paths are taken as they are given; the plugin makes them
-// absolute.
+// The plugin's parameters: texts in, values out. Paths are taken as they are given; the plugin
+// makes them absolute.
 
 #include <cstdint>
 #include <filesystem>
@@ -36,9 +36,11 @@ struct Settings {
   std::optional<std::size_t> states;  ///< stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
-  std::optional<std::filesystem::path> virtual_time;  ///< sockets for guests in virtual time, a stage each
+  std::optional<std::filesystem::path>
+      virtual_time;  ///< sockets for guests in virtual time, a stage each
 
-  /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given once.
+  /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given
+  /// once.
   Result<void> set(std::string_view key, std::string_view value);
   /// All keys there are, each followed by a space.
   static std::string_view keys();

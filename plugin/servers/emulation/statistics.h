@@ -50,9 +50,10 @@ struct Statistics {
   model::TimeNs model_now = 0;
   model::TimeNs interval_model_ns = 0;
   WallNs interval_wall_ns = 0;
-  unsigned threads = 0;                      ///< of nbdkit for each connection; 0: not known
-  std::size_t in_flight_max = 0;             ///< requests that waited together in the interval
-  std::optional<model::TimeNs> quiet_since;  ///< of all devices; none: one of them has something to do
+  unsigned threads = 0;           ///< of nbdkit for each connection; 0: not known
+  std::size_t in_flight_max = 0;  ///< requests that waited together in the interval
+  std::optional<model::TimeNs>
+      quiet_since;  ///< of all devices; none: one of them has something to do
   std::optional<std::string> recording_error;
   std::vector<DeviceStatistics> devices;  ///< by id: a device before its members
 };

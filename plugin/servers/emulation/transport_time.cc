@@ -25,9 +25,11 @@ namespace {
 
 constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
-constexpr int kPatienceMs = 200;  ///< for one answer; who waits longer has a machine too busy to be measured
-constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;    ///< the server falls fast asleep
-constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;  ///< and the client: a drive takes about as long
+constexpr int kPatienceMs =
+    200;  ///< for one answer; who waits longer has a machine too busy to be measured
+constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;  ///< the server falls fast asleep
+constexpr WallNs kServiceNs =
+    8 * model::kMillisecondNs;  ///< and the client: a drive takes about as long
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
 constexpr std::size_t kRequestBytes = 28;
@@ -63,7 +65,8 @@ bool receive_in_turns(int fd, char* into, std::size_t bytes) {
 }
 
 bool receive_answer(int fd, char* into) {
-  return receive_in_turns(fd, into, kHeaderBytes) && receive_in_turns(fd, into + kHeaderBytes, kPayloadBytes);
+  return receive_in_turns(fd, into, kHeaderBytes) &&
+         receive_in_turns(fd, into + kHeaderBytes, kPayloadBytes);
 }
 
 void serve_as_a_drive() {
@@ -73,8 +76,8 @@ void serve_as_a_drive() {
   }
 }
 
-/// As nbdkit does: its threads take turns at waiting for a request, and who has got one wakes up the next. A
-/// call for the header and one for the payload, between which a client may wake up.
+/// As nbdkit does: its threads take turns at waiting for a request, and who has got one wakes up
+/// the next. A call for the header and one for the payload, between which a client may wake up.
 void answer_requests(int fd, std::mutex& turn) {
   std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
   const auto next_request = [&] {
@@ -174,7 +177,8 @@ class EventPeer final : public Peer {
   static bool wait(const base::Descriptor& event, int patience_ms = kPatienceMs) {
     pollfd ready = {.fd = event.get(), .events = POLLIN, .revents = 0};
     std::uint64_t count = 0;
-    return poll(&ready, 1, patience_ms) == 1 && ::read(event.get(), &count, sizeof count) == sizeof count;
+    return poll(&ready, 1, patience_ms) == 1 &&
+           ::read(event.get(), &count, sizeof count) == sizeof count;
   }
   void take_kicks() {
     while (true) {

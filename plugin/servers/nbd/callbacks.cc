@@ -1,5 +1,5 @@
-// Connections and requests: nbdkit's callbacks over an Export. No behaviour of its own: each callback
-// checks its arguments, calls one function, and turns the answer into an errno.
+// Connections and requests: nbdkit's callbacks over an Export. No behaviour of its own: each
+// callback checks its arguments, calls one function, and turns the answer into an errno.
 #include <algorithm>
 #include <cstring>
 
@@ -100,7 +100,8 @@ bool is_aligned(std::uint32_t count, std::uint64_t offset) {
   return false;
 }
 
-model::Request request(model::Op op, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) {
+model::Request request(model::Op op, std::uint32_t count, std::uint64_t offset,
+                       std::uint32_t flags) {
   model::Request made;
   made.op = op;
   made.fua = (flags & NBDKIT_FLAG_FUA) != 0;
@@ -145,15 +146,15 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// A device that can trim zeroes by trimming, when the client does not mind and what is trimmed reads as
-/// zeroes.
-/// A client that only wants it fast hears at once when it is not.
+/// A device that can trim zeroes by trimming, when the client does not mind and what is trimmed
+/// reads as zeroes. A client that only wants it fast hears at once when it is not.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
     const ExportTraits& disk = traits(handle);
     const bool by_trim = (flags & NBDKIT_FLAG_MAY_TRIM) != 0 && disk.trim && disk.trim_zeroes;
-    if ((flags & NBDKIT_FLAG_FAST_ZERO) != 0 && !disk.fast_zero && !by_trim) return answer_errno(ENOTSUP);
+    if ((flags & NBDKIT_FLAG_FAST_ZERO) != 0 && !disk.fast_zero && !by_trim)
+      return answer_errno(ENOTSUP);
     if (!by_trim) return serve(handle, request(model::Op::write_zeroes, count, offset, flags));
     return serve_trim(handle, request(model::Op::trim, count, offset, flags));
   });
@@ -197,7 +198,8 @@ int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uin
       const media::WrittenMap::Run run = of(handle).written(lba, end - lba);
       const std::uint32_t type =
           run.written ? 0 : NBDKIT_EXTENT_HOLE | (run.or_zeroes ? NBDKIT_EXTENT_ZERO : 0);
-      if (nbdkit_add_extent(extents, lba * kSectorBytes, run.sectors * kSectorBytes, type) != 0) return -1;
+      if (nbdkit_add_extent(extents, lba * kSectorBytes, run.sectors * kSectorBytes, type) != 0)
+        return -1;
       if ((flags & NBDKIT_FLAG_REQ_ONE) != 0) break;
       lba += run.sectors;
     }

@@ -16,14 +16,17 @@ constexpr std::string_view kDiskPrefix = "disk/";
 /// The device's own wish where NBD can say it: a power of two, from 4 KiB to 32 MiB.
 std::uint32_t preferred_bytes(const model::Characteristics& device) {
   const std::uint64_t optimal = std::uint64_t{device.optimal_sectors} * kSectorBytes;
-  if (optimal >= kPreferredBytesMin && optimal <= kMaximumRequestBytes && std::has_single_bit(optimal))
+  if (optimal >= kPreferredBytesMin && optimal <= kMaximumRequestBytes &&
+      std::has_single_bit(optimal))
     return static_cast<std::uint32_t>(optimal);
-  return std::clamp<std::uint32_t>(device.physical_sector_sectors * kSectorBytes, kPreferredBytesMin, 65536);
+  return std::clamp<std::uint32_t>(device.physical_sector_sectors * kSectorBytes,
+                                   kPreferredBytesMin, 65536);
 }
 
 class EmulatedDisk final : public Export {
  public:
-  EmulatedDisk(emulation::Emulation& emulation, std::size_t device) : emulation_(emulation), device_(device) {
+  EmulatedDisk(emulation::Emulation& emulation, std::size_t device)
+      : emulation_(emulation), device_(device) {
     const model::Characteristics& c = emulation.characteristics(device);
     traits_ = {.bytes = c.sectors * kSectorBytes,
                .preferred_bytes = preferred_bytes(c),
@@ -58,10 +61,13 @@ class EmulatedDisk final : public Export {
 
 class EmulatedMark final : public MarkExport {
  public:
-  static constexpr const char* kDescription = "marks for the recording; reading gives the server's instance";
+  static constexpr const char* kDescription =
+      "marks for the recording; reading gives the server's instance";
   explicit EmulatedMark(emulation::Emulation& emulation) : emulation_(emulation) {}
   std::string description() const override { return kDescription; }
-  emulation::Answer serve(const model::Request& request) override { return emulation_.serve_marks(request); }
+  emulation::Answer serve(const model::Request& request) override {
+    return emulation_.serve_marks(request);
+  }
 
  private:
   emulation::Emulation& emulation_;
@@ -74,8 +80,8 @@ class EmulatedExports final : public ExportTable {
   std::vector<ListedExport> list() const override {
     std::vector<ListedExport> all = {{"", EmulatedDisk::description(emulation_, 0)}};
     for (std::size_t i = 0; i < emulation_.device_count(); ++i)
-      all.push_back(
-          {std::string(kDiskPrefix) + emulation_.device_name(i), EmulatedDisk::description(emulation_, i)});
+      all.push_back({std::string(kDiskPrefix) + emulation_.device_name(i),
+                     EmulatedDisk::description(emulation_, i)});
     all.push_back({kMarkName, EmulatedMark::kDescription});
     return all;
   }

@@ -1,7 +1,7 @@
 #pragma once
-// What a connection is attached to, as NBD's callbacks see it (exports.cc): a disk of some kind, or marks.
-// Two servers fill the table: the one of emulated hardware (emulated_exports.cc) and the one of crash states
-// (stage_exports.cc).
+// What a connection is attached to, as NBD's callbacks see it (exports.cc): a disk of some kind, or
+// marks. Two servers fill the table: the one of emulated hardware (emulated_exports.cc) and the one
+// of crash states (stage_exports.cc).
 
 #include <cstdint>
 #include <memory>
@@ -52,7 +52,9 @@ class Export {
   /// Whole sectors; a request that nbdkit has checked against traits().
   virtual emulation::Answer serve(const model::Request& request) = 0;
   /// From `lba` on, for at most `limit` sectors; only with traits().extents.
-  virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) { return {limit, true}; }
+  virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) {
+    return {limit, true};
+  }
 };
 
 struct ListedExport {

@@ -1,17 +1,17 @@
-// How late does a client see its answers? For scripts/bench-plugin. Three measurements, each of 4 KiB reads
-// at random places, one line of numbers in microseconds each:
+// How late does a client see its answers? For scripts/bench-plugin. Three measurements, each of 4
+// KiB reads at random places, one line of numbers in microseconds each:
 //
 //   headcrash_lateness_probe depth1 sleep|poll NBD_SOCKET CONTROL_SOCKET REQUESTS
-//       One request at a time from a server with clock=real: what passed here minus the modelled response
-//       time of that very request, which it asks for over the control socket after each one. A client that
-//       sleeps until the answer comes has its own waking up in the figure; one that polls has not.
-//       -> median of targets, least lateness, p50, p99; then p50 and p99 of the lateness that the server
-//       measured
+//       One request at a time from a server with clock=real: what passed here minus the modelled
+//       response time of that very request, which it asks for over the control socket after each
+//       one. A client that sleeps until the answer comes has its own waking up in the figure; one
+//       that polls has not. -> median of targets, least lateness, p50, p99; then p50 and p99 of the
+//       lateness that the server measured
 //   headcrash_lateness_probe echo sleep|poll TARGET_US REQUESTS
-//       The peer: the same client's way of waiting against the simplest server that could be, a thread which
-//       reads a request from a Unix socket, sleeps to the absolute instant, spins the last 150 us and
-//       answers. What this one is late, no server on this machine can avoid.
-//       -> target, least, p50, p99
+//       The peer: the same client's way of waiting against the simplest server that could be, a
+//       thread which reads a request from a Unix socket, sleeps to the absolute instant, spins the
+//       last 150 us and answers. What this one is late, no server on this machine can avoid. ->
+//       target, least, p50, p99
 //   headcrash_lateness_probe depth N NBD_SOCKET CONTROL_SOCKET REQUESTS
 //       N requests in flight: lateness as the server measures it.
 //       -> median of targets, 0, p50, p99
@@ -103,9 +103,11 @@ int complain(const char* what) {
 bool read_block(nbd_handle* nbd, Waiting waiting, std::uint64_t offset) {
   std::array<char, kBlock> block;
   if (waiting == Waiting::sleep) return nbd_pread(nbd, block.data(), block.size(), offset, 0) == 0;
-  const std::int64_t cookie = nbd_aio_pread(nbd, block.data(), block.size(), offset, kNoCompletion, 0);
+  const std::int64_t cookie =
+      nbd_aio_pread(nbd, block.data(), block.size(), offset, kNoCompletion, 0);
   int done = 0;
-  while (cookie >= 0 && (done = nbd_aio_command_completed(nbd, static_cast<std::uint64_t>(cookie))) == 0)
+  while (cookie >= 0 &&
+         (done = nbd_aio_command_completed(nbd, static_cast<std::uint64_t>(cookie))) == 0)
     if (nbd_poll(nbd, 0) < 0) return false;
   return done == 1;
 }
@@ -153,8 +155,8 @@ int measure_depth(nbd_handle* nbd, const Control& control, int depth, int reques
         --inside;
       }
       if (left == 0) continue;
-      cookies[slot] =
-          nbd_aio_pread(nbd, buffers[slot].data(), kBlock, random() % blocks * kBlock, kNoCompletion, 0);
+      cookies[slot] = nbd_aio_pread(nbd, buffers[slot].data(), kBlock, random() % blocks * kBlock,
+                                    kNoCompletion, 0);
       if (cookies[slot] < 0) return complain(nbd_get_error());
       --left;
       ++inside;
@@ -196,9 +198,11 @@ void echo_late(int fd, nanoseconds target) {
 
 int measure_echo(Waiting waiting, nanoseconds target, int requests) {
   std::array<int, 2> ends = {};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return complain("no socket pair");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return complain("no socket pair");
   std::thread server(echo_late, ends[1], target);
-  std::vector<double> targets(static_cast<std::size_t>(requests), static_cast<double>(target.count()));
+  std::vector<double> targets(static_cast<std::size_t>(requests),
+                              static_cast<double>(target.count()));
   std::vector<double> late;
   std::array<char, kReplyBytes> bytes = {};
   for (int i = 0; i < requests; ++i) {

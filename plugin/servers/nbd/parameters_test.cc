@@ -1,4 +1,5 @@
-// Parameters: what is refused and how, what the man page tells, and what stores and recordings remember.
+// Parameters: what is refused and how, what the man page tells, and what stores and recordings
+// remember.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -40,10 +41,12 @@ TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
   ASSERT_GT(all_keys().size(), 10U);
   const std::string help = help_text();
   for (const std::string& key : all_keys()) {
-    EXPECT_NE(pod.str().find("=item " + std::string(key == "profile" ? "[" : "") + "B<" + key + "=>"),
-              std::string::npos)
+    EXPECT_NE(
+        pod.str().find("=item " + std::string(key == "profile" ? "[" : "") + "B<" + key + "=>"),
+        std::string::npos)
         << key << " is not an item of the man page";
-    EXPECT_NE(help.find((key == "profile" ? "\n[" + key + "=]" : "\n" + key + "=")), std::string::npos)
+    EXPECT_NE(help.find((key == "profile" ? "\n[" + key + "=]" : "\n" + key + "=")),
+              std::string::npos)
         << key << " is not in the help";
   }
 }
@@ -73,7 +76,8 @@ TEST(Parameters, OfAnotherStoreAreRefused) {
   fs::remove(folder / "store/hd0.3.img");
   const Ended ended = run_nbdkit(folder, {"raid5-5", "size=64M", store});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_NE(ended.stderr_text.find("hd0.3.img: is missing"), std::string::npos) << ended.stderr_text;
+  EXPECT_NE(ended.stderr_text.find("hd0.3.img: is missing"), std::string::npos)
+      << ended.stderr_text;
 }
 
 TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
@@ -85,7 +89,9 @@ TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
     for (int before = 0; before < run; ++before)
       EXPECT_EQ(read_block(client, static_cast<std::uint64_t>(before) * 100),
                 block(static_cast<char>('a' + before)));
-    EXPECT_EQ(client.write(static_cast<std::uint64_t>(run) * 100, block(static_cast<char>('a' + run))), 0);
+    EXPECT_EQ(
+        client.write(static_cast<std::uint64_t>(run) * 100, block(static_cast<char>('a' + run))),
+        0);
   }
   const Ended other = run_nbdkit(folder, {"hp-c2447", "size=32M", record});
   EXPECT_EQ(other.exit_code, 1);
@@ -145,9 +151,12 @@ TEST(Parameters, BadParametersAreRefusedByName) {
   for (const Bad& bad : table) {
     const Ended ended = run_nbdkit(folder, bad.arguments);
     EXPECT_EQ(ended.exit_code, 1) << bad.word << ": " << ended.stderr_text;
-    EXPECT_NE(ended.stderr_text.find(bad.word), std::string::npos) << bad.word << ": " << ended.stderr_text;
-    EXPECT_EQ(std::count(ended.stderr_text.begin(), ended.stderr_text.end(), '\n'), 1) << ended.stderr_text;
-    EXPECT_NE(ended.stderr_text.find("; "), std::string::npos) << "no remedy: " << ended.stderr_text;
+    EXPECT_NE(ended.stderr_text.find(bad.word), std::string::npos)
+        << bad.word << ": " << ended.stderr_text;
+    EXPECT_EQ(std::count(ended.stderr_text.begin(), ended.stderr_text.end(), '\n'), 1)
+        << ended.stderr_text;
+    EXPECT_NE(ended.stderr_text.find("; "), std::string::npos)
+        << "no remedy: " << ended.stderr_text;
   }
 }
 

@@ -1,7 +1,9 @@
-// nbdkit-headcrash-plugin: its life, from parameters to threads. Connections and requests are in exports.cc.
+// nbdkit-headcrash-plugin: its life, from parameters to threads. Connections and requests are in
+// exports.cc.
 //
-// Life: config* -> config_complete (profiles) -> get_ready (store, recording, socket; may fail) -> [fork] ->
-// after_fork (threads) -> requests -> cleanup (threads joined, disk parked, socket removed) -> unload.
+// Life: config* -> config_complete (profiles) -> get_ready (store, recording, socket; may fail) ->
+// [fork] -> after_fork (threads) -> requests -> cleanup (threads joined, disk parked, socket
+// removed) -> unload.
 #include <fmt/core.h>
 #include <signal.h>
 
@@ -73,7 +75,8 @@ void warn_of_few_threads() {
   const unsigned threads = threads_of_this_nbdkit();
   emulation.set_threads(threads);
   for (std::size_t index = 0; index < emulation.device_count(); ++index) {
-    const std::uint32_t depth = std::min(emulation.characteristics(index).queue_depth, kQueueDepthToServe);
+    const std::uint32_t depth =
+        std::min(emulation.characteristics(index).queue_depth, kQueueDepthToServe);
     if (threads == 0 || threads >= depth) continue;
     fmt::print(stderr,
                "nbdkit: headcrash: {} takes up to {} requests together, but nbdkit serves {} of a "
@@ -121,8 +124,9 @@ int on_get_ready() noexcept {
 
 // ---- threads
 
-/// nbdkit waits for running requests before it ends, and tells of a signal only through nbdkit_nanosleep. It
-/// is asked only while some request has been waiting for long, because it complains when it is interrupted.
+/// nbdkit waits for running requests before it ends, and tells of a signal only through
+/// nbdkit_nanosleep. It is asked only while some request has been waiting for long, because it
+/// complains when it is interrupted.
 void watch_for_the_end() {
   while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
@@ -148,7 +152,9 @@ class SignalsBlocked {
 };
 
 int start_stages() {
-  const auto log = [](const std::string& line) { fmt::print(stderr, "nbdkit: headcrash: {}\n", line); };
+  const auto log = [](const std::string& line) {
+    fmt::print(stderr, "nbdkit: headcrash: {}\n", line);
+  };
   if (server->virtual_stages)
     if (const auto started = server->virtual_stages->start(*server->stages, log); !started)
       return refuse(started.error());

@@ -1,5 +1,5 @@
-// End to end: nbdkit with the built plugin, libnbd as the client, the control socket, the recording it
-// leaves.
+// End to end: nbdkit with the built plugin, libnbd as the client, the control socket, the recording
+// it leaves.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kAtOnceSeconds = 20;  ///< far below the minutes that an aborted wait would have lasted
+constexpr double kAtOnceSeconds =
+    20;  ///< far below the minutes that an aborted wait would have lasted
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
   text.copy(bytes.data(), text.size());
@@ -35,7 +36,8 @@ std::vector<record::Event> events_of(const std::string& path) {
   auto reader = record::RecordingReader::open(path);
   EXPECT_TRUE(reader) << reader.error().message();
   if (!reader) return events;
-  for (auto event = reader->next(); event && *event; event = reader->next()) events.push_back(**event);
+  for (auto event = reader->next(); event && *event; event = reader->next())
+    events.push_back(**event);
   EXPECT_EQ(reader->truncated_bytes(), 0U);
   return events;
 }
@@ -47,13 +49,15 @@ TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   Client client(disk);
   std::vector<char> bytes = block('?');
   EXPECT_EQ(client.read(96, bytes), EIO);
-  EXPECT_NE(disk.log_text().find("hd0: read of 8 sectors at 96 failed: a sector cannot be read or written"),
+  EXPECT_NE(disk.log_text().find(
+                "hd0: read of 8 sectors at 96 failed: a sector cannot be read or written"),
             std::string::npos)
       << disk.log_text();
   disk.control(R"({"power":"cut"})");
   for (int i = 0; i < 100; ++i) EXPECT_EQ(client.flush(), EIO);
   const std::string log = disk.log_text();
-  EXPECT_NE(log.find("hd0: flush of 0 sectors at 0 failed: the power is off (number 64)"), std::string::npos)
+  EXPECT_NE(log.find("hd0: flush of 0 sectors at 0 failed: the power is off (number 64)"),
+            std::string::npos)
       << log;
   EXPECT_LT(std::count(log.begin(), log.end(), '\n'), 20);
 }
@@ -110,7 +114,8 @@ TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
   for (int attempt = 0; attempt < 20 && !seen_torn; ++attempt) {
     ASSERT_EQ(client.write(0, block('o', 256)), 0);
     disk.control(
-        json{{"power", "cut"}, {"when", "after-ms:" + std::to_string(25 + attempt) + ".137"}}.dump());
+        json{{"power", "cut"}, {"when", "after-ms:" + std::to_string(25 + attempt) + ".137"}}
+            .dump());
     EXPECT_EQ(client.write(0, block('n', 256)), EIO);
     EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
     std::vector<char> sector(512);
@@ -133,7 +138,8 @@ int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   int unreadable = 0;
   for (int attempt = 0; attempt < 8; ++attempt) {
     EXPECT_EQ(client.write(0, block('o', 256)), 0);
-    disk.control(json{{"power", "cut"}, {"when", "at-lba:" + std::to_string(20 + attempt * 20)}}.dump());
+    disk.control(
+        json{{"power", "cut"}, {"when", "at-lba:" + std::to_string(20 + attempt * 20)}}.dump());
     EXPECT_EQ(client.write(0, block('n', 256)), EIO);
     EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
     std::vector<char> sector(512);
@@ -231,8 +237,8 @@ TEST(Plugin, CutAfterMarkIsAtAnExactModelInstant) {
   TemporaryFolder folder;
   const std::string recording = folder / "run.rec";
   {
-    ServedDisk disk(folder,
-                    {"hp-c2447", "size=64M", "record=" + recording, "cut=after-mark:persisted 12+30"});
+    ServedDisk disk(
+        folder, {"hp-c2447", "size=64M", "record=" + recording, "cut=after-mark:persisted 12+30"});
     Client marks(disk, "mark");
     EXPECT_EQ(marks.write(0, mark_block("persisted 1")), 0);
     EXPECT_EQ(marks.write(1, mark_block("persisted 12")), 0);
@@ -241,7 +247,8 @@ TEST(Plugin, CutAfterMarkIsAtAnExactModelInstant) {
   std::int64_t marked_at = -1;
   std::int64_t cut_at = -1;
   for (const record::Event& event : events_of(recording)) {
-    const std::string text(reinterpret_cast<const char*>(event.payload.data()), event.payload.size());
+    const std::string text(reinterpret_cast<const char*>(event.payload.data()),
+                           event.payload.size());
     if (event.kind == record::Kind::mark && text == "persisted 12") marked_at = event.at;
     if (event.kind == record::Kind::power && event.detail == 0) cut_at = event.at;
   }
@@ -267,7 +274,8 @@ TEST(Plugin, MarksAreOrderedWithTheData) {
     EXPECT_EQ(instance.size(), 16U);
     const auto read = read_block(marks, 0);
     EXPECT_EQ(std::string(read.data()), instance);
-    EXPECT_EQ(std::count(read.begin() + 16, read.end(), '\0'), static_cast<std::ptrdiff_t>(read.size() - 16));
+    EXPECT_EQ(std::count(read.begin() + 16, read.end(), '\0'),
+              static_cast<std::ptrdiff_t>(read.size() - 16));
   }
   std::string order;
   for (const record::Event& event : events_of(recording)) {
@@ -308,7 +316,8 @@ TEST(Plugin, RecordingRebuildsTheMediumAfterACut) {
 
 TEST(Plugin, OrderlyEndParksTheDisk) {
   TemporaryFolder folder;
-  const std::vector<std::string> arguments = with(kFast, {"write-cache=on", "store=" + (folder / "store")});
+  const std::vector<std::string> arguments =
+      with(kFast, {"write-cache=on", "store=" + (folder / "store")});
   {
     ServedDisk disk(folder, arguments);
     Client client(disk);
@@ -322,7 +331,8 @@ TEST(Plugin, OrderlyEndParksTheDisk) {
 
 TEST(Plugin, KilledServerLeavesAUsableStoreAndAStaleSocket) {
   TemporaryFolder folder;
-  const std::vector<std::string> arguments = with(kFast, {"write-cache=on", "store=" + (folder / "store")});
+  const std::vector<std::string> arguments =
+      with(kFast, {"write-cache=on", "store=" + (folder / "store")});
   {
     ServedDisk disk(folder, arguments);
     Client client(disk);
@@ -455,7 +465,8 @@ TEST(Plugin, ClockChangesWhileServing) {
 TEST(Plugin, FullDiskOfTheHostIsToldAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A limit on the size of files stands for the full disk: nbdkit ignores SIGXFSZ only if its parent did.
+  // A limit on the size of files stands for the full disk: nbdkit ignores SIGXFSZ only if its
+  // parent did.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

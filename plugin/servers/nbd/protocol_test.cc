@@ -133,7 +133,8 @@ TEST(Protocol, FastZeroIsRefusedAtOnceWhereItIsNotFast) {
   EXPECT_EQ(client.write(0, block('f', 64)), 0);
   const json before = disk.control(R"({"stats":"read"})");
   EXPECT_EQ(client.zero(0, 64, LIBNBD_CMD_FLAG_FAST_ZERO), ENOTSUP);
-  EXPECT_EQ(disk.control(R"({"stats":"read"})")["model_ns"], before["model_ns"]) << "it costs no time";
+  EXPECT_EQ(disk.control(R"({"stats":"read"})")["model_ns"], before["model_ns"])
+      << "it costs no time";
   EXPECT_EQ(read_block(client, 0, 64), block('f', 64));
 }
 
@@ -158,13 +159,14 @@ Extents extents_of(const ServedDisk& disk, std::uint64_t bytes) {
   nbd_handle* handle = nbd_create();
   nbd_add_meta_context(handle, LIBNBD_CONTEXT_BASE_ALLOCATION);
   EXPECT_EQ(nbd_connect_unix(handle, disk.socket().c_str()), 0) << nbd_get_error();
-  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries, std::size_t count,
-                          int*) {
+  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries,
+                          std::size_t count, int*) {
     for (std::size_t i = 0; i + 1 < count; i += 2)
       static_cast<Extents*>(into)->runs.emplace_back(entries[i], entries[i + 1]);
     return 0;
   };
-  EXPECT_EQ(nbd_block_status(handle, bytes, 0, {.callback = collect, .user_data = &all, .free = nullptr}, 0),
+  EXPECT_EQ(nbd_block_status(handle, bytes, 0,
+                             {.callback = collect, .user_data = &all, .free = nullptr}, 0),
             0)
       << nbd_get_error();
   nbd_close(handle);
@@ -225,14 +227,15 @@ TEST(Protocol, TellsOfTooFewThreads) {
 // ---- stock filters on top
 
 bool has_filter(const char* name) {
-  return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(), R_OK) ==
-         0;
+  return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(),
+                R_OK) == 0;
 }
 
 TEST(Filter, ErrorFailsWhatItIsTold) {
   if (!has_filter("error")) GTEST_SKIP();
   TemporaryFolder folder;
-  ServedDisk disk(folder, with(kFast, {"error-pread=ENOSPC", "error-pread-rate=100%"}), {"--filter=error"});
+  ServedDisk disk(folder, with(kFast, {"error-pread=ENOSPC", "error-pread-rate=100%"}),
+                  {"--filter=error"});
   Client client(disk);
   std::vector<char> bytes(512);
   EXPECT_EQ(client.read(0, bytes), ENOSPC);
@@ -283,17 +286,18 @@ TEST(Filter, BlocksizePolicyRefusesSmallRequests) {
 
 TEST(Filter, ExitwhenEndsTheServerInGoodOrder) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
-  // nbdkit 1.32 unloads this filter while the filter's own thread still returns through it. With the threads
-  // of ThreadSanitizer, which are slower, `nbdkit memory` dies of that as well; AddressSanitizer runs the
-  // test.
+  // nbdkit 1.32 unloads this filter while the filter's own thread still returns through it. With
+  // the threads of ThreadSanitizer, which are slower, `nbdkit memory` dies of that as well;
+  // AddressSanitizer runs the test.
   if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
   {
-    ServedDisk disk(folder,
-                    with(kFast, {store, "write-cache=on", "exit-when-file-created=" + (folder / "stop"),
-                                 "exit-when-poll=1"}),
-                    {"--filter=exitwhen"});
+    ServedDisk disk(
+        folder,
+        with(kFast, {store, "write-cache=on", "exit-when-file-created=" + (folder / "stop"),
+                     "exit-when-poll=1"}),
+        {"--filter=exitwhen"});
     {
       Client client(disk);
       EXPECT_EQ(client.write(8, block('x')), 0);
@@ -316,7 +320,8 @@ TEST(Filter, StatsAndLogWatch) {
     return all.str();
   };
   {
-    ServedDisk disk(folder, with(kFast, {"statsfile=" + (folder / "stats"), "logfile=" + (folder / "log")}),
+    ServedDisk disk(folder,
+                    with(kFast, {"statsfile=" + (folder / "stats"), "logfile=" + (folder / "log")}),
                     {"--filter=stats", "--filter=log"});
     Client client(disk);
     EXPECT_EQ(client.write(8, block('w')), 0);

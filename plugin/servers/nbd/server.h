@@ -1,5 +1,6 @@
 #pragma once
-// What the plugin's callbacks share: the one server of this process, and how errors leave a callback.
+// What the plugin's callbacks share: the one server of this process, and how errors leave a
+// callback.
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
@@ -30,8 +31,8 @@ struct Server {
   std::thread watcher;
 };
 
-/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must not flush
-/// the recording or remove the socket that its child still uses.
+/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must
+/// not flush the recording or remove the socket that its child still uses.
 extern Server* server;
 
 /// Fills in the callbacks of connections and requests (exports.cc).

@@ -78,16 +78,18 @@ TEST(Stacks, MachineServesEachOfItsDevices) {
   ASSERT_TRUE(reader) << reader.error().message();
   std::vector<std::string> names;
   for (const auto& one : reader->header().devices) names.push_back(one.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"data", "data.0", "data.1", "data.2", "data.3", "data.4", "log"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"data", "data.0", "data.1", "data.2", "data.3",
+                                             "data.4", "log"}));
   std::set<std::string> incidents;
   for (auto event = reader->next(); event && *event; event = reader->next())
     if ((*event)->kind == record::Kind::fault)
-      incidents.emplace(reinterpret_cast<const char*>((*event)->payload.data()), (*event)->payload.size());
+      incidents.emplace(reinterpret_cast<const char*>((*event)->payload.data()),
+                        (*event)->payload.size());
   EXPECT_TRUE(incidents.contains("fault added: latent-error:log,lba=800+8"));
 }
 
-// clock=off: time stands still between requests, and with it everything that a device does when idle.
+// clock=off: time stands still between requests, and with it everything that a device does when
+// idle.
 TEST(Stacks, QuietIsWhenNothingIsLeftToWrite) {
   struct Case {
     const char* profile;
@@ -125,7 +127,8 @@ TEST(Stacks, MembersFailAndAreRebuilt) {
   EXPECT_EQ(status["members"][1], "failed") << status;
   EXPECT_EQ(status["members"][0], "active");
   for (unsigned i = 0; i < 16; ++i)
-    EXPECT_EQ(read_block(client, i * 1000, 100), block(static_cast<char>('a' + i), 100)) << "degraded";
+    EXPECT_EQ(read_block(client, i * 1000, 100), block(static_cast<char>('a' + i), 100))
+        << "degraded";
   EXPECT_EQ(client.write(5, block('n', 100)), 0);
   status = disk.control(R"({"array":"rebuild","device":"hd0","member":1})");
   EXPECT_TRUE(status["ok"]) << status;
@@ -211,8 +214,9 @@ TEST(Stacks, FaultsComeAndGoOverTheSocket) {
   EXPECT_EQ(disk.control(R"({"fault":"clear"})")["cleared"], 2);
   EXPECT_EQ(disk.control(R"({"fault":"list"})")["faults"].size(), 0U);
   for (const char* bad :
-       {R"({"fault":"add","spec":"dead:hd1"})", R"({"fault":"add","spec":"weary:hd0"})", R"({"fault":"add"})",
-        R"({"fault":"clear","kind":"weary"})", R"({"fault":"clear","device":"hd9"})", R"({"fault":"mend"})"})
+       {R"({"fault":"add","spec":"dead:hd1"})", R"({"fault":"add","spec":"weary:hd0"})",
+        R"({"fault":"add"})", R"({"fault":"clear","kind":"weary"})",
+        R"({"fault":"clear","device":"hd9"})", R"({"fault":"mend"})"})
     EXPECT_FALSE(disk.control(bad)["ok"]) << bad;
 }
 
@@ -228,7 +232,8 @@ TEST(Stacks, DeadMemberIsNoticedAndTwoAreTooMany) {
   EXPECT_EQ(client.read(0, bytes), EIO);
 }
 
-/// A drive that is faster than this host can time keeps its ratios when everything is slowed down alike.
+/// A drive that is faster than this host can time keeps its ratios when everything is slowed down
+/// alike.
 TEST(Stacks, SlowedDownFlashKeepsItsTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
@@ -239,7 +244,8 @@ TEST(Stacks, SlowedDownFlashKeepsItsTimes) {
     std::vector<std::int64_t> achieved;
     for (int i = 0; i < 4; ++i) {
       std::vector<char> bytes(4096);
-      EXPECT_EQ(i % 2 == 0 ? client.read(8 * 1000 * i, bytes) : client.write(8 * 1000 * i, bytes), 0);
+      EXPECT_EQ(i % 2 == 0 ? client.read(8 * 1000 * i, bytes) : client.write(8 * 1000 * i, bytes),
+                0);
       const json latency = disk.control(R"({"stats":"take"})")["devices"][0]["latency"];
       targets.push_back(latency["target"]["max_ns"]);
       achieved.push_back(latency["achieved"]["max_ns"]);
@@ -249,12 +255,14 @@ TEST(Stacks, SlowedDownFlashKeepsItsTimes) {
   const auto life = run("clock=off");
   const auto slowed = run(("clock=real:" + std::to_string(kSlowdown)).c_str());
   EXPECT_EQ(life.first, slowed.first) << "the model's times do not depend on the clock";
-  for (std::size_t i = 0; i < slowed.first.size(); ++i) EXPECT_GE(slowed.second[i], slowed.first[i]);
+  for (std::size_t i = 0; i < slowed.first.size(); ++i)
+    EXPECT_GE(slowed.second[i], slowed.first[i]);
 }
 
-/// Slowed down by K, many requests together take K times what the model says: never less, and on a machine
-/// that other work keeps busy not much more. The bounds are wide because the machine's share is not ours to
-/// choose; a factor that is applied twice or not at all is far outside of them.
+/// Slowed down by K, many requests together take K times what the model says: never less, and on a
+/// machine that other work keeps busy not much more. The bounds are wide because the machine's
+/// share is not ours to choose; a factor that is applied twice or not at all is far outside of
+/// them.
 TEST(Stacks, SlowedDownByKTakesKTimesAsLong) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;
@@ -264,14 +272,16 @@ TEST(Stacks, SlowedDownByKTakesKTimesAsLong) {
     std::vector<char> bytes(4096);
     disk.control(R"({"stats":"take"})");
     const auto begun = std::chrono::steady_clock::now();
-    for (int i = 0; i < kRequests / slowdown; ++i) EXPECT_EQ(client.read(i * 7919 % 120'000, bytes), 0);
+    for (int i = 0; i < kRequests / slowdown; ++i)
+      EXPECT_EQ(client.read(i * 7919 % 120'000, bytes), 0);
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begun;
     const json latency = disk.control(R"({"stats":"take"})")["devices"][0]["latency"];
     ASSERT_EQ(latency["target"]["count"], kRequests / slowdown);
     const double modelled_ns = latency["target"]["mean_ns"].get<double>() * (kRequests / slowdown);
     EXPECT_GE(took.count(), modelled_ns * slowdown * 0.99);
     EXPECT_LE(took.count(), modelled_ns * slowdown * 3 + 2e9) << "clock=real:" << slowdown;
-    EXPECT_GE(latency["achieved"]["mean_ns"].get<double>(), latency["target"]["mean_ns"].get<double>());
+    EXPECT_GE(latency["achieved"]["mean_ns"].get<double>(),
+              latency["target"]["mean_ns"].get<double>());
   }
 }
 

@@ -31,14 +31,16 @@ const char* cause_of(int error) {
 /// A connection to a stage; the stage itself when it is nobody else's.
 class StageDisk final : public Export {
  public:
-  StageDisk(std::unique_ptr<stages::Stage::Connection> connection, std::unique_ptr<stages::Stage> own)
+  StageDisk(std::unique_ptr<stages::Stage::Connection> connection,
+            std::unique_ptr<stages::Stage> own)
       : own_(std::move(own)), connection_(std::move(connection)) {
-    traits_ = {.bytes = connection_->sectors() * model::kSectorBytes,
-               .trim = true,
-               .trim_zeroes = false,  // not on a used disk, and what a stage holds changes with each load
-               .fast_zero = true,
-               .extents = true,
-               .shared = own_ == nullptr};
+    traits_ = {
+        .bytes = connection_->sectors() * model::kSectorBytes,
+        .trim = true,
+        .trim_zeroes = false,  // not on a used disk, and what a stage holds changes with each load
+        .fast_zero = true,
+        .extents = true,
+        .shared = own_ == nullptr};
   }
   const ExportTraits& traits() const override { return traits_; }
   std::string description() const override {
@@ -61,7 +63,8 @@ class StageDisk final : public Export {
 
 class StageMark final : public MarkExport {
  public:
-  static constexpr const char* kDescription = "marks for the stage's recording; reading gives its nonce";
+  static constexpr const char* kDescription =
+      "marks for the stage's recording; reading gives its nonce";
   explicit StageMark(stages::Stage& stage) : stage_(stage) {}
   std::string description() const override { return kDescription; }
 
@@ -109,9 +112,11 @@ class StageExports final : public ExportTable {
   Result<std::unique_ptr<Export>> open(std::string_view name) override {
     if (name.starts_with(kStatePrefix)) return open_state(name.substr(kStatePrefix.size()));
     if (name.starts_with(kStagePrefix))
-      if (const auto found = parse_stage_name(name.substr(kStagePrefix.size()))) return open_stage(*found);
+      if (const auto found = parse_stage_name(name.substr(kStagePrefix.size())))
+        return open_stage(*found);
     if (name.starts_with(kMarkPrefix))
-      if (const auto found = parse_stage_name(name.substr(kMarkPrefix.size())); found && !found->face)
+      if (const auto found = parse_stage_name(name.substr(kMarkPrefix.size()));
+          found && !found->face)
         return open_mark(found->number);
     return fail(fmt::format("export \"{}\"", name.substr(0, 64)), "there is no such export",
                 "use stage/N, mark/N or state/ID");

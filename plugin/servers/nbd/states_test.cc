@@ -18,7 +18,8 @@ constexpr std::uint64_t kSectors = 16384;
 
 class StateServer : public ServedDisk {
  public:
-  explicit StateServer(const TemporaryFolder& folder, std::vector<std::string> arguments = {"states=2"})
+  explicit StateServer(const TemporaryFolder& folder,
+                       std::vector<std::string> arguments = {"states=2"})
       : ServedDisk(folder, std::move(arguments)) {}
 
   json load(int stage, const json& what) const {
@@ -113,7 +114,8 @@ TEST(States, TellsWhatItCan) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel that zeroes blocks allows holes: on a used disk a trim would leave what was there before.
+/// A kernel that zeroes blocks allows holes: on a used disk a trim would leave what was there
+/// before.
 TEST(States, ZeroesOfAUsedDiskAreNoTrims) {
   TemporaryFolder folder;
   StateServer server(folder);
@@ -146,8 +148,8 @@ TEST(States, ExtentsShowWhereTheStateIsEmpty) {
   nbd_set_export_name(handle, "stage/0");
   ASSERT_EQ(nbd_connect_unix(handle, server.socket().c_str()), 0) << nbd_get_error();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
-  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries, std::size_t count,
-                          int*) {
+  const auto collect = [](void* into, const char*, std::uint64_t, std::uint32_t* entries,
+                          std::size_t count, int*) {
     for (std::size_t i = 0; i + 1 < count; i += 2)
       static_cast<decltype(runs)*>(into)->emplace_back(entries[i], entries[i + 1]);
     return 0;
@@ -179,15 +181,17 @@ TEST(States, ListsStagesAndRefusesOtherExports) {
   ASSERT_EQ(nbd_opt_list(handle, {.callback = collect, .user_data = &names, .free = nullptr}), 4)
       << nbd_get_error();
   EXPECT_EQ(names, (std::set<std::string>{"stage/0", "mark/0", "stage/1", "mark/1"}));
-  for (const char* name : {"stage/1", "stage/2", "stage/", "stage/0x", "stage/-1", "stage/0/hd1", "stage/0/",
-                           "mark", "mark/2", "mark/0/hd0", "state/w0", "disk/hd0", "%s%n"}) {
+  for (const char* name :
+       {"stage/1", "stage/2", "stage/", "stage/0x", "stage/-1", "stage/0/hd1", "stage/0/", "mark",
+        "mark/2", "mark/0/hd0", "state/w0", "disk/hd0", "%s%n"}) {
     nbd_set_export_name(handle, name);
     EXPECT_EQ(nbd_opt_go(handle), -1) << name << " (stage 1 is not loaded yet)";
   }
   nbd_set_export_name(handle, "");
   EXPECT_EQ(nbd_opt_go(handle), 0) << "the first stage: " << nbd_get_error();
   nbd_close(handle);
-  EXPECT_NE(server.log_text().find("stage 1: holds nothing yet; load a state first"), std::string::npos)
+  EXPECT_NE(server.log_text().find("stage 1: holds nothing yet; load a state first"),
+            std::string::npos)
       << server.log_text();
 }
 
@@ -234,7 +238,8 @@ TEST(States, RefusesAnotherSizeWhileAttached) {
   Client disk(server, "stage/0");
   const json refused = server.control(R"({"state":"load","stage":0,"sectors":64})");
   EXPECT_FALSE(refused["ok"]);
-  EXPECT_NE(refused["error"].get<std::string>().find("is attached with 16384 sectors"), std::string::npos);
+  EXPECT_NE(refused["error"].get<std::string>().find("is attached with 16384 sectors"),
+            std::string::npos);
   server.blank(1);
 }
 
@@ -267,7 +272,8 @@ TEST(States, OrdersOfHardwareAreRefusedAndTheOtherWayRound) {
     StateServer server(folder);
     const json refused = server.control(R"({"power":"cut"})");
     EXPECT_FALSE(refused["ok"]);
-    EXPECT_NE(refused["error"].get<std::string>().find("server of crash states"), std::string::npos);
+    EXPECT_NE(refused["error"].get<std::string>().find("server of crash states"),
+              std::string::npos);
   }
   ServedDisk hardware(folder, kFast);
   const json refused = hardware.control(R"({"state":"status","stage":0})");
@@ -298,18 +304,21 @@ TEST(States, ParametersExcludeEachOther) {
   for (const auto& [arguments, words] : table) {
     const Ended ended = run_nbdkit(folder, arguments);
     EXPECT_NE(ended.exit_code, 0);
-    EXPECT_NE(ended.stderr_text.find(words), std::string::npos) << words << "\n" << ended.stderr_text;
+    EXPECT_NE(ended.stderr_text.find(words), std::string::npos) << words << "\n"
+                                                                << ended.stderr_text;
   }
 }
 
-/// Both faces at once: what NBD loads and writes is there for a guest in virtual time (plugin/servers/timetravel).
+/// Both faces at once: what NBD loads and writes is there for a guest in virtual time
+/// (plugin/servers/timetravel).
 TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
   TemporaryFolder folder;
   const std::string at = folder / "guest";
   const auto sockets = [&] {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder / ""))
-      if (entry.path().filename().string().starts_with("guest.")) names.insert(entry.path().filename());
+      if (entry.path().filename().string().starts_with("guest."))
+        names.insert(entry.path().filename());
     return names;
   };
   {
@@ -317,10 +326,10 @@ TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
     server.blank(0);
     Client disk(server, "stage/0");
     EXPECT_EQ(disk.write(0, block('a')), 0);
-    EXPECT_EQ(sockets(),
-              (std::set<std::string>{"guest.0", "guest.0.log", "guest.0.mark", "guest.0.port", "guest.0.time",
-                                     "guest.0.agent", "guest.1", "guest.1.log", "guest.1.mark",
-                                     "guest.1.port", "guest.1.time", "guest.1.agent"}));
+    EXPECT_EQ(sockets(), (std::set<std::string>{"guest.0", "guest.0.log", "guest.0.mark",
+                                                "guest.0.port", "guest.0.time", "guest.0.agent",
+                                                "guest.1", "guest.1.log", "guest.1.mark",
+                                                "guest.1.port", "guest.1.time", "guest.1.agent"}));
   }
   EXPECT_TRUE(sockets().empty());
 }
@@ -362,7 +371,8 @@ TEST(States, ServesSeveralClientsAtOnce) {
   ASSERT_TRUE(sealed["ok"]) << sealed;
   EXPECT_EQ(sealed["events"], 20 + 2 * (2 * 60 + 2 * 8));
   const std::string last = "w" + std::to_string(sealed["events"].get<int>());
-  EXPECT_EQ(server.load(2, {{"recording", folder / "zero.hcrec"}, {"id", last}})["digest"], digest["digest"]);
+  EXPECT_EQ(server.load(2, {{"recording", folder / "zero.hcrec"}, {"id", last}})["digest"],
+            digest["digest"]);
 }
 
 }  // namespace

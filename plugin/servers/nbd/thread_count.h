@@ -1,6 +1,6 @@
 #pragma once
-// How many requests of one connection nbdkit serves together. nbdkit tells its plugins no such thing, but its
-// command line does: -t N, -tN, --threads N or --threads=N, 16 without.
+// How many requests of one connection nbdkit serves together. nbdkit tells its plugins no such
+// thing, but its command line does: -t N, -tN, --threads N or --threads=N, 16 without.
 
 #include <string>
 #include <vector>

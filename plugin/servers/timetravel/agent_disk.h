@@ -1,13 +1,15 @@
 #pragma once
-// The conversation of a guest's agent with the host, through a disk: in virtual time every wait of the guest has to be
-// seen, and one for a disk's answer is. (harness/guest/PROTOCOL.md says what is spoken.)
+// The conversation of a guest's agent with the host, through a disk: in virtual time every wait of
+// the guest has to be seen, and one for a disk's answer is. (harness/guest/PROTOCOL.md says what is
+// spoken.)
 //
 //   a read of kTransferBytes at kStreamSector    is answered when there is a line from the host: [bytes] text
 //   a write of as many there                     is [bytes] text for the host, answered at once
 //   any other read                               gives zeroes: a kernel looks for partitions
 //
-// [bytes] is the length of the text, 32 bits, little endian. A line that is longer than one transfer takes several;
-// two lines never share one, so that what the guest does depends on what is said and not on how fast.
+// [bytes] is the length of the text, 32 bits, little endian. A line that is longer than one
+// transfer takes several; two lines never share one, so that what the guest does depends on what is
+// said and not on how fast.
 
 #include <cstdint>
 #include <optional>

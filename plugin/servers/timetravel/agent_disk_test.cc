@@ -109,7 +109,8 @@ TEST_F(AgentDiskTest, RefusesWhatNoAgentDoes) {
 TEST_F(AgentDiskTest, AKernelThatLooksForPartitionsFindsZeroes) {
   std::fill(bytes_.begin(), bytes_.end(), std::byte{0xee});
   const std::span<std::byte> block = std::span(bytes_).first(4096);
-  EXPECT_EQ(disk_.serve({.op = model::Op::read, .lba = 0, .sectors = 8, .into = block}, waiter_), 0);
+  EXPECT_EQ(disk_.serve({.op = model::Op::read, .lba = 0, .sectors = 8, .into = block}, waiter_),
+            0);
   EXPECT_EQ(block[0], std::byte{0});
   EXPECT_EQ(block[4095], std::byte{0});
   EXPECT_EQ(disk_.serve({.op = model::Op::flush}, waiter_), 0);

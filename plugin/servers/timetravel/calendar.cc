@@ -28,9 +28,11 @@ constexpr int kClients = 4;                     ///< that wait to be accepted
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: who sleeps for longer sleeps for ever
-/// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again and again.
+/// A guest that runs by itself is heard of so often. It asks about each timer beyond that, again
+/// and again.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// Of one whose processor time is charged: it has to say when it sleeps, and may read its clock a thousand times.
+/// Of one whose processor time is charged: it has to say when it sleeps, and may read its clock a
+/// thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -63,7 +65,8 @@ Calendar::~Calendar() {
 }
 
 Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
-  invariant(sockets_.size() == hardware.disk_count() + 2, "a socket for each disk, for marks and the agent");
+  invariant(sockets_.size() == hardware.disk_count() + 2,
+            "a socket for each disk, for marks and the agent");
   hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
@@ -134,7 +137,8 @@ bool Calendar::can_go_on() {
   return false;
 }
 
-/// Time stands still: what the host does about what it hears happens at this instant, however fast it is.
+/// Time stands still: what the host does about what it hears happens at this instant, however fast
+/// it is.
 bool Calendar::tell_host_and_stop() {
   send_to_host();
   return false;
@@ -169,15 +173,18 @@ void Calendar::run_guest(TimeNs time) {
 
 TimeNs Calendar::horizon() const {
   const TimeNs now = hardware_->now();
-  // Commands that have ended are handed back at this instant, and so is what the host says: no time may pass unseen.
-  if (agent_.waits() || std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
+  // Commands that have ended are handed back at this instant, and so is what the host says: no time
+  // may pass unseen.
+  if (agent_.waits() ||
+      std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
   return std::min(now + (charges() ? kChargedHorizonNs : kHorizonNs),
                   hardware_->next_event().value_or(model::kNever));
 }
 
-/// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is given back now: the
-/// guest need not wait for it, and need not be told to run. One that is behind the machine has to wait: that takes it there.
+/// Before the kick is acknowledged, since the guest goes on then. What has been answered at once is
+/// given back now: the guest need not wait for it, and need not be told to run. One that is behind
+/// the machine has to wait: that takes it there.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
@@ -214,7 +221,8 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request is inside but the model has no event left that could complete it");
+    invariant(next.has_value(),
+              "a request is inside but the model has no event left that could complete it");
     hardware_->step(*next);
   }
 }
@@ -226,7 +234,8 @@ void Calendar::give_up(const Error& why) {
 
 // ---- input
 
-/// What a guest sends while it is being answered is served within; a guest that goes on so is given up.
+/// What a guest sends while it is being answered is served within; a guest that goes on so is given
+/// up.
 void Calendar::wait_for_input() {
   if (waiting_within_ == kWaitsWithinMost)
     return give_up({"guest", "it submits without end while it is answered", "look at its console"});
@@ -333,8 +342,8 @@ void Calendar::accept_guest() {
 
 void Calendar::on_time() {
   if (!time_.is_open()) return;
-  const ssize_t got =
-      ::recv(time_.get(), pending_.data() + pending_bytes_, pending_.size() - pending_bytes_, MSG_DONTWAIT);
+  const ssize_t got = ::recv(time_.get(), pending_.data() + pending_bytes_,
+                             pending_.size() - pending_bytes_, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return end_guest();
   pending_bytes_ += static_cast<std::size_t>(got);
@@ -367,7 +376,8 @@ void Calendar::on_message(const Message& message) {
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
     case Op::get_tod:
-      answer = static_cast<std::uint64_t>((is_behind() ? guest_time_ : now) + options_.time_of_day_ns);
+      answer =
+          static_cast<std::uint64_t>((is_behind() ? guest_time_ : now) + options_.time_of_day_ns);
       break;
     case Op::update:
       if (!pass_to(message.time)) return;
@@ -394,8 +404,10 @@ bool Calendar::pass_to(std::uint64_t time) {
 
 void Calendar::charge() {
   if (!charges() || !hardware_->has_power() || hardware_->power_cuts() != cuts_) return;
-  const std::int64_t used_ns = options_.processor_ns ? options_.processor_ns() : processor_time_->take_ns();
-  const TimeNs until = hardware_->now() + std::llround(static_cast<double>(used_ns) * options_.charge);
+  const std::int64_t used_ns =
+      options_.processor_ns ? options_.processor_ns() : processor_time_->take_ns();
+  const TimeNs until =
+      hardware_->now() + std::llround(static_cast<double>(used_ns) * options_.charge);
   while (hardware_->has_power() && hardware_->step(until)) {
   }
 }
@@ -419,7 +431,8 @@ void Calendar::tell(std::initializer_list<std::pair<Op, TimeNs>> messages) {
 void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;
-  if (sent != static_cast<ssize_t>(bytes.size())) give_up({"guest", "it does not read what it is told", ""});
+  if (sent != static_cast<ssize_t>(bytes.size()))
+    give_up({"guest", "it does not read what it is told", ""});
 }
 
 void Calendar::on_disk(GuestDisk& disk) {
@@ -429,7 +442,8 @@ void Calendar::on_disk(GuestDisk& disk) {
 }
 
 void Calendar::on_channel(GuestDisk& disk) {
-  if (const auto heard = disk.on_channel(); !heard) give_up({disk.name(), heard.error().message(), ""});
+  if (const auto heard = disk.on_channel(); !heard)
+    give_up({disk.name(), heard.error().message(), ""});
 }
 
 void Calendar::on_host() {
@@ -444,7 +458,8 @@ void Calendar::on_host() {
 void Calendar::send_to_host() {
   for_host_ += agent_.take_for_host();
   if (!host_.is_open() || for_host_.size() > kHostTextMax) return for_host_.clear();
-  const ssize_t sent = ::send(host_.get(), for_host_.data(), for_host_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t sent =
+      ::send(host_.get(), for_host_.data(), for_host_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent > 0) for_host_.erase(0, static_cast<std::size_t>(sent));
 }
 

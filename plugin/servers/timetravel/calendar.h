@@ -1,29 +1,32 @@
 #pragma once
 // Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
-// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in no time at all. When it has nothing left to do it
-// says until when it would sleep, and waits. Then the machine's events happen one after the other, up to that instant:
-// what they complete is handed to the guest, which may want to run now; otherwise time is what it wanted, and it runs.
-// Guest and machine never run together, so that the same guest on the same machine does the same, to the nanosecond.
+// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in no time at all. When it has
+// nothing left to do it says until when it would sleep, and waits. Then the machine's events happen
+// one after the other, up to that instant: what they complete is handed to the guest, which may
+// want to run now; otherwise time is what it wanted, and it runs. Guest and machine never run
+// together, so that the same guest on the same machine does the same, to the nanosecond.
 //
-// A guest that reads its clock lets time pass, by as much as reading it takes. So that it does not have to ask each time,
-// it is told how long nothing will happen in the machine (`free_until`); when it notifies a disk it says what time
-// it has come to, and what it has begun may shorten that.
+// A guest that reads its clock lets time pass, by as much as reading it takes. So that it does not
+// have to ask each time, it is told how long nothing will happen in the machine (`free_until`);
+// when it notifies a disk it says what time it has come to, and what it has begun may shorten that.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)     SOCKET.NAME    each of the others
 //   SOCKET.mark     4 KiB that take marks                         SOCKET.port    the agent's disk (agent_disk.h)
 //   SOCKET.time     the guest's clock (message.h)                 SOCKET.agent   the agent, for the host: its lines
 //
-// With a charge the processor's time counts, too: the machine's clock goes on by what the guest has used of the host's
-// processor, times a factor, whenever it kicks a disk or waits. What it sends is sent that much later, and what completes
-// meanwhile is handed to it when it has stopped computing. The guest's own clock follows: a kernel accepts no other time than that of
-// its next timer while it waits, and the machine's with an interrupt. So timers that became due while the guest computed happen
-// first, each at its own instant, and then an interrupt brings the guest to the machine's time. What depends on the host's processor
-// is not the same twice.
+// With a charge the processor's time counts, too: the machine's clock goes on by what the guest has
+// used of the host's processor, times a factor, whenever it kicks a disk or waits. What it sends is
+// sent that much later, and what completes meanwhile is handed to it when it has stopped computing.
+// The guest's own clock follows: a kernel accepts no other time than that of its next timer while
+// it waits, and the machine's with an interrupt. So timers that became due while the guest computed
+// happen first, each at its own instant, and then an interrupt brings the guest to the machine's
+// time. What depends on the host's processor is not the same twice.
 //
-// Time stands still while the agent waits for the host: what the host does in between takes no time. What the agent says
-// is held back until then, so that the host does nothing about it earlier. Time stands still
-// while the power is off, too; and a guest whose power has gone does nothing any more, also when it is on again.
+// Time stands still while the agent waits for the host: what the host does in between takes no
+// time. What the agent says is held back until then, so that the host does nothing about it
+// earlier. Time stands still while the power is off, too; and a guest whose power has gone does
+// nothing any more, also when it is on again.
 //
 // One thread serves all of it, since all of it has to happen in one order.
 
@@ -50,7 +53,8 @@
 namespace headcrash::timetravel {
 
 struct CalendarOptions {
-  /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is given up.
+  /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is
+  /// given up.
   std::chrono::milliseconds compute_limit{120'000};
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
   /// Nanoseconds for each that the guest computes; 0: computing takes no time.
@@ -71,7 +75,8 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which has those disks and must outlive this. Error: no thread can be started.
+  /// Serves `hardware`, which has those disks and must outlive this. Error: no thread can be
+  /// started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// The guest is disconnected, its requests end in the machine. The sockets' files are gone then.
   void stop();

@@ -91,15 +91,17 @@ class Clock {
   std::uint32_t sequence_ = 0;
 };
 
-/// A kick is acknowledged when all of it has been done, and what comes meanwhile is heard. Of a guest that looks at its ring
-/// itself then; with `channel` of one that is called, and acknowledges that. How often it was.
+/// A kick is acknowledged when all of it has been done, and what comes meanwhile is heard. Of a
+/// guest that looks at its ring itself then; with `channel` of one that is called, and acknowledges
+/// that. How often it was.
 constexpr std::uint32_t kLooks = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kLooks : 0};
   disk.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
   std::array<std::uint32_t, 5> message = {};
   for (int calls = 0;;) {
-    pollfd watched[] = {{disk.socket(), POLLIN, 0}, {clock.socket(), POLLIN, 0}, {channel, POLLIN, 0}};
+    pollfd watched[] = {
+        {disk.socket(), POLLIN, 0}, {clock.socket(), POLLIN, 0}, {channel, POLLIN, 0}};
     if (::poll(watched, 3, 2000) <= 0) {
       ADD_FAILURE() << "no answer";
       return -1;
@@ -129,7 +131,9 @@ int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_
 class Guest {
  public:
   explicit Guest(Machine& machine)
-      : disk(machine.calendar->disk_sockets().at(0)), clock(machine), channel_(disk.set_up_in_band()) {}
+      : disk(machine.calendar->disk_sockets().at(0)),
+        clock(machine),
+        channel_(disk.set_up_in_band()) {}
 
   void kick(TimeNs now) {
     clock.ask(Op::update, now);
@@ -176,7 +180,8 @@ TEST(TimeTravelCalendar, AGuestThatSleepsWakesUpAtItsInstant) {
   const TimeNs begin = clock.ask(Op::get);
   EXPECT_EQ(clock.ask(Op::get_tod), begin + 1'767'225'600'000'000'000);
   TimeNs now = begin;
-  for (const TimeNs later : {TimeNs{1}, TimeNs{256}, TimeNs{1'000'000'007}, 3'600 * model::kSecondNs}) {
+  for (const TimeNs later :
+       {TimeNs{1}, TimeNs{256}, TimeNs{1'000'000'007}, 3'600 * model::kSecondNs}) {
     clock.ask(Op::request, now + later);
     clock.wait();
     now += later;
@@ -202,7 +207,8 @@ TEST(TimeTravelCalendar, AReadTakesWhatTheDriveTakes) {
   const TimeNs now = guest.clock.ask(Op::get);
   const TimeNs took = guest.read(1000, now);
   EXPECT_GT(took, model::kMillisecondNs);
-  const auto told = machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+  const auto told =
+      machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
   EXPECT_EQ(told.response_times->target.count, 1U);
   EXPECT_EQ(told.response_times->target.max_ns, took);
 }
@@ -335,7 +341,8 @@ TEST(TimeTravelCalendar, WhatIsInsideEndsWithThePower) {
   EXPECT_TRUE(machine.emulation().next_event());
   machine.emulation().cut_power();
   const auto next = machine.emulation().next_event();
-  EXPECT_TRUE(!next || *next > machine.emulation().now()) << "something of the cut is left for later";
+  EXPECT_TRUE(!next || *next > machine.emulation().now())
+      << "something of the cut is left for later";
 }
 
 TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
@@ -353,14 +360,16 @@ TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
         .devices.at(0)
         .response_times->target.count;
   };
-  for (int i = 0; i < 2000 && reads() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 2000 && reads() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(reads(), 1U);
   Guest next(machine);
   EXPECT_GE(next.clock.ask(Op::get), now);
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Before the kick is acknowledged: the guest sees it at once, or is called at once, and need not be told to run.
+/// Before the kick is acknowledged: the guest sees it at once, or is called at once, and need not
+/// be told to run.
 TEST(TimeTravelCalendar, MarksAreAnsweredInTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());
@@ -423,7 +432,8 @@ TEST(TimeTravelCalendar, WhatIsSentIsSentAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "then it has the machine's time";
 }
 
-/// The same read, and 30 ms of computing while the drive does it: the guest hears of it when it has done that.
+/// The same read, and 30 ms of computing while the drive does it: the guest hears of it when it has
+/// done that.
 TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
@@ -434,11 +444,13 @@ TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterward
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
   EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
-  const auto told = all.machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+  const auto told =
+      all.machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
   EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive was not slower";
 }
 
-/// A kernel accepts no other time than its timer's: those that became due come at their instants, before the interrupt.
+/// A kernel accepts no other time than its timer's: those that became due come at their instants,
+/// before the interrupt.
 TEST(TimeTravelCalendar, TimersThatBecameDueWhileTheGuestComputedComeFirstAtTheirOwnTime) {
   Charged all(1);
   Guest guest(all.machine);
@@ -449,7 +461,8 @@ TEST(TimeTravelCalendar, TimersThatBecameDueWhileTheGuestComputedComeFirstAtThei
   guest.clock.ask(Op::request, now + 1'000'000);
   guest.clock.wait();
   EXPECT_EQ(guest.clock.wait_run(), now + 1'000'000);
-  EXPECT_EQ(guest.clock.free_until, now + 30'000'000) << "no further without the interrupt that waits";
+  EXPECT_EQ(guest.clock.free_until, now + 30'000'000)
+      << "no further without the interrupt that waits";
   EXPECT_EQ(guest.clock.ask(Op::get), now + 1'000'000);
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();
@@ -489,7 +502,8 @@ TEST(TimeTravelCalendar, ComputingEndsWithThePower) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
-  ASSERT_TRUE(all.machine.emulation().arm("after-ms:0.5", *model::parse_cut_trigger("after-ms:0.5")));
+  ASSERT_TRUE(
+      all.machine.emulation().arm("after-ms:0.5", *model::parse_cut_trigger("after-ms:0.5")));
   all.used_ns = 30'000'000;
   guest.clock.ask(Op::request, kSleepsForEver);
   guest.clock.wait();

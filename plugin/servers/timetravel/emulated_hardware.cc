@@ -20,16 +20,19 @@ GuestDisk::Connect EmulatedHardware::disk(std::size_t index) {
       },
       .account =
           [this, index, name](const model::Request& request, const model::Completion& completion) {
-            return failures_.note(name, request, emulation_.account(index, request, completion), log_);
+            return failures_.note(name, request, emulation_.account(index, request, completion),
+                                  log_);
           }};
   return [served] { return served; };
 }
 
 GuestDisk::Connect EmulatedHardware::marks() {
   const GuestDisk::Served served{
-      .shape = {.name = emulation::kMarkDiskName, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+      .shape = {.name = emulation::kMarkDiskName,
+                .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
       .serve = [this](const model::Request& request, model::Initiator&) -> std::optional<int> {
-        return failures_.note(emulation::kMarkDiskName, request, emulation_.serve_marks(request), log_);
+        return failures_.note(emulation::kMarkDiskName, request, emulation_.serve_marks(request),
+                              log_);
       },
       .account = {}};
   return [served] { return served; };

@@ -11,7 +11,8 @@ namespace headcrash::timetravel {
 
 class EmulatedHardware final : public Hardware {
  public:
-  /// `emulation` is in virtual time and must outlive this. `log` takes lines about requests that failed.
+  /// `emulation` is in virtual time and must outlive this. `log` takes lines about requests that
+  /// failed.
   EmulatedHardware(emulation::Emulation& emulation, std::function<void(const std::string&)> log)
       : emulation_(emulation), log_(std::move(log)) {}
 

@@ -16,7 +16,10 @@ constexpr std::uint32_t kLooks = 1;  ///< in a kick's number; the rest is the ti
 }  // namespace
 
 GuestDisk::GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop)
-    : listener_(std::move(listener)), connect_(std::move(connect)), kick_(std::move(kick)), stop_(stop) {}
+    : listener_(std::move(listener)),
+      connect_(std::move(connect)),
+      kick_(std::move(kick)),
+      stop_(stop) {}
 
 GuestDisk::~GuestDisk() = default;
 
@@ -68,7 +71,8 @@ Result<void> GuestDisk::take_chains() {
     while (true) {
       TRY(auto chain, backend_->take(ring));
       if (!chain) break;
-      TRY(auto command, vhost::Command::begin(backend_->memory(), std::move(*chain), served_->shape));
+      TRY(auto command,
+          vhost::Command::begin(backend_->memory(), std::move(*chain), served_->shape));
       inside_.emplace_back(*this, std::move(command), ring);
       Inside& added = inside_.back();
       added.at = std::prev(inside_.end());
@@ -101,7 +105,8 @@ Result<void> GuestDisk::hand_back() {
     if (one->memory_of == client_number_ && backend_ && result) {
       const auto wanted = give_back(*one);
       if (!wanted) result = pass_on(wanted);
-      if (wanted && *wanted && (told.empty() || told.back() != one->ring)) told.push_back(one->ring);
+      if (wanted && *wanted && (told.empty() || told.back() != one->ring))
+        told.push_back(one->ring);
     }
     inside_.erase(one->at);
   }

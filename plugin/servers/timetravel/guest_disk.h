@@ -1,13 +1,14 @@
 #pragma once
-// A disk of a guest in virtual time, over vhost-user: who comes to its socket, which commands are inside, which have
-// ended. The calendar decides when time passes; this one never waits.
+// A disk of a guest in virtual time, over vhost-user: who comes to its socket, which commands are
+// inside, which have ended. The calendar decides when time passes; this one never waits.
 //
 //   the guest kicks     its chains become commands, their requests go to whoever serves (`serve`): before the kick is
 //                       acknowledged, so that none of it depends on how fast host and guest are
 //   serve completes     the command's next request is submitted, or the command has ended
 //   hand_back()         commands that have ended are given back, in the order in which they did, and the guest is told
 //
-// Everything is called by one thread; `completed` from within serve or the simulation's step, or by whoever cuts the power.
+// Everything is called by one thread; `completed` from within serve or the simulation's step, or by
+// whoever cuts the power.
 
 #include <functional>
 #include <list>
@@ -29,18 +30,22 @@ class GuestDisk {
   struct Served {
     vhost::Disk shape;  ///< without its functions
     /// An errno or 0, or none: `initiator` is told later, once. Both arguments last until then.
-    std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)> serve;
-    /// What a completion that came later is for the guest: an errno or 0. Absent where serve() always answers.
+    std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
+        serve;
+    /// What a completion that came later is for the guest: an errno or 0. Absent where serve()
+    /// always answers.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
   /// Error: there is no disk now, and the client is turned away.
   using Connect = std::function<Result<Served>()>;
 
-  /// Of whoever owns the clock, for a kick. A kick of our kernels (scripts/build-uml, kick-with-time) has as its number 1 and twice
-  /// the nanoseconds since the guest last told its time; it looks at its ring when the kick has been acknowledged.
+  /// Of whoever owns the clock, for a kick. A kick of our kernels (scripts/build-uml,
+  /// kick-with-time) has as its number 1 and twice the nanoseconds since the guest last told its
+  /// time; it looks at its ring when the kick has been acknowledged.
   struct Kick {
     std::function<void(std::uint32_t untold_ns)> told;  ///< before the ring is looked at
-    std::function<void(GuestDisk&)> submitted;  ///< the commands have been; it is not acknowledged yet
+    std::function<void(GuestDisk&)>
+        submitted;  ///< the commands have been; it is not acknowledged yet
   };
   /// `stop` ends a wait for the rest of a message.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
@@ -71,8 +76,9 @@ class GuestDisk {
     const std::lock_guard lock(completed_mutex_);
     return !completed_.empty();
   }
-  /// Gives back what has ended, and calls the guest. During a kick (`submitted`) no call is due where the guest looks at its ring
-  /// when the kick has been acknowledged. Error: what the client did wrong.
+  /// Gives back what has ended, and calls the guest. During a kick (`submitted`) no call is due
+  /// where the guest looks at its ring when the kick has been acknowledged. Error: what the client
+  /// did wrong.
   Result<void> hand_back();
   std::size_t inside() const { return inside_.size(); }
   /// REQUIRES: nobody will complete them.

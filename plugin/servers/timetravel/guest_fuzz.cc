@@ -1,5 +1,5 @@
-// Fuzzes what a guest in virtual time says about its clock, and what its agent asks of its disk: it is given up or it goes
-// on, and the next guest finds everything as it should be.
+// Fuzzes what a guest in virtual time says about its clock, and what its agent asks of its disk: it
+// is given up or it goes on, and the next guest finds everything as it should be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,12 +25,17 @@ TEST(Fuzz, GuestsClock) {
   fuzz::Options options;
   options.name = "guests-clock";
   constexpr std::uint64_t kForEver = 0x7fffffffffffffff;
-  options.corpus = {
-      text_of(
-          {{Op::start, 1, 1}, {Op::get, 2, 0}, {Op::request, 3, 1000}, {Op::wait, 4, 0}, {Op::ack, 1, 0}}),
-      text_of({{Op::get_tod, 1, 0}, {Op::request, 2, kForEver}, {Op::wait, 3, 0}}),
-      text_of(
-          {{Op::update, 1, 5000}, {Op::request, 2, 0}, {Op::wait, 3, 0}, {Op::ack, 1, 0}, {Op::ack, 2, 0}})};
+  options.corpus = {text_of({{Op::start, 1, 1},
+                             {Op::get, 2, 0},
+                             {Op::request, 3, 1000},
+                             {Op::wait, 4, 0},
+                             {Op::ack, 1, 0}}),
+                    text_of({{Op::get_tod, 1, 0}, {Op::request, 2, kForEver}, {Op::wait, 3, 0}}),
+                    text_of({{Op::update, 1, 5000},
+                             {Op::request, 2, 0},
+                             {Op::wait, 3, 0},
+                             {Op::ack, 1, 0},
+                             {Op::ack, 2, 0}})};
   options.dictionary = {text_of({{Op::wait, 1, 0}}), text_of({{Op::ack, 2, 0}}),
                         text_of({{Op::update, 1, kForEver}})};
   ServedMachine machine;
@@ -58,7 +63,8 @@ TEST(Fuzz, GuestsClock) {
   EXPECT_EQ(parse_message(answer)->sequence, 7U);
 }
 
-/// Each byte is an act: a read, a write whose length and text follow, text of the host, an answer, an end.
+/// Each byte is an act: a read, a write whose length and text follow, text of the host, an answer,
+/// an end.
 TEST(Fuzz, AgentsDisk) {
   struct Waiter : model::Initiator {
     void completed(const model::Completion&) override { --waits; }
@@ -73,13 +79,16 @@ TEST(Fuzz, AgentsDisk) {
     Waiter waiter;
     auto bytes = std::make_unique<std::array<std::byte, AgentDisk::kTransferBytes>>();
     std::uint64_t kind = 0;
-    constexpr auto kSectors = static_cast<std::uint32_t>(AgentDisk::kTransferBytes / model::kSectorBytes);
+    constexpr auto kSectors =
+        static_cast<std::uint32_t>(AgentDisk::kTransferBytes / model::kSectorBytes);
     while (!input.empty()) {
       const char act = input.front();
       input.remove_prefix(1);
       if (act == 'r') {
-        const model::Request read{
-            .op = model::Op::read, .lba = AgentDisk::kStreamSector, .sectors = kSectors, .into = *bytes};
+        const model::Request read{.op = model::Op::read,
+                                  .lba = AgentDisk::kStreamSector,
+                                  .sectors = kSectors,
+                                  .into = *bytes};
         const auto error = disk.serve(read, waiter);
         waiter.waits += error ? 0 : 1;
         EXPECT_LE(waiter.waits, 1);
@@ -88,8 +97,10 @@ TEST(Fuzz, AgentsDisk) {
         const std::size_t length = std::min(input.size(), bytes->size());
         std::memcpy(bytes->data(), input.data(), length);
         input.remove_prefix(length);
-        const model::Request write{
-            .op = model::Op::write, .lba = AgentDisk::kStreamSector, .sectors = kSectors, .data = *bytes};
+        const model::Request write{.op = model::Op::write,
+                                   .lba = AgentDisk::kStreamSector,
+                                   .sectors = kSectors,
+                                   .data = *bytes};
         kind = kind * 3 + static_cast<std::uint64_t>(*disk.serve(write, waiter));
         EXPECT_LE(disk.take_for_host().size(), AgentDisk::kTextBytesMax);
       } else if (act == 'h' && !input.empty()) {

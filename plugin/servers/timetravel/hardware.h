@@ -22,7 +22,8 @@ class Hardware {
 
   virtual model::TimeNs now() const = 0;
   virtual std::optional<model::TimeNs> next_event() const = 0;
-  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now on. True: an event.
+  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now
+  /// on. True: an event.
   virtual bool step(model::TimeNs until) = 0;
 
   virtual bool has_power() const = 0;

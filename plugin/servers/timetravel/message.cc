@@ -17,7 +17,8 @@ Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes) {
     case Op::get:
     case Op::update:
     case Op::get_tod:
-      return Message{static_cast<Op>(op), little_endian::load32(bytes, 4), little_endian::load64(bytes, 8)};
+      return Message{static_cast<Op>(op), little_endian::load32(bytes, 4),
+                     little_endian::load64(bytes, 8)};
     default:
       return fail(
           "time-travel message", fmt::format("a guest does not send operation {}", op),

@@ -1,7 +1,7 @@
 #pragma once
-// Messages between a guest in virtual time (user-mode Linux) and the calendar that owns its clock: 16 bytes each way,
-// little endian (Linux, include/uapi/linux/um_timetravel.h). Either side answers a message with an ack of the same
-// sequence number before it sends another one of its own.
+// Messages between a guest in virtual time (user-mode Linux) and the calendar that owns its clock:
+// 16 bytes each way, little endian (Linux, include/uapi/linux/um_timetravel.h). Either side answers
+// a message with an ack of the same sequence number before it sends another one of its own.
 //
 //   guest                              calendar
 //   start, get, get_tod       ---->    ack with a time

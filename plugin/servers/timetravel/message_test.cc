@@ -8,13 +8,15 @@ namespace {
 
 TEST(TimeTravelMessage, IsThreeNumbersInThisOrder) {
   const auto bytes = bytes_of({Op::run, 0x01020304, 0x1112131415161718});
-  const std::array<unsigned, kMessageBytes> meant = {6,    0,    0,    0,    0x04, 0x03, 0x02, 0x01,
-                                                     0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11};
-  for (std::size_t i = 0; i < kMessageBytes; ++i) EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), meant[i]);
+  const std::array<unsigned, kMessageBytes> meant = {
+      6, 0, 0, 0, 0x04, 0x03, 0x02, 0x01, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11};
+  for (std::size_t i = 0; i < kMessageBytes; ++i)
+    EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), meant[i]);
 }
 
 TEST(TimeTravelMessage, TakesWhatAGuestSays) {
-  for (const Op op : {Op::ack, Op::start, Op::request, Op::wait, Op::get, Op::update, Op::get_tod}) {
+  for (const Op op :
+       {Op::ack, Op::start, Op::request, Op::wait, Op::get, Op::update, Op::get_tod}) {
     const auto parsed = parse_message(bytes_of({op, 7, 1'000'000'007}));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(parsed->op, op);

@@ -20,7 +20,8 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 std::optional<std::int64_t> used_by(pid_t process) {
   clockid_t clock{};
   timespec used{};
-  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return std::nullopt;
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+    return std::nullopt;
   return used.tv_sec * kNsPerSecond + used.tv_nsec;
 }
 

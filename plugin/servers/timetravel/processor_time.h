@@ -1,6 +1,7 @@
 #pragma once
-// The processor time of a guest: of its process, and of the children that it runs its programs as (user-mode Linux has one
-// for each address space). From the host's clocks: what is read depends on the host, and differs from run to run.
+// The processor time of a guest: of its process, and of the children that it runs its programs as
+// (user-mode Linux has one for each address space). From the host's clocks: what is read depends on
+// the host, and differs from run to run.
 
 #include <sys/types.h>
 
@@ -16,7 +17,8 @@ class ProcessorTime {
   /// What the process has used before does not count. Error: its clock cannot be read.
   static Result<ProcessorTime> of(pid_t process);
 
-  /// Nanoseconds since the last call. A child that has ended since then has used what it had used at that call.
+  /// Nanoseconds since the last call. A child that has ended since then has used what it had used
+  /// at that call.
   std::int64_t take_ns();
 
  private:

@@ -17,8 +17,8 @@ Result<std::unique_ptr<ServedStages>> ServedStages::listen(const std::filesystem
                                                            std::size_t stages) {
   auto self = std::make_unique<ServedStages>();
   for (std::size_t i = 0; i < stages; ++i) {
-    TRY(auto calendar,
-        Calendar::listen(base::socket_beside(socket, std::to_string(i)), {kDisk, virtual_guest::kLogSuffix}));
+    TRY(auto calendar, Calendar::listen(base::socket_beside(socket, std::to_string(i)),
+                                        {kDisk, virtual_guest::kLogSuffix}));
     self->stages_.push_back({nullptr, std::move(calendar)});
   }
   return self;
@@ -30,7 +30,9 @@ Result<void> ServedStages::start(stages::StageServer& server, const Calendar::Lo
     Served& served = stages_[i];
     served.hardware = std::make_unique<StageHardware>(
         *stage, std::vector<std::optional<std::string>>{std::nullopt, virtual_guest::kLogSuffix});
-    const auto told = [log, i](const std::string& line) { log(fmt::format("stage {}: {}", i, line)); };
+    const auto told = [log, i](const std::string& line) {
+      log(fmt::format("stage {}: {}", i, line));
+    };
     TRY(served.calendar->start(*served.hardware, {}, told));
   }
   return {};

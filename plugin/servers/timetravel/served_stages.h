@@ -1,6 +1,7 @@
 #pragma once
-// All stages of a server of crash states for guests in virtual time: a calendar for each, since each guest has time of its
-// own. Stage N's sockets are those of calendar.h beginning with SOCKET.N; a log's disk is SOCKET.N.log.
+// All stages of a server of crash states for guests in virtual time: a calendar for each, since
+// each guest has time of its own. Stage N's sockets are those of calendar.h beginning with
+// SOCKET.N; a log's disk is SOCKET.N.log.
 
 #include <filesystem>
 #include <memory>
@@ -18,7 +19,8 @@ class ServedStages {
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// `server` has so many stages, none of them loaded, and outlives this. Error: no thread can be started.
+  /// `server` has so many stages, none of them loaded, and outlives this. Error: no thread can be
+  /// started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
   /// Guests are disconnected. The sockets' files are gone then.
   void stop();

@@ -25,7 +25,9 @@ class Served {
     }));
   }
   ~Served() { stages->stop(); }
-  std::filesystem::path socket(const std::string& name) const { return folder_ / ("guest." + name); }
+  std::filesystem::path socket(const std::string& name) const {
+    return folder_ / ("guest." + name);
+  }
   bool logged(const std::string& words) {
     for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
       const std::lock_guard lock(mutex_);
@@ -61,7 +63,8 @@ TEST(ServedStages, AClientOfAnEmptyStageIsTurnedAway) {
 
 TEST(ServedStages, EachStageHasDisksOfItsOwn) {
   Served served;
-  stages::load(*served.server, {.stage = 0, .sectors = kStageSectors, .log_sectors = kStageSectors / 2});
+  stages::load(*served.server,
+               {.stage = 0, .sectors = kStageSectors, .log_sectors = kStageSectors / 2});
   stages::load(*served.server, {.stage = 1, .sectors = 2 * kStageSectors});
   const auto sectors = [&](const std::string& name) {
     vhost::TestClient client(served.socket(name));

@@ -45,29 +45,31 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
                             .sectors = connection->sectors(),
                             .trim = true,
                             .trim_zeroes = false};  // a used disk keeps what was there
-    return GuestDisk::Served{.shape = shape,
-                             .serve = [this, connection](const model::Request& request,
-                                                         model::Initiator& initiator) -> std::optional<int> {
-                               model::Request own = request;
-                               const Connection::Begun begun = connection->begin(own);
-                               if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
-                               Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
-                               inside.at = std::prev(inside_.end());
-                               inside.error = begun.error;
-                               const model::TimeNs delay = std::chrono::nanoseconds(begun.answer_in).count();
-                               simulation_.schedule(simulation_.now() + delay, inside, 0);
-                               return std::nullopt;
-                             },
-                             .account =
-                                 [](const model::Request&, const model::Completion& completion) {
-                                   return completion.status == model::Status::ok ? 0 : EIO;
-                                 }};
+    return GuestDisk::Served{
+        .shape = shape,
+        .serve = [this, connection](const model::Request& request,
+                                    model::Initiator& initiator) -> std::optional<int> {
+          model::Request own = request;
+          const Connection::Begun begun = connection->begin(own);
+          if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
+          Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
+          inside.at = std::prev(inside_.end());
+          inside.error = begun.error;
+          const model::TimeNs delay = std::chrono::nanoseconds(begun.answer_in).count();
+          simulation_.schedule(simulation_.now() + delay, inside, 0);
+          return std::nullopt;
+        },
+        .account =
+            [](const model::Request&, const model::Completion& completion) {
+              return completion.status == model::Status::ok ? 0 : EIO;
+            }};
   };
 }
 
 GuestDisk::Connect StageHardware::marks() {
   const GuestDisk::Served served{
-      .shape = {.name = emulation::kMarkDiskName, .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
+      .shape = {.name = emulation::kMarkDiskName,
+                .sectors = emulation::kMarkDiskBytes / model::kSectorBytes},
       .serve = [this](const model::Request& request, model::Initiator&) -> std::optional<int> {
         return emulation::serve_mark_disk(request, stage_).error;
       },

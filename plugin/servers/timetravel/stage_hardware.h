@@ -1,6 +1,6 @@
 #pragma once
-// A stage for crash states (plugin/stages/stage.h) as the disks of a guest in virtual time. What the stage makes of the
-// guest's writes is recorded in that time.
+// A stage for crash states (plugin/stages/stage.h) as the disks of a guest in virtual time. What
+// the stage makes of the guest's writes is recorded in that time.
 //
 //   a read             takes no time
 //   a write or flush   takes what the stage's AnswerDelay says while it is recorded, and otherwise none
@@ -19,8 +19,8 @@ namespace headcrash::timetravel {
 
 class StageHardware final : public Hardware {
  public:
-  /// `faces`: by which names the stage's disks are asked for; none: its first. The stage must outlive this, takes this clock,
-  /// and is not loaded yet.
+  /// `faces`: by which names the stage's disks are asked for; none: its first. The stage must
+  /// outlive this, takes this clock, and is not loaded yet.
   StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> faces);
 
   std::size_t disk_count() const override { return faces_.size(); }

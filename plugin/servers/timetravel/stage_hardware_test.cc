@@ -47,7 +47,9 @@ class Client {
     waiting.at = hardware_.now();
     return waiting;
   }
-  int error_of(const Waiting& waiting) { return served_.account(waiting.request, *waiting.completion); }
+  int error_of(const Waiting& waiting) {
+    return served_.account(waiting.request, *waiting.completion);
+  }
 
  private:
   StageHardware& hardware_;
@@ -118,8 +120,9 @@ TEST(StageHardware, WhatIsNotRecordedTakesNoTime) {
 TEST(StageHardware, ASlowWriteIsInsideUntilItIsAnswered) {
   const TemporaryFolder folder;
   Fixture fixture;
-  load(*fixture.server,
-       {.sectors = kSectors, .record = folder / "slow.hcrec", .delay = {.seed = 1, .most_us = 1'000'000}});
+  load(*fixture.server, {.sectors = kSectors,
+                         .record = folder / "slow.hcrec",
+                         .delay = {.seed = 1, .most_us = 1'000'000}});
   Client client = fixture.client();
   const auto& write = client.begin(model::Op::write, 8, 'w');
   ASSERT_EQ(write.error, std::nullopt);
@@ -143,18 +146,21 @@ TEST(StageHardware, WhatCannotBeDoneIsAnError) {
   EXPECT_EQ(client.begin(model::Op::read, kSectors).error, EINVAL);
 
   const TemporaryFolder folder;
-  load(*fixture.server,
-       {.sectors = kSectors, .record = folder / "slow.hcrec", .delay = {.seed = 1, .most_us = 1'000'000}});
+  load(*fixture.server, {.sectors = kSectors,
+                         .record = folder / "slow.hcrec",
+                         .delay = {.seed = 1, .most_us = 1'000'000}});
   const auto& later = client.begin(model::Op::write, kSectors);
   fixture.finish();
   EXPECT_EQ(client.error_of(later), EIO);
 }
 
-/// A flush that is sent before its write was awaited finds it in flight; what is recorded is the guest's time.
+/// A flush that is sent before its write was awaited finds it in flight; what is recorded is the
+/// guest's time.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
   fixture.hardware.step(model::kSecondNs);  // a recording begins at its load
-  stages::LoadOrder order{.sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
+  stages::LoadOrder order{
+      .sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
   load(*fixture.server, order);
   Client client = fixture.client();
   std::vector<const Client::Waiting*> all;

@@ -15,12 +15,14 @@ namespace {
 
 using base::Descriptor;
 
-constexpr std::uint64_t kProtocolFeatures = std::uint64_t{1} << 30;  ///< among the device's features
+constexpr std::uint64_t kProtocolFeatures = std::uint64_t{1}
+                                            << 30;  ///< among the device's features
 constexpr std::uint64_t kIndirectFeature = std::uint64_t{1} << 28;
 constexpr std::uint64_t kMqFeature = 1U << 0, kReplyAck = 1U << 3, kBackendRequests = 1U << 5,
                         kConfigFeature = 1U << 9,
                         kInBand = 1U << 14;  ///< among the protocol's
-constexpr std::uint64_t kSupported = kMqFeature | kReplyAck | kBackendRequests | kConfigFeature | kInBand;
+constexpr std::uint64_t kSupported =
+    kMqFeature | kReplyAck | kBackendRequests | kConfigFeature | kInBand;
 
 }  // namespace
 
@@ -124,8 +126,9 @@ Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   return found;
 }
 
-/// A client whose notifications are messages may send no SET_VRING_KICK (user-mode Linux does not): its ring starts and
-/// stops as it is enabled and disabled. QEMU enables rings that it has not set up and will not use.
+/// A client whose notifications are messages may send no SET_VRING_KICK (user-mode Linux does not):
+/// its ring starts and stops as it is enabled and disabled. QEMU enables rings that it has not set
+/// up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
   if ((protocol_ & kInBand) == 0 || ring.kick.is_open()) return {};
@@ -161,8 +164,9 @@ Result<void> Backend::set_descriptor(Received& received) {
   const RingDescriptor& what = std::get<RingDescriptor>(received.payload);
   TRY(auto ring, find(what.ring));
   if (received.files.size() != (what.comes ? 1 : 0))
-    return fail("vhost-user message", fmt::format("{} comes with {} descriptors",
-                                                  verb_name(received.header.verb), received.files.size()));
+    return fail("vhost-user message",
+                fmt::format("{} comes with {} descriptors", verb_name(received.header.verb),
+                            received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
   // A read or write of what is not an eventfd must not stop a thread.
@@ -176,7 +180,8 @@ Result<void> Backend::set_descriptor(Received& received) {
     return {};
   }
   if (!file.is_open() && (protocol_ & kInBand) == 0)
-    return fail("vhost-user", "a ring without a kick descriptor is to be polled, which is not supported");
+    return fail("vhost-user",
+                "a ring without a kick descriptor is to be polled, which is not supported");
   ring->kick = std::move(file);
   return start(*ring, what.ring);
 }
@@ -199,7 +204,8 @@ Result<Ring*> Backend::halt(std::uint32_t ring) {
 Result<void> Backend::tell_base(std::uint32_t number) {
   TRY(auto ring, halt(number));
   if (ring->split.in_flight() != 0)
-    return fail("vhost-user", fmt::format("ring {} is stopped while requests are in flight", number));
+    return fail("vhost-user",
+                fmt::format("ring {} is stopped while requests are in flight", number));
   ring->kick.reset();
   return connection_.answer_value(Verb::get_vring_base, RingState{number, ring->split.base()});
 }
@@ -219,7 +225,8 @@ Result<void> Backend::take_kick(Ring& ring) {
   return {};
 }
 
-// ---- notifications without descriptors: messages on the socket, and on a channel of our own requests
+// ---- notifications without descriptors: messages on the socket, and on a channel of our own
+// requests
 
 /// What is offered on a ring that stands still is looked at when it is started.
 Result<void> Backend::kick_in_band(std::uint32_t number) {
@@ -252,7 +259,8 @@ Result<void> Backend::interrupt(const Ring& ring) {
 Result<void> Backend::call_in_band(std::uint32_t ring) {
   const bool wants_ack = (protocol_ & kReplyAck) != 0;
   const std::vector<std::byte> message = ring_call(ring, wants_ack);
-  const ssize_t sent = ::send(channel_.get(), message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t sent =
+      ::send(channel_.get(), message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(message.size())) {
     acks_due_ += wants_ack ? 1 : 0;
     return {};

@@ -1,7 +1,8 @@
 #pragma once
-// The device's side of the vhost-user protocol for one client: what was negotiated, the memory that is shared, the
-// rings and how each side tells the other of them. It decides nothing about when commands are carried out, has no
-// threads and no lock: a session (session.h, plugin/servers/timetravel/guest_disk.h) does that.
+// The device's side of the vhost-user protocol for one client: what was negotiated, the memory that
+// is shared, the rings and how each side tells the other of them. It decides nothing about when
+// commands are carried out, has no threads and no lock: a session (session.h,
+// plugin/servers/timetravel/guest_disk.h) does that.
 
 #include <array>
 #include <memory>
@@ -37,7 +38,8 @@ class Backend {
   /// The second: when the client wants to know that it was done.
   Result<void> acknowledge(const Received& received) const;
 
-  /// A ring that is to stop (GET_VRING_BASE) gives no chains from now on. REQUIRES of handle(): it has none in flight.
+  /// A ring that is to stop (GET_VRING_BASE) gives no chains from now on. REQUIRES of handle(): it
+  /// has none in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }
@@ -47,11 +49,12 @@ class Backend {
   /// The next chain that waits in a ring, if there is one. REQUIRES: memory.
   Result<std::optional<Chain>> take(Ring& ring) { return ring.split.take(*memory_); }
   Result<void> want_kicks(Ring& ring, bool wanted);
-  /// Reads the ring's kick descriptor, if it has one; `look` says whether there is something to look for.
+  /// Reads the ring's kick descriptor, if it has one; `look` says whether there is something to
+  /// look for.
   static Result<void> take_kick(Ring& ring);
 
-  /// Tells the driver that chains of a ring have been handed back. A counter at its limit has an interrupt that nobody
-  /// has taken yet. Error: the client does not read.
+  /// Tells the driver that chains of a ring have been handed back. A counter at its limit has an
+  /// interrupt that nobody has taken yet. Error: the client does not read.
   Result<void> interrupt(const Ring& ring);
   /// The channel of interrupts that are messages; -1: there is none.
   int channel() const { return channel_.get(); }

@@ -1,5 +1,5 @@
-// One command after the other (block_command.h). Data are copied: the guest could change them while the disk
-// looks at them.
+// One command after the other (block_command.h). Data are copied: the guest could change them while
+// the disk looks at them.
 #include "plugin/servers/vhost/block_command.h"
 
 #include <algorithm>
@@ -36,8 +36,8 @@ std::uint64_t total(const std::vector<Segment>& segments) {
 
 /// Between `bytes` and the segments from `offset` on: `copy(segment's bytes, ours, how many)`.
 template <typename Bytes, typename Copy>
-Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments, std::uint64_t offset,
-                      Bytes bytes, Copy copy) {
+Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,
+                      std::uint64_t offset, Bytes bytes, Copy copy) {
   for (const Segment& segment : segments) {
     if (bytes.empty()) break;
     if (offset >= segment.bytes) {
@@ -56,8 +56,9 @@ Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& seg
 
 Result<void> fetch(const GuestMemory& memory, const Chain& chain, std::uint64_t offset,
                    std::span<std::byte> into) {
-  return transfer(memory, chain.readable, offset, into,
-                  [](std::byte* there, std::byte* ours, std::size_t n) { std::memcpy(ours, there, n); });
+  return transfer(
+      memory, chain.readable, offset, into,
+      [](std::byte* there, std::byte* ours, std::size_t n) { std::memcpy(ours, there, n); });
 }
 Result<void> put(const GuestMemory& memory, const Chain& chain, std::uint64_t offset,
                  std::span<const std::byte> from) {
@@ -109,9 +110,11 @@ std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_
   return config;
 }
 
-Result<Command> Command::begin(std::shared_ptr<const GuestMemory> memory, Chain chain, const Disk& disk) {
+Result<Command> Command::begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
+                               const Disk& disk) {
   Command command(std::move(memory), std::move(chain), disk);
-  const std::uint64_t readable = total(command.chain_.readable), writable = total(command.chain_.writable);
+  const std::uint64_t readable = total(command.chain_.readable),
+                      writable = total(command.chain_.writable);
   if (readable < kCommandHeaderBytes) return fail("ring", "a command has no header");
   if (writable < 1) return fail("ring", "a command has no room for its status");
   std::array<std::byte, kCommandHeaderBytes> header = {};
@@ -197,7 +200,8 @@ Result<void> Command::prepare_ranges() {
     if (range.sectors > kRangeSectorsMax || !is_inside(*disk_, range.sector, range.sectors))
       return refused(kIoError);
     if (range.sectors == 0) continue;
-    const bool by_trim = type_ == kDiscard || (zeroes_by_trim(*disk_) && (range.flags & kUnmap) != 0);
+    const bool by_trim =
+        type_ == kDiscard || (zeroes_by_trim(*disk_) && (range.flags & kUnmap) != 0);
     requests_.push_back({.op = by_trim ? model::Op::trim : model::Op::write_zeroes,
                          .lba = range.sector,
                          .sectors = range.sectors});

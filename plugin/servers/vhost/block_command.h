@@ -1,6 +1,6 @@
 #pragma once
-// Commands of a virtio block device (virtio 1.1, section 5.2): a chain in, requests to a disk, a status byte
-// out.
+// Commands of a virtio block device (virtio 1.1, section 5.2): a chain in, requests to a disk, a
+// status byte out.
 
 #include <array>
 #include <cstdint>
@@ -17,16 +17,18 @@
 
 namespace headcrash::vhost {
 
-/// What is served. `serve` may be called by several threads, waits until the request is complete, and gives 0
-/// or an errno.
+/// What is served. `serve` may be called by several threads, waits until the request is complete,
+/// and gives 0 or an errno.
 struct Disk {
   std::string name;  ///< what the guest gets as the serial number, of which it sees 20 bytes
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  bool trim_zeroes = true;  ///< what was trimmed reads as zeroes: only then may zeroes be written by a trim
+  bool trim_zeroes =
+      true;  ///< what was trimmed reads as zeroes: only then may zeroes be written by a trim
   std::function<int(const model::Request&)> serve;
-  /// Whether serve() would not wait now; it may have changed when it is called. None: it always may.
+  /// Whether serve() would not wait now; it may have changed when it is called. None: it always
+  /// may.
   std::function<bool()> answers_at_once;
 };
 
@@ -38,13 +40,15 @@ inline constexpr std::size_t kConfigBytes = 60;
 std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
-/// One command on its way: the requests that it asks of the disk, one after the other, and its answer. Keeps the
-/// memory that its chain lies in. It can be moved while a request is inside: buffers stay where they are.
+/// One command on its way: the requests that it asks of the disk, one after the other, and its
+/// answer. Keeps the memory that its chain lies in. It can be moved while a request is inside:
+/// buffers stay where they are.
 class Command {
  public:
-  /// Data that are to be written are copied now. What the disk refuses is a status. Error: the chain cannot be
-  /// a command: no header, or no room for a status. `disk` must outlive it.
-  static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain, const Disk& disk);
+  /// Data that are to be written are copied now. What the disk refuses is a status. Error: the
+  /// chain cannot be a command: no header, or no room for a status. `disk` must outlive it.
+  static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
+                               const Disk& disk);
 
   /// What the disk is to do next; null when there is nothing left. Valid until answered().
   const model::Request* next() const;

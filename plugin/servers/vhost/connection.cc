@@ -18,7 +18,8 @@ using base::Descriptor;
 namespace {
 
 void take_files(msghdr& message, std::vector<Descriptor>& files) {
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
@@ -47,7 +48,8 @@ Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0 && errno == EAGAIN) {
       pollfd watched[2] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
-      if (::poll(watched, 2, -1) < 0 && errno != EINTR) return fail("vhost-user", base::errno_text(errno));
+      if (::poll(watched, 2, -1) < 0 && errno != EINTR)
+        return fail("vhost-user", base::errno_text(errno));
       if (watched[1].revents != 0) return Bytes::none;
       continue;
     }
@@ -84,7 +86,8 @@ Result<void> Connection::answer(Verb verb, std::span<const std::byte> payload) c
   const std::vector<std::byte> bytes = reply(verb, payload);
   const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(bytes.size())) return {};
-  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};  // its end is seen by receive()
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
+    return {};  // its end is seen by receive()
   return fail("vhost-user", "the client does not read its replies");
 }
 

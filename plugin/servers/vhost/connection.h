@@ -21,11 +21,12 @@ class Connection {
   /// `stop`: an eventfd that ends waiting when it can be read. Neither is closed.
   Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
 
-  /// Waits for the next message; none: the client has gone, or it is time to stop. Error: what it sent cannot be a
-  /// message, or comes with too many descriptors.
+  /// Waits for the next message; none: the client has gone, or it is time to stop. Error: what it
+  /// sent cannot be a message, or comes with too many descriptors.
   Result<std::optional<Received>> receive() const;
 
-  /// Waits for nobody. Error: the client does not read its replies. That it has gone is seen by receive().
+  /// Waits for nobody. Error: the client does not read its replies. That it has gone is seen by
+  /// receive().
   Result<void> answer(Verb verb, std::span<const std::byte> payload) const;
   template <typename T>
   Result<void> answer_value(Verb verb, const T& value) const {
@@ -37,7 +38,8 @@ class Connection {
 
  private:
   enum class Bytes : std::uint8_t { all, none };
-  Result<Bytes> receive_bytes(std::span<std::byte> into, std::vector<base::Descriptor>& files) const;
+  Result<Bytes> receive_bytes(std::span<std::byte> into,
+                              std::vector<base::Descriptor>& files) const;
 
   int socket_, stop_;
 };

@@ -82,7 +82,8 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
       region.file_offset > kMax - region.bytes)
     return fail(subject, "reaches beyond the last address");
   // Indices of rings are accessed as whole words, wherever a client puts them.
-  if (region.user_address % 16 != 0 || region.file_offset % 16 != 0) return fail(subject, "is not aligned");
+  if (region.user_address % 16 != 0 || region.file_offset % 16 != 0)
+    return fail(subject, "is not aligned");
   for (const MemoryRegion& earlier : regions.first(index))
     if (overlap(region.guest_address, region.bytes, earlier.guest_address, earlier.bytes) ||
         overlap(region.user_address, region.bytes, earlier.user_address, earlier.bytes))
@@ -97,12 +98,14 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
 
 }  // namespace
 
-Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(std::span<const MemoryRegion> regions,
-                                                            std::span<const base::Descriptor> files) {
+Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(
+    std::span<const MemoryRegion> regions, std::span<const base::Descriptor> files) {
   if (regions.size() > kRegionsMax)
-    return fail("memory table", fmt::format("has {} regions of at most {}", regions.size(), kRegionsMax));
+    return fail("memory table",
+                fmt::format("has {} regions of at most {}", regions.size(), kRegionsMax));
   if (regions.size() != files.size())
-    return fail("memory table", fmt::format("has {} regions and {} files", regions.size(), files.size()));
+    return fail("memory table",
+                fmt::format("has {} regions and {} files", regions.size(), files.size()));
   install_handler();
   const std::shared_ptr<GuestMemory> memory(new GuestMemory());
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -128,7 +131,8 @@ Result<std::shared_ptr<const GuestMemory>> GuestMemory::map(std::span<const Memo
 
 GuestMemory::~GuestMemory() {
   for (const Mapping& mapping : mappings_) {
-    // First the slot: what is mapped at these addresses afterwards is none of the handler's business.
+    // First the slot: what is mapped at these addresses afterwards is none of the handler's
+    // business.
     slots[mapping.slot].length = 0;
     ::munmap(mapping.base, mapping.length);
   }
@@ -154,7 +158,8 @@ std::byte* GuestMemory::at_user(std::uint64_t address, std::uint64_t bytes) cons
 
 Result<void> GuestMemory::intact() const {
   for (const Mapping& mapping : mappings_)
-    if (slots[mapping.slot].damaged) return fail("memory", "a shared file was shrunk while it was in use");
+    if (slots[mapping.slot].damaged)
+      return fail("memory", "a shared file was shrunk while it was in use");
   return {};
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// The memory that a vhost-user client shares: files that it has sent, mapped here. Every address is the
-// client's and believed only as far as a region goes.
+// The memory that a vhost-user client shares: files that it has sent, mapped here. Every address is
+// the client's and believed only as far as a region goes.
 //
-// A client can shrink a file while it is mapped, and whoever then touches the page gets SIGBUS. The first
-// mapping installs a handler that puts an empty page range in place of the region and notes it: the access
-// continues with zeroes, and intact() says that nothing read since can be believed. Other bus errors go to
-// the handler that was there before.
+// A client can shrink a file while it is mapped, and whoever then touches the page gets SIGBUS. The
+// first mapping installs a handler that puts an empty page range in place of the region and notes
+// it: the access continues with zeroes, and intact() says that nothing read since can be believed.
+// Other bus errors go to the handler that was there before.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ struct MemoryRegion {
 
 class GuestMemory {
  public:
-  /// Maps files[i] for regions[i]; the descriptors can be closed afterwards. Errors: a region is empty,
-  /// overflows, overlaps another, or reaches beyond its file.
+  /// Maps files[i] for regions[i]; the descriptors can be closed afterwards. Errors: a region is
+  /// empty, overflows, overlaps another, or reaches beyond its file.
   static Result<std::shared_ptr<const GuestMemory>> map(std::span<const MemoryRegion> regions,
                                                         std::span<const base::Descriptor> files);
   ~GuestMemory();
@@ -53,7 +53,8 @@ class GuestMemory {
     std::size_t slot = 0;        ///< in the handler's table
   };
   GuestMemory() = default;
-  std::byte* at(std::uint64_t MemoryRegion::* begin, std::uint64_t address, std::uint64_t bytes) const;
+  std::byte* at(std::uint64_t MemoryRegion::* begin, std::uint64_t address,
+                std::uint64_t bytes) const;
   std::vector<Mapping> mappings_;
 };
 

@@ -15,12 +15,13 @@ constexpr int kBacklog = 4;
 std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
                                                    const std::vector<std::string>& disks) {
   std::vector<std::filesystem::path> paths{socket};
-  for (std::size_t i = 1; i < disks.size(); ++i) paths.push_back(base::socket_beside(socket, disks[i]));
+  for (std::size_t i = 1; i < disks.size(); ++i)
+    paths.push_back(base::socket_beside(socket, disks[i]));
   return paths;
 }
 
-Result<std::unique_ptr<MachineServer>> MachineServer::listen(const std::filesystem::path& socket,
-                                                             const std::vector<std::string>& disks) {
+Result<std::unique_ptr<MachineServer>> MachineServer::listen(
+    const std::filesystem::path& socket, const std::vector<std::string>& disks) {
   std::unique_ptr<MachineServer> self(new MachineServer());
   self->disk_paths_ = disk_sockets_of(socket, disks);
   self->mark_path_ = base::socket_beside(socket, emulation::kMarkDiskName);
@@ -33,15 +34,19 @@ Result<std::unique_ptr<MachineServer>> MachineServer::listen(const std::filesyst
   return self;
 }
 
-Result<void> MachineServer::start(emulation::Emulation& emulation, const SessionOptions& options, Log log) {
-  invariant(sockets_.size() == emulation.device_count() + 1, "a socket for each disk and one for marks");
-  const auto add = [&](Disk disk, const std::function<emulation::Answer(const model::Request&)>& serve) {
+Result<void> MachineServer::start(emulation::Emulation& emulation, const SessionOptions& options,
+                                  Log log) {
+  invariant(sockets_.size() == emulation.device_count() + 1,
+            "a socket for each disk and one for marks");
+  const auto add = [&](Disk disk,
+                       const std::function<emulation::Answer(const model::Request&)>& serve) {
     const std::string name = disk.name;
     disk.serve = [this, name, serve, log](const model::Request& request) {
       return failures_.note(name, request, serve(request), log);
     };
     auto server = Server::start(
-        std::move(sockets_[servers_.size()]), std::move(disk), options, [log, name](const Error& error) {
+        std::move(sockets_[servers_.size()]), std::move(disk), options,
+        [log, name](const Error& error) {
           log(fmt::format("{}: its client was disconnected: {}", name, error.message()));
         });
     if (!server) return Result<void>(pass_on(server));
@@ -50,18 +55,20 @@ Result<void> MachineServer::start(emulation::Emulation& emulation, const Session
   };
   for (std::size_t i = 0; i < emulation.device_count(); ++i) {
     const model::Characteristics& device = emulation.characteristics(i);
-    auto added = add({.name = emulation.device_name(i),
-                      .sectors = device.sectors,
-                      .physical_sector_sectors = device.physical_sector_sectors,
-                      .trim = device.trim,
-                      .answers_at_once = [&emulation] { return emulation.answers_at_once(); }},
-                     [&emulation, i](const model::Request& request) { return emulation.serve(i, request); });
+    auto added =
+        add({.name = emulation.device_name(i),
+             .sectors = device.sectors,
+             .physical_sector_sectors = device.physical_sector_sectors,
+             .trim = device.trim,
+             .answers_at_once = [&emulation] { return emulation.answers_at_once(); }},
+            [&emulation, i](const model::Request& request) { return emulation.serve(i, request); });
     if (!added) return added;
   }
-  return add({.name = emulation::kMarkDiskName,
-              .sectors = emulation::kMarkDiskBytes / model::kSectorBytes,
-              .answers_at_once = [] { return true; }},
-             [&emulation](const model::Request& request) { return emulation.serve_marks(request); });
+  return add(
+      {.name = emulation::kMarkDiskName,
+       .sectors = emulation::kMarkDiskBytes / model::kSectorBytes,
+       .answers_at_once = [] { return true; }},
+      [&emulation](const model::Request& request) { return emulation.serve_marks(request); });
 }
 
 void MachineServer::stop() {

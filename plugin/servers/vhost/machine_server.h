@@ -34,10 +34,11 @@ class MachineServer {
   MachineServer(const MachineServer&) = delete;
   MachineServer& operator=(const MachineServer&) = delete;
 
-  /// Serves `emulation`, which has those disks and must outlive this. Error: no thread can be started.
+  /// Serves `emulation`, which has those disks and must outlive this. Error: no thread can be
+  /// started.
   Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
-  /// Clients are disconnected when their requests have ended; so end those (Emulation::shut_down) first. The
-  /// sockets' files are gone then.
+  /// Clients are disconnected when their requests have ended; so end those (Emulation::shut_down)
+  /// first. The sockets' files are gone then.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }

@@ -50,7 +50,8 @@ class ServedDisk {
     const auto there = [&] {
       return emulation().statistics(emulation::Emulation::Interval::goes_on).in_flight_max >= count;
     };
-    for (int i = 0; i < 2000 && !there(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 2000 && !there(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return there();
   }
   std::string log() {
@@ -126,7 +127,8 @@ TEST(VhostMachinePower, ACutInTheMiddleOfARequestFailsItAndWhatFollows) {
   client.begin(0, 2, kFlush, 0, 0, false);
   EXPECT_TRUE(client.wait_used(0, 3));
   EXPECT_EQ(client.status(2), kIoError);
-  EXPECT_NE(disk.log().find("hd0: write of 8 sectors at 64000 failed: the power is off"), std::string::npos)
+  EXPECT_NE(disk.log().find("hd0: write of 8 sectors at 64000 failed: the power is off"),
+            std::string::npos)
       << disk.log();
   disk.emulation().power_on();
   ASSERT_TRUE(disk.emulation().set_clock({.kind = emulation::Clock::Kind::off}));
@@ -192,7 +194,8 @@ TEST(VhostMachineMarks, GoThroughADiskOfTheirOwn) {
     TestClient client(disk.server->mark_socket());
     client.set_up();
     EXPECT_EQ(client.command(0, kIn, 0, 512, true), kOk);
-    EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()), disk.emulation().instance().c_str());
+    EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()),
+                 disk.emulation().instance().c_str());
     std::ranges::fill(client.data(), std::byte{0});
     EXPECT_EQ(client.command(0, kOut, 0, 512, false), kIoError);  // no text
     std::memcpy(client.data().data(), "persisted 1", 12);
@@ -205,8 +208,9 @@ TEST(VhostMachineMarks, GoThroughADiskOfTheirOwn) {
   for (const record::Event& event : disk.events()) {
     if (event.kind != record::Kind::mark) continue;
     ++marks;
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(event.payload.data()), event.payload.size()),
-              "persisted 1");
+    EXPECT_EQ(
+        std::string(reinterpret_cast<const char*>(event.payload.data()), event.payload.size()),
+        "persisted 1");
   }
   EXPECT_EQ(marks, 1U);
 }

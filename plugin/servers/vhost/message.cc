@@ -71,8 +71,8 @@ Result<Payload> parse_table(const Known& known, std::span<const std::byte> bytes
   std::vector<MemoryRegion> regions;
   for (std::size_t i = 0; i < count; ++i) {
     const auto one = bytes.subspan(8 + i * kRegionBytes, kRegionBytes);
-    regions.push_back({at<std::uint64_t>(one, 0), at<std::uint64_t>(one, 8), at<std::uint64_t>(one, 16),
-                       at<std::uint64_t>(one, 24)});
+    regions.push_back({at<std::uint64_t>(one, 0), at<std::uint64_t>(one, 8),
+                       at<std::uint64_t>(one, 16), at<std::uint64_t>(one, 24)});
   }
   return regions;
 }
@@ -82,8 +82,9 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   const ConfigPart part{at<std::uint32_t>(bytes, 0), at<std::uint32_t>(bytes, 4)};
   if (part.bytes > kConfigBytesMax || part.offset > kConfigBytesMax - part.bytes ||
       bytes.size() != 12 + part.bytes)
-    return fail("vhost-user message", fmt::format("{} asks for {} bytes at {} in a payload of {}", known.name,
-                                                  part.bytes, part.offset, bytes.size()));
+    return fail("vhost-user message",
+                fmt::format("{} asks for {} bytes at {} in a payload of {}", known.name, part.bytes,
+                            part.offset, bytes.size()));
   return part;
 }
 
@@ -139,7 +140,8 @@ Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
                          at<std::uint64_t>(bytes, 24), at<std::uint64_t>(bytes, 16)};
     case Kind::descriptor: {
       const auto value = at<std::uint64_t>(bytes, 0);
-      return RingDescriptor{static_cast<std::uint32_t>(value & kRingMask), (value & kNoDescriptor) == 0};
+      return RingDescriptor{static_cast<std::uint32_t>(value & kRingMask),
+                            (value & kNoDescriptor) == 0};
     }
     case Kind::config:
       return parse_config(known, bytes);
@@ -150,7 +152,8 @@ Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack) {
-  const std::uint32_t words[] = {kBackendVringCall, kVersion | (wants_ack ? kNeedsReply : 0), 8, ring, 0};
+  const std::uint32_t words[] = {kBackendVringCall, kVersion | (wants_ack ? kNeedsReply : 0), 8,
+                                 ring, 0};
   const auto bytes = std::as_bytes(std::span(words));
   return {bytes.begin(), bytes.end()};
 }
@@ -159,7 +162,8 @@ Result<void> parse_ring_call_ack(std::span<const std::byte, kAckBytes> bytes) {
   if (at<std::uint32_t>(bytes, 0) != kBackendVringCall ||
       at<std::uint32_t>(bytes, 4) != (kVersion | kReply) || at<std::uint32_t>(bytes, 8) != 8)
     return fail("vhost-user message", "what answers a VRING_CALL is not a reply to it");
-  if (at<std::uint64_t>(bytes, 12) != 0) return fail("vhost-user", "the client refused a VRING_CALL");
+  if (at<std::uint64_t>(bytes, 12) != 0)
+    return fail("vhost-user", "the client refused a VRING_CALL");
   return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Messages of the vhost-user protocol as bytes: those of a front-end (a virtual machine) that a block device
-// answers. A message is a header of three words (request, flags, bytes of payload) and a payload.
+// Messages of the vhost-user protocol as bytes: those of a front-end (a virtual machine) that a
+// block device answers. A message is a header of three words (request, flags, bytes of payload) and
+// a payload.
 
 #include <array>
 #include <cstddef>
@@ -75,8 +76,9 @@ using Payload = std::variant<Nothing, Number, RingState, RingAddress, RingDescri
 /// Error: the payload has another length than the request's.
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
-/// In-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS): that chains of a ring have been handed back, for
-/// the channel on which the back-end asks. With `wants_ack` the front-end answers when it has seen it.
+/// In-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS): that chains of a ring have
+/// been handed back, for the channel on which the back-end asks. With `wants_ack` the front-end
+/// answers when it has seen it.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
 /// Header and payload of that answer.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;

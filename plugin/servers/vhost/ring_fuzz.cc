@@ -1,5 +1,5 @@
-// Fuzzes what a client shares and sends: whatever rings and commands are, each is served or one error, and
-// nothing outside the shared memory is touched.
+// Fuzzes what a client shares and sends: whatever rings and commands are, each is served or one
+// error, and nothing outside the shared memory is touched.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -30,7 +30,8 @@ TEST(Fuzz, RingAndCommand) {
   options.size_max = kBytes;
   options.corpus = {
       ring_of({{0x1000, 16, kNext, 1}, {0x1200, 512, kNext, 2}, {0x1100, 1, kWrite, 0}}, 1),
-      ring_of({{0x1000, 16, kNext, 1}, {0x1200, 512, kNext | kWrite, 2}, {0x1100, 1, kWrite, 0}}, 0),
+      ring_of({{0x1000, 16, kNext, 1}, {0x1200, 512, kNext | kWrite, 2}, {0x1100, 1, kWrite, 0}},
+              0),
       ring_of({{0x10, 32, kIndirect, 0}, {0x1000, 16, kNext, 1}, {0x1100, 1, kWrite, 0}}, 4),
       ring_of({{0x1000, 16, kNext, 1}, {0x1200, 16, kNext, 2}, {0x1100, 1, kWrite, 0}}, 13)};
   TestDisk store;

@@ -1,5 +1,6 @@
 #pragma once
-// Serves the clients of one disk, one at a time: who comes while another is there waits until that one has gone.
+// Serves the clients of one disk, one at a time: who comes while another is there waits until that
+// one has gone.
 
 #include <functional>
 #include <memory>

@@ -49,8 +49,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
-    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end. The workers
-    // take the mask over.
+    // A call descriptor may be a pipe that nobody reads: that is the client's loss and not our end.
+    // The workers take the mask over.
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -78,7 +78,8 @@ class Session {
       if (watched[1].revents != 0) return {};
       if (watched[3].revents != 0) TRY(take_ack());
       for (std::size_t i = 0; i < which.size(); ++i)
-        if (watched[rings_at + i].revents != 0 || backend_.rings()[which[i]].look) TRY(on_kick(which[i]));
+        if (watched[rings_at + i].revents != 0 || backend_.rings()[which[i]].look)
+          TRY(on_kick(which[i]));
       if (watched[0].revents == 0) continue;
       TRY(auto received, connection_.receive());
       if (!received) return {};  // the client is gone
@@ -124,7 +125,8 @@ class Session {
     }
   }
 
-  /// Under the mutex: one more, unless as many sleep as there is work, or there are as many as there may be.
+  /// Under the mutex: one more, unless as many sleep as there is work, or there are as many as
+  /// there may be.
   Result<void> see_to_workers() {
     if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
     try {
@@ -185,7 +187,8 @@ class Session {
       const std::uint16_t head = item.chain.head;
       const auto written = execute(item.memory, std::move(item.chain), disk_);
       lock.lock();
-      if (auto finished = finish(backend_.rings()[item.ring], *item.memory, head, written); !finished)
+      if (auto finished = finish(backend_.rings()[item.ring], *item.memory, head, written);
+          !finished)
         fail_session(finished.error());
       given_back_.notify_all();
     }

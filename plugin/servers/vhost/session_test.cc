@@ -56,7 +56,8 @@ TEST(VhostSession, FlushesDiscardsZeroesAndTellsItsName) {
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
 }
 
-/// Linux writes zeroes with the flag that permits a trim, unless it is told that they must stay allocated.
+/// Linux writes zeroes with the flag that permits a trim, unless it is told that they must stay
+/// allocated.
 TEST(VhostSession, WritesZeroesByATrimOnlyWhereThatReadsAsZeroes) {
   for (const bool trim_zeroes : {true, false}) {
     TestDisk disk;
@@ -64,7 +65,8 @@ TEST(VhostSession, WritesZeroesByATrimOnlyWhereThatReadsAsZeroes) {
     disk.fill(std::byte{'x'});
     TestClient client(disk.disk());
     client.set_up();
-    const std::uint64_t range[] = {16, 8 | std::uint64_t{1} << 32};  // sector, sectors and the flag UNMAP
+    const std::uint64_t range[] = {
+        16, 8 | std::uint64_t{1} << 32};  // sector, sectors and the flag UNMAP
     std::memcpy(client.data().data(), range, sizeof range);
     EXPECT_EQ(client.command(0, kWriteZeroes, 0, 16, false), 0);
     EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
@@ -142,7 +144,8 @@ TEST(VhostSession, StopsARingWhenNothingOfItIsInFlight) {
   TestDisk memory;
   Disk disk = memory.disk();
   std::promise<void> go;
-  disk.serve = [&, serve = disk.serve, gone = go.get_future().share()](const model::Request& request) {
+  disk.serve = [&, serve = disk.serve,
+                gone = go.get_future().share()](const model::Request& request) {
     gone.wait();
     return serve(request);
   };
@@ -171,7 +174,8 @@ TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // Fewer kicks than chains: what a driver does while it is asked for none. Several times around the ring.
+  // Fewer kicks than chains: what a driver does while it is asked for none. Several times around
+  // the ring.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
@@ -293,7 +297,9 @@ void PrintTo(const Harm& harm, std::ostream* out) {
 class VhostHarm : public testing::TestWithParam<Harm> {};
 
 TEST_P(VhostHarm, IsOneErrorAndLeavesNothing) {
-  const auto files = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  const auto files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
   };
@@ -411,16 +417,19 @@ const Harm kHarms[] = {
        c.send_state(Verb::vring_kick, 0, 0);
      },
      "VRING_KICK was not negotiated"},
-    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); }, "there is no ring 7"},
+    {"KickOfARingThatIsNot", [](C& c) { c.send_state(Verb::vring_kick, 7, 0); },
+     "there is no ring 7"},
     {"ToBePolled",
      [](C& c) {
        c.send64(Verb::set_protocol_features, 1U << 3);
        c.send64(Verb::set_vring_kick, 0x101);
      },
      "to be polled"},
-    {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); }, "has no descriptor"},
+    {"BackendWithoutADescriptor", [](C& c) { c.send(Verb::set_backend_req_fd, {}); },
+     "has no descriptor"},
     {"RingThatIsNot", [](C& c) { c.send_state(Verb::set_vring_num, 2, 8); }, "there is no ring 2"},
-    {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); }, "ring 0 is in use"},
+    {"ChangedWhileInUse", [](C& c) { c.send_state(Verb::set_vring_num, 0, 8); },
+     "ring 0 is in use"},
     {"RingSize", [](C& c) { c.send_state(Verb::set_vring_num, 1, 12); }, "12 is not a size"},
     {"FeatureNotOffered", [](C& c) { c.send64(Verb::set_features, 1); }, "were not offered"},
     {"Length", [](C& c) { c.send(Verb::set_features, {}); }, "payload of 0 bytes"},

@@ -37,24 +37,29 @@ Result<void> SplitRing::place(const RingPlace& place) {
   return {};
 }
 
-Result<void> SplitRing::append(const GuestMemory& memory, const Descriptor& descriptor, Chain& chain) const {
+Result<void> SplitRing::append(const GuestMemory& memory, const Descriptor& descriptor,
+                               Chain& chain) const {
   if (chain.readable.size() + chain.writable.size() >= place_.size)
     return fail("ring", "a chain of descriptors loops or is longer than the queue");
   if (memory.at_guest(descriptor.address, descriptor.bytes) == nullptr)
-    return fail("ring", fmt::format("a descriptor of {} bytes at {:#x} is outside the shared memory",
-                                    descriptor.bytes, descriptor.address));
+    return fail("ring",
+                fmt::format("a descriptor of {} bytes at {:#x} is outside the shared memory",
+                            descriptor.bytes, descriptor.address));
   if ((descriptor.flags & kWrite) != 0) {
     chain.writable.push_back({descriptor.address, descriptor.bytes});
     return {};
   }
-  if (!chain.writable.empty()) return fail("ring", "a descriptor to read from follows one to write to");
+  if (!chain.writable.empty())
+    return fail("ring", "a descriptor to read from follows one to write to");
   chain.readable.push_back({descriptor.address, descriptor.bytes});
   return {};
 }
 
-Result<void> SplitRing::follow(const GuestMemory& memory, const Descriptor& descriptor, Chain& chain) const {
+Result<void> SplitRing::follow(const GuestMemory& memory, const Descriptor& descriptor,
+                               Chain& chain) const {
   if (!indirect_) return fail("ring", "a table of descriptors was not negotiated");
-  if ((descriptor.flags & kNext) != 0) return fail("ring", "a descriptor follows a table of descriptors");
+  if ((descriptor.flags & kNext) != 0)
+    return fail("ring", "a descriptor follows a table of descriptors");
   if (descriptor.bytes == 0 || descriptor.bytes % kDescriptorBytes != 0 ||
       descriptor.bytes / kDescriptorBytes > kRingSizeMax)
     return fail("ring", fmt::format("a table of descriptors has {} bytes", descriptor.bytes));
@@ -63,8 +68,9 @@ Result<void> SplitRing::follow(const GuestMemory& memory, const Descriptor& desc
   return walk(memory, table, descriptor.bytes / kDescriptorBytes, 0, chain, true);
 }
 
-Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table, std::uint32_t entries,
-                             std::uint32_t first, Chain& chain, bool inside_indirect) const {
+Result<void> SplitRing::walk(const GuestMemory& memory, const std::byte* table,
+                             std::uint32_t entries, std::uint32_t first, Chain& chain,
+                             bool inside_indirect) const {
   std::uint32_t index = first;
   while (true) {
     if (index >= entries) return fail("ring", fmt::format("there is no descriptor {}", index));
@@ -85,7 +91,8 @@ Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
   if (used == nullptr) return fail("ring", "is outside the shared memory");
   store(used, wanted ? 0 : kNoKick, std::memory_order_relaxed);
-  // The flag is there before the driver's index is read: the driver writes its index, then reads the flag.
+  // The flag is there before the driver's index is read: the driver writes its index, then reads
+  // the flag.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return memory.intact();
 }
@@ -103,8 +110,8 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   if (in_flight_ >= place_.size)
     return fail("ring", fmt::format("more than {} chains are in flight", place_.size));
   Chain chain;
-  chain.head =
-      load(available + kFlagsAndIndexBytes + 2 * (next_available_ % place_.size), std::memory_order_relaxed);
+  chain.head = load(available + kFlagsAndIndexBytes + 2 * (next_available_ % place_.size),
+                    std::memory_order_relaxed);
   const auto walked = walk(memory, table, place_.size, chain.head, chain, false);
   TRY(memory.intact());
   if (!walked) return pass_on(walked);
@@ -113,12 +120,14 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   return chain;
 }
 
-Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head, std::uint32_t written) {
+Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
+                                  std::uint32_t written) {
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
   std::byte* available = memory.at_user(place_.available, kFlagsAndIndexBytes + 2 * place_.size);
   if (used == nullptr || available == nullptr) return fail("ring", "is outside the shared memory");
   const std::uint32_t element[2] = {head, written};
-  std::memcpy(used + kFlagsAndIndexBytes + kUsedBytes * (next_used_ % place_.size), element, sizeof element);
+  std::memcpy(used + kFlagsAndIndexBytes + kUsedBytes * (next_used_ % place_.size), element,
+              sizeof element);
   store(used + 2, ++next_used_, std::memory_order_release);
   --in_flight_;
   // The driver's flag is read after the index is there: it sets the flag, then looks at the index.

@@ -1,7 +1,7 @@
 #pragma once
-// A split virtqueue (virtio 1.1, section 2.6), the device's side. The driver's part is read once and checked:
-// a chain that loops, leaves its table or the shared memory, or is longer than the queue is an error that
-// ends the connection.
+// A split virtqueue (virtio 1.1, section 2.6), the device's side. The driver's part is read once
+// and checked: a chain that loops, leaves its table or the shared memory, or is longer than the
+// queue is an error that ends the connection.
 //
 //   descriptors   { address, length, flags, next } * size       driver writes
 //   available     flags, index, head * size                     driver writes: chains that wait
@@ -47,13 +47,15 @@ class SplitRing {
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Asks the driver to tell of new chains, or not to. Whoever asks for it looks at the ring once more.
+  /// Asks the driver to tell of new chains, or not to. Whoever asks for it looks at the ring once
+  /// more.
   Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
   std::uint32_t size() const { return place_.size; }
 
   /// The next chain that waits, if there is one.
   Result<std::optional<Chain>> take(const GuestMemory& memory);
-  /// Hands a chain back with the number of bytes that were written to it. True: the driver wants to be told.
+  /// Hands a chain back with the number of bytes that were written to it. True: the driver wants to
+  /// be told.
   Result<bool> give_back(const GuestMemory& memory, std::uint16_t head, std::uint32_t written);
 
  private:

@@ -32,7 +32,8 @@ double run_vhost(const std::string& socket, std::uint16_t depth, std::chrono::se
   Random random(1);
   const auto begun = Clock::now();
   const auto begin = [&](std::uint16_t slot) {
-    client.begin(0, slot, kIn, random.below(kBlocks) * (kBytes / model::kSectorBytes), kBytes, true);
+    client.begin(0, slot, kIn, random.below(kBlocks) * (kBytes / model::kSectorBytes), kBytes,
+                 true);
   };
   for (std::uint16_t slot = 0; slot < depth; ++slot) begin(slot);
   std::uint64_t done = 0;
@@ -86,8 +87,9 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: headcrash_vhost_bench vhost|nbd SOCKET DEPTH SECONDS\n");
     return 2;
   }
-  const double rate = all[1] == "vhost" ? run_vhost(all[2], static_cast<std::uint16_t>(depth), length)
-                                        : run_nbd(all[2], static_cast<std::size_t>(depth), length);
+  const double rate = all[1] == "vhost"
+                          ? run_vhost(all[2], static_cast<std::uint16_t>(depth), length)
+                          : run_nbd(all[2], static_cast<std::size_t>(depth), length);
   std::printf("%.0f\n", rate);
   return rate > 0 ? 0 : 1;
 }

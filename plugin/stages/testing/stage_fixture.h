@@ -60,8 +60,8 @@ class StageClient {
   std::unique_ptr<Stage::Connection> connection_;
 };
 
-inline std::unique_ptr<StageServer> start_stages(std::size_t stages,
-                                                 std::uint64_t overlay_bytes_max = kOverlayBytesDefault) {
+inline std::unique_ptr<StageServer> start_stages(
+    std::size_t stages, std::uint64_t overlay_bytes_max = kOverlayBytesDefault) {
   auto server = StageServer::create({.stages = stages, .overlay_bytes_max = overlay_bytes_max});
   EXPECT_TRUE(server);
   return std::move(*server);

@@ -1,6 +1,7 @@
 #pragma once
-// For tests: a random run of one small drive, recorded, and what each of its crash states must be, computed
-// the slow way: by following every event and every sector. Everything follows from the seed.
+// For tests: a random run of one small drive, recorded, and what each of its crash states must be,
+// computed the slow way: by following every event and every sector. Everything follows from the
+// seed.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +53,8 @@ class RandomRun {
     auto writer = record::RecordingWriter::create(path, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
-    medium_ = options_.before.empty() ? Bytes(options_.sectors * model::kSectorBytes) : options_.before;
+    medium_ =
+        options_.before.empty() ? Bytes(options_.sectors * model::kSectorBytes) : options_.before;
     before_ = medium_;
     for (std::uint64_t i = 0; i < options_.steps; ++i) step();
     writer_.reset();
@@ -63,7 +65,9 @@ class RandomRun {
   const RandomRunOptions& options() const { return options_; }
 
   /// What the medium held after N events.
-  Bytes physical(std::uint64_t events) const { return events == 0 ? before_ : snapshots_[events - 1]; }
+  Bytes physical(std::uint64_t events) const {
+    return events == 0 ? before_ : snapshots_[events - 1];
+  }
 
   /// Event after the power went last before a cut.
   std::uint64_t power_cycle(std::uint64_t event) const {
@@ -79,7 +83,8 @@ class RandomRun {
   }
 
   /// By the words of the standard, flush by flush.
-  bool durable(std::uint64_t submitted, std::uint64_t event, std::optional<model::RequestId> lies) const {
+  bool durable(std::uint64_t submitted, std::uint64_t event,
+               std::optional<model::RequestId> lies) const {
     const RunEvent& write = all_events_[submitted];
     const auto done = acked(write.request);
     if (!done || *done >= event) return false;
@@ -97,7 +102,8 @@ class RandomRun {
                                           std::optional<model::RequestId> lies = {}) const {
     std::vector<model::RequestId> found;
     for (std::uint64_t i = power_cycle(event); i < event; ++i)
-      if (is_write(all_events_[i]) && !durable(i, event, lies)) found.push_back(all_events_[i].request);
+      if (is_write(all_events_[i]) && !durable(i, event, lies))
+        found.push_back(all_events_[i].request);
     return found;
   }
 
@@ -123,9 +129,10 @@ class RandomRun {
           count = torn.count;
         }
       }
-      std::copy_n(write.data.begin() + static_cast<std::ptrdiff_t>(first * model::kSectorBytes),
-                  count * model::kSectorBytes,
-                  bytes.begin() + static_cast<std::ptrdiff_t>((write.lba + first) * model::kSectorBytes));
+      std::copy_n(
+          write.data.begin() + static_cast<std::ptrdiff_t>(first * model::kSectorBytes),
+          count * model::kSectorBytes,
+          bytes.begin() + static_cast<std::ptrdiff_t>((write.lba + first) * model::kSectorBytes));
     }
     return bytes;
   }
@@ -177,9 +184,10 @@ class RandomRun {
     if (write.op == model::Op::write) {
       // Often the same bytes again, so that different states have equal contents.
       for (std::uint64_t i = 0; i < write.sectors; ++i)
-        std::fill_n(write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
-                    model::kSectorBytes,
-                    static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2)));
+        std::fill_n(
+            write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
+            model::kSectorBytes,
+            static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2)));
     }
     model::Request request{.id = write.request, .op = write.op, .fua = write.fua, .lba = write.lba};
     request.sectors = static_cast<std::uint32_t>(write.sectors);
@@ -239,7 +247,8 @@ class RandomRun {
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
-  std::map<model::RequestId, std::uint64_t> acked_;  ///< the first event that answers a request with success
+  std::map<model::RequestId, std::uint64_t>
+      acked_;  ///< the first event that answers a request with success
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
-// For tests: a random run of two disks behind one cord, recorded, and what each of its crash states must be,
-// computed the slow way: by following every event and every sector. Everything follows from the seed.
+// For tests: a random run of two disks behind one cord, recorded, and what each of its crash states
+// must be, computed the slow way: by following every event and every sector. Everything follows
+// from the seed.
 
 #include <gtest/gtest.h>
 
@@ -22,16 +23,18 @@ using Disks = std::array<Sectors, 2>;  ///< hd0, log
 inline constexpr std::uint64_t kDiskSectors = 8;
 
 inline record::RecordingHeader two_disks(bool media) {
-  record::RecordingHeader header{.seed = 1,
-                                 .devices = {{"hd0", "t", kDiskSectors, 1}, {"log", "t", kDiskSectors, 2}}};
+  record::RecordingHeader header{
+      .seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}, {"log", "t", kDiskSectors, 2}}};
   header.media = media;
   return header;
 }
 
-/// A random run of both, and what each of its states must be, by following every event and every sector.
+/// A random run of both, and what each of its states must be, by following every event and every
+/// sector.
 class TwoDisks {
  public:
-  TwoDisks(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t steps, bool media = false)
+  TwoDisks(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t steps,
+           bool media = false)
       : random_(seed), media_(media) {
     auto writer = record::RecordingWriter::create(path, two_disks(media));
     EXPECT_TRUE(writer) << writer.error().message();
@@ -61,8 +64,8 @@ class TwoDisks {
     if (write.fua && (!lies || write.request < *lies)) return true;
     for (std::uint64_t i = *done + 1; i < cut; ++i) {
       const Event& flush = events_[i];
-      if (flush.what == Event::What::flush && flush.device == write.device && acked(flush.request, cut) &&
-          (!lies || flush.request < *lies))
+      if (flush.what == Event::What::flush && flush.device == write.device &&
+          acked(flush.request, cut) && (!lies || flush.request < *lies))
         return true;
     }
     return false;
@@ -147,7 +150,8 @@ class TwoDisks {
     write.lba = random_.below(kDiskSectors);
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(kDiskSectors - write.lba, 4));
     // Often the same byte again, so that different states have equal contents.
-    write.value = static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
+    write.value =
+        static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
     const Sectors data(write.sectors * model::kSectorBytes, write.value);
     writer_->submitted(device, 0,
                        {.id = write.request,

@@ -54,7 +54,8 @@ void compare_times(ComparedCell& cell, double tolerance) {
   CellChange& change = cell.change;
   cell.compared = true;
   change.to_quiescence = by_quiescence(then) && by_quiescence(now);
-  const auto before = times_of(then, change.to_quiescence), after = times_of(now, change.to_quiescence);
+  const auto before = times_of(then, change.to_quiescence),
+             after = times_of(now, change.to_quiescence);
   change.before_ms = statistics::summarise(before).mean;
   change.now_ms = statistics::summarise(after).mean;
   change.whole = statistics::compare(before, after, tolerance);
@@ -69,20 +70,21 @@ void judge_times(ComparedCell& cell) {
     change.reason = unranked_name(entrant->standing.kind);
     return;
   }
-  change.change =
-      waited_for_others(cell) ? change.whole.change : both(change.whole.change, change.elapsed.change);
+  change.change = waited_for_others(cell) ? change.whole.change
+                                          : both(change.whole.change, change.elapsed.change);
   change.regression = change.change == Change::worse;
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
-  change.reason =
-      few ? "fewer than three repetitions on a side" : "too much spread for such a small difference";
+  change.reason = few ? "fewer than three repetitions on a side"
+                      : "too much spread for such a small difference";
 }
 
 bool is_measured(const Entrant& entrant) {
   return entrant.standing.kind != Standing::Kind::unmeasured;
 }
 
-ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant& now, double tolerance) {
+ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant& now,
+                     double tolerance) {
   ComparedCell cell{.change = {.device = contest.device,
                                .setting = contest.setting(),
                                .scale = contest.scale,
@@ -107,7 +109,8 @@ void correct(std::vector<ComparedCell>& cells) {
   for (ComparedCell& cell : cells) {
     if (!cell.compared || !is_ranked_in_both(cell)) continue;
     family.push_back(&cell.change.whole);
-    if (cell.change.to_quiescence && !waited_for_others(cell)) family.push_back(&cell.change.elapsed);
+    if (cell.change.to_quiescence && !waited_for_others(cell))
+      family.push_back(&cell.change.elapsed);
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
@@ -145,7 +148,8 @@ void add_differences(const std::string& then_text, const std::string& now_text,
     }
   }
   for (const auto& [name, value] : then.items())
-    if (!now.contains(name)) out.push_back(fmt::format("{}: {} then, not recorded now", name, plain(value)));
+    if (!now.contains(name))
+      out.push_back(fmt::format("{}: {} then, not recorded now", name, plain(value)));
 }
 
 }  // namespace
@@ -158,7 +162,8 @@ std::size_t BaselineComparison::regressions() const {
   return static_cast<std::size_t>(std::ranges::count_if(changes, &CellChange::regression));
 }
 
-BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& then, double tolerance) {
+BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& then,
+                                         double tolerance) {
   BaselineComparison comparison;
   comparison.database = then.facts.database;
   comparison.run = then.facts.run;
@@ -175,7 +180,8 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
       if (contest.phase.empty() && entrant.failed > 0)
         failed.insert(contest.identity() + "\n" + entrant.name());
       const auto found = before.find(contest.identity() + "\n" + entrant.name());
-      cells.push_back(cell_of(contest, found == before.end() ? nullptr : found->second, entrant, tolerance));
+      cells.push_back(
+          cell_of(contest, found == before.end() ? nullptr : found->second, entrant, tolerance));
       if (found != before.end()) before.erase(found);
     }
   }

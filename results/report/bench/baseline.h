@@ -1,10 +1,11 @@
 #pragma once
 // What changed since another run: a verdict for each cell that both have.
 //
-// The runs were not interleaved, so means are compared, not pairs, and whatever else differs between the two
-// (host, versions) is named rather than blamed on the file system. A regression is a cell that became slower
-// by more than the tolerance with the whole interval on that side, to quiescence or until the last call
-// returned, and stays so when all cells are corrected for their number (statistics::correct_for_number), or a workload that fails now and did not.
+// The runs were not interleaved, so means are compared, not pairs, and whatever else differs
+// between the two (host, versions) is named rather than blamed on the file system. A regression is
+// a cell that became slower by more than the tolerance with the whole interval on that side, to
+// quiescence or until the last call returned, and stays so when all cells are corrected for their
+// number (statistics::correct_for_number), or a workload that fails now and did not.
 
 #include <string>
 #include <vector>
@@ -37,8 +38,10 @@ struct BaselineComparison {
   std::size_t regressions() const;
 };
 
-BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& then, double tolerance);
+BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& then,
+                                         double tolerance);
 
-std::string change_name(statistics::Change change);  ///< "better", "worse", "unchanged", "inconclusive"
+std::string change_name(
+    statistics::Change change);  ///< "better", "worse", "unchanged", "inconclusive"
 
 }  // namespace headcrash::report

@@ -1,4 +1,5 @@
-// The answer of a benchmark (bench_answer.h). Counts stand behind labels, so that no sentence depends on a number.
+// The answer of a benchmark (bench_answer.h). Counts stand behind labels, so that no sentence
+// depends on a number.
 #include "results/report/bench/bench_answer.h"
 
 #include <fmt/format.h>
@@ -83,8 +84,9 @@ std::vector<std::string> mixed_versions(const Run& run) {
   return mixed;
 }
 
-/// Whether guest and device counted different numbers of bytes in a cell. Requests are not compared, since QEMU
-/// merges neighbouring ones; nor are a few blocks, which a file system reads ahead between the two readings.
+/// Whether guest and device counted different numbers of bytes in a cell. Requests are not
+/// compared, since QEMU merges neighbouring ones; nor are a few blocks, which a file system reads
+/// ahead between the two readings.
 bool counts_deviate(const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     for (std::size_t i = 1; i < measures().size(); ++i) {
@@ -92,8 +94,10 @@ bool counts_deviate(const Entrant& entrant) {
       if (!column.starts_with("bytes_") || !column.ends_with("_deviation") || !m.values[i] ||
           !m.values[i - 1])
         continue;
-      const double deviation = *m.values[i], guest_bytes = *m.values[i - 1];  // neighbours in the list
-      if (std::abs(deviation) > kDeviation && std::abs(guest_bytes * deviation / (1 + deviation)) > kFewBytes)
+      const double deviation = *m.values[i],
+                   guest_bytes = *m.values[i - 1];  // neighbours in the list
+      if (std::abs(deviation) > kDeviation &&
+          std::abs(guest_bytes * deviation / (1 + deviation)) > kFewBytes)
         return true;
     }
   }
@@ -116,7 +120,8 @@ class Notes {
     const Run& run = bench_.facts.run;
     if (auto note = completeness_note(run); !note.empty()) notes_.push_back(std::move(note));
     if (bench_.failed() > 0)
-      add("failed trials: {} of {} (listed with their reasons)", bench_.failed(), bench_.trials.size());
+      add("failed trials: {} of {} (listed with their reasons)", bench_.failed(),
+          bench_.trials.size());
     if (std::ranges::any_of(bench_.contests, [](const Contest& c) { return c.scale == "scaled"; }))
       add("scaled: the workload is smaller than its source defines it");
     if (std::ranges::any_of(bench_.contests, &Contest::has_own_sizes))
@@ -151,8 +156,8 @@ class Notes {
           "host's)",
           late, measured);
     if (busy > 0)
-      add("trials on a busy host: {} of {} (other processes used more than {:.0f} % of its CPU)", busy,
-          measured, kBusyHost * 100);
+      add("trials on a busy host: {} of {} (other processes used more than {:.0f} % of its CPU)",
+          busy, measured, kBusyHost * 100);
   }
 
   void about_cells() {
@@ -171,14 +176,17 @@ class Notes {
       }
     }
     if (by_processor > 0)
-      add("CPU-bound cells: {} (not ranked: the device was busy less than half of the time)", by_processor);
-    if (idle > 0) add("idle cells: {} (not ranked: mostly a timer or a write-back delay was measured)", idle);
+      add("CPU-bound cells: {} (not ranked: the device was busy less than half of the time)",
+          by_processor);
+    if (idle > 0)
+      add("idle cells: {} (not ranked: mostly a timer or a write-back delay was measured)", idle);
     if (!few.empty()) add("fewer than three repetitions, no interval: {}", named(few));
     if (!wide.empty()) add("spread above 5 % (standard deviation by mean): {}", named(wide));
     if (outliers > 0)
       add("outliers: {} (more than 1.5 interquartile ranges from the quartiles; shown, not dropped)",
           outliers);
-    if (!deviating.empty()) add("guest and device byte counts differ by more than 1 %: {}", named(deviating));
+    if (!deviating.empty())
+      add("guest and device byte counts differ by more than 1 %: {}", named(deviating));
   }
 
   template <typename... Values>
@@ -227,7 +235,8 @@ std::string unranked_because(const Entrant& entrant) {
   const Standing& s = entrant.standing;
   if (Standing::is_unranked_number(s.kind)) {
     const std::string processor =
-        s.processor_share ? fmt::format(", the processor {}", percent(*s.processor_share)) : std::string();
+        s.processor_share ? fmt::format(", the processor {}", percent(*s.processor_share))
+                          : std::string();
     return fmt::format("{}: the device was busy {} of the time{}; {}", unranked_name(s.kind),
                        percent(s.busy_share), processor, milliseconds(s.ranking.mean));
   }
@@ -239,7 +248,9 @@ std::string unranked_because(const Entrant& entrant) {
 
 std::vector<std::string> marks_of(const Entrant& entrant) {
   std::vector<std::string> marks;
-  const auto of = [&](std::size_t n) { return fmt::format("{} of {}", n, entrant.measurements.size()); };
+  const auto of = [&](std::size_t n) {
+    return fmt::format("{} of {}", n, entrant.measurements.size());
+  };
   if (entrant.failed > 0 && entrant.standing.kind != Standing::Kind::unmeasured)
     marks.push_back(fmt::format("{} failed", entrant.failed));
   if (entrant.late > 0) marks.push_back(of(entrant.late) + " late");
@@ -252,8 +263,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)
-    marks.push_back(
-        fmt::format("device busy {} of the elapsed time", percent(entrant.standing.elapsed_busy_share)));
+    marks.push_back(fmt::format("device busy {} of the elapsed time",
+                                percent(entrant.standing.elapsed_busy_share)));
   return marks;
 }
 
@@ -270,7 +281,7 @@ std::string verdict_line(const BaselineComparison& comparison) {
 BenchAnswer answer_of(const Benchmark& bench) {
   const std::string clock = bench.clock();
   const bool charged = clock.starts_with(kChargedPrefix);
-  return {.clock = charged                   ? fmt::format(kCharged, clock.substr(kChargedPrefix.size()))
+  return {.clock = charged ? fmt::format(kCharged, clock.substr(kChargedPrefix.size()))
                    : bench.in_virtual_time() ? kVirtualTime
                                              : "",
           .status = status_of(bench),

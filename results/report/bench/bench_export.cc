@@ -1,5 +1,5 @@
-// CSV and JUnit XML of a benchmark (bench_export.h). JUnit as build servers read it: testsuites of testsuites
-// of testcases with `failure`, `error` or `skipped` inside.
+// CSV and JUnit XML of a benchmark (bench_export.h). JUnit as build servers read it: testsuites of
+// testsuites of testcases with `failure`, `error` or `skipped` inside.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,8 @@ SqlAnswer rankings(const Benchmark& bench) {
   for (const Contest& contest : bench.contests) {
     for (const Entrant& entrant : contest.entrants) {
       const Standing& s = entrant.standing;
-      const bool measured = s.kind != Standing::Kind::unmeasured, ranked = s.kind == Standing::Kind::ranked;
+      const bool measured = s.kind != Standing::Kind::unmeasured,
+                 ranked = s.kind == Standing::Kind::ranked;
       const auto number = [&](double value) { return measured ? Value(value) : Value(); };
       const auto& interval = s.ranking.mean_interval;
       table.rows.push_back(Cells{contest.device,
@@ -93,14 +94,14 @@ SqlAnswer changes(const BaselineComparison& comparison) {
                    "ratio",   "ratio_low",  "ratio_high", "elapsed_ratio", "reason"};
   for (const CellChange& c : comparison.changes) {
     const bool compared = c.now_ms.has_value();
-    table.rows.push_back(Cells{c.device, c.setting, c.scale, c.phase, c.entrant, change_name(c.change),
-                               std::int64_t{c.regression ? 1 : 0}, maybe(c.before_ms), maybe(c.now_ms),
-                               std::string(!compared         ? ""
-                                           : c.to_quiescence ? "quiescent_ms"
-                                                             : "elapsed_ms"),
-                               compared ? Value(c.whole.ratio) : Value(), maybe(low_of(c.whole)),
-                               maybe(high_of(c.whole)), compared ? Value(c.elapsed.ratio) : Value(),
-                               c.reason});
+    table.rows.push_back(
+        Cells{c.device, c.setting, c.scale, c.phase, c.entrant, change_name(c.change),
+              std::int64_t{c.regression ? 1 : 0}, maybe(c.before_ms), maybe(c.now_ms),
+              std::string(!compared         ? ""
+                          : c.to_quiescence ? "quiescent_ms"
+                                            : "elapsed_ms"),
+              compared ? Value(c.whole.ratio) : Value(), maybe(low_of(c.whole)),
+              maybe(high_of(c.whole)), compared ? Value(c.elapsed.ratio) : Value(), c.reason});
   }
   return table;
 }
@@ -123,36 +124,41 @@ Case case_of(const Entrant& entrant, const CellChange* change) {
   if (change != nullptr && change->regression) {
     std::string message = change->reason;
     if (message.empty())
-      message = fmt::format("slower by {:.1f} % than the baseline", (change->whole.ratio - 1) * 100);
+      message =
+          fmt::format("slower by {:.1f} % than the baseline", (change->whole.ratio - 1) * 100);
     return {"failure", message};
   }
-  if (entrant.standing.kind == Standing::Kind::unmeasured) return {"error", unranked_because(entrant)};
+  if (entrant.standing.kind == Standing::Kind::unmeasured)
+    return {"error", unranked_because(entrant)};
   if (entrant.failed > 0)
     return {"error", fmt::format("{} of {} trials failed", entrant.failed,
                                  entrant.failed + entrant.measurements.size())};
-  if (Standing::is_unranked_number(entrant.standing.kind)) return {"skipped", unranked_because(entrant)};
+  if (Standing::is_unranked_number(entrant.standing.kind))
+    return {"skipped", unranked_because(entrant)};
   if (change != nullptr && change->change == statistics::Change::cannot_tell)
     return {"skipped", "inconclusive: " + change->reason};
   return {};
 }
 
-std::string suite_of(const Contest& contest, const BaselineComparison* baseline, std::size_t first_change) {
+std::string suite_of(const Contest& contest, const BaselineComparison* baseline,
+                     std::size_t first_change) {
   std::string cases;
   std::size_t failures = 0, errors = 0, skipped = 0;
   double seconds = 0;
   for (std::size_t i = 0; i < contest.entrants.size(); ++i) {
     const Entrant& entrant = contest.entrants[i];
-    const Case one = case_of(entrant, baseline == nullptr ? nullptr : &baseline->changes[first_change + i]);
+    const Case one =
+        case_of(entrant, baseline == nullptr ? nullptr : &baseline->changes[first_change + i]);
     failures += one.element == "failure" ? 1 : 0;
     errors += one.element == "error" ? 1 : 0;
     skipped += one.element == "skipped" ? 1 : 0;
     const double time = entrant.standing.ranking.mean / 1e3;
     seconds += time;
-    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"", xml(title_of(contest)),
-                         xml(entrant.name()), time);
-    cases += one.element.empty()
-                 ? "/>\n"
-                 : fmt::format("><{0} message=\"{1}\"/></testcase>\n", one.element, xml(one.message));
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6f}\"",
+                         xml(title_of(contest)), xml(entrant.name()), time);
+    cases += one.element.empty() ? "/>\n"
+                                 : fmt::format("><{0} message=\"{1}\"/></testcase>\n", one.element,
+                                               xml(one.message));
   }
   return fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
@@ -174,8 +180,8 @@ std::string bench_junit(const Benchmark& bench, const BaselineComparison* baseli
       xml("headcrash " + bench.facts.run.name), suites);
 }
 
-Result<void> write_csv(db::Database& database, const Benchmark& bench, const BaselineComparison* baseline,
-                       const std::filesystem::path& folder) {
+Result<void> write_csv(db::Database& database, const Benchmark& bench,
+                       const BaselineComparison* baseline, const std::filesystem::path& folder) {
   TRY(make_folder(folder, "choose another folder with --csv"));
   for (const char* name : {"measures", "cells", "trials", "metrics"}) {
     TRY(const auto rows, ask(database, fmt::format("bench_{}", name), bench.facts.run.id,

@@ -62,14 +62,15 @@ constexpr std::array kMeasures = {
     Measure{"guest_busy_ms", "busy, says the guest", Unit::milliseconds},
 };
 
-std::string identity_of(const std::string& device, const std::string& workload, const std::string& parameters,
-                        const std::string& scale, const std::string& phase, const std::string& clock) {
+std::string identity_of(const std::string& device, const std::string& workload,
+                        const std::string& parameters, const std::string& scale,
+                        const std::string& phase, const std::string& clock) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", device, workload, parameters, scale, phase, clock);
 }
 
 std::string row_identity(const Row& row) {
-  return identity_of(row.text("device"), row.text("workload"), row.text("parameters"), row.text("scale"),
-                     row.text("phase"), row.text("clock_kind"));
+  return identity_of(row.text("device"), row.text("workload"), row.text("parameters"),
+                     row.text("scale"), row.text("phase"), row.text("clock_kind"));
 }
 
 Measurement measurement_of(const Row& row) {
@@ -86,7 +87,8 @@ Measurement measurement_of(const Row& row) {
   m.elapsed_busy_share = row.maybe_real("elapsed_busy_share");
   m.host_busy = row.maybe_real("host_busy");
   m.late = row.integer("late") != 0;
-  for (const Measure& measure : kMeasures) m.values.push_back(row.maybe_real(std::string(measure.column)));
+  for (const Measure& measure : kMeasures)
+    m.values.push_back(row.maybe_real(std::string(measure.column)));
   return m;
 }
 
@@ -143,7 +145,8 @@ class Gathering {
   }
 
   Result<void> trials() {
-    return each("bench_trials", [&](const Row& row) { bench_.trials.push_back(trial_of_bench(row)); });
+    return each("bench_trials",
+                [&](const Row& row) { bench_.trials.push_back(trial_of_bench(row)); });
   }
 
   Result<void> measurements() {
@@ -169,7 +172,8 @@ class Gathering {
     return contest;
   }
 
-  static Entrant& entrant_of(Contest& contest, const std::string& filesystem, const std::string& variant) {
+  static Entrant& entrant_of(Contest& contest, const std::string& filesystem,
+                             const std::string& variant) {
     const auto found = std::ranges::find_if(contest.entrants, [&](const Entrant& each) {
       return each.filesystem == filesystem && each.variant == variant;
     });
@@ -189,7 +193,9 @@ class Gathering {
     for (const BenchTrial& trial : bench_.trials) {
       if (!trial.failed()) continue;
       const std::string of_trial = key(trial, trial.clock_kind());
-      const auto known = [&](const Contest& contest) { return key(contest, contest.clock) == of_trial; };
+      const auto known = [&](const Contest& contest) {
+        return key(contest, contest.clock) == of_trial;
+      };
       auto& contests = by_workload[of_trial];
       if (contests.empty()) {
         if (std::ranges::none_of(bench_.contests, known))
@@ -269,10 +275,10 @@ class Gathering {
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
       // Scales of one workload follow each other, too: then time begins anew.
-      const bool same = !all.empty() && all.back().device == of.device &&
-                        all.back().workload == of.workload && all.back().parameters == of.parameters &&
-                        all.back().phase == of.phase && all.back().name() == of.name() &&
-                        all.back().stretches.back().begin_ms < begin_ms;
+      const bool same =
+          !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
+          all.back().parameters == of.parameters && all.back().phase == of.phase &&
+          all.back().name() == of.name() && all.back().stretches.back().begin_ms < begin_ms;
       if (!same) all.push_back(std::move(of));
       all.back().stretches.push_back(
           {begin_ms, row.real("end_ms"),
@@ -285,9 +291,10 @@ class Gathering {
     return each("bench_io", [&](const Row& row) {
       const std::string key = row.text("key");
       if (bench_.io.empty() || bench_.io.back().io.key != key) {
-        bench_.io.push_back({row.text("device"),
-                             row.text("workload") + " " + row.text("parameters"),
-                             {.filesystem = row.text("filesystem"), .key = key, .cut_ms = {}, .points = {}}});
+        bench_.io.push_back(
+            {row.text("device"),
+             row.text("workload") + " " + row.text("parameters"),
+             {.filesystem = row.text("filesystem"), .key = key, .cut_ms = {}, .points = {}}});
       }
       bench_.io.back().io.points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op"),
                                             row.integer("sectors"), row.maybe_real("response_us")});
@@ -369,9 +376,9 @@ Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::in
 }
 
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run) {
-  TRY(auto select,
-      db::Statement::prepare(database.handle(),
-                             "SELECT kind FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run))"));
+  TRY(auto select, db::Statement::prepare(
+                       database.handle(),
+                       "SELECT kind FROM run WHERE id = coalesce(?, (SELECT max(id) FROM run))"));
   TRY(const auto row, select.bind(run).step());
   return row ? select.text(0) : std::string{};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Everything the report says about one benchmark, read by the named queries; ranking.cc adds the statistics.
+// Everything the report says about one benchmark, read by the named queries; ranking.cc adds the
+// statistics.
 //
 //   run -> contest: device x workload x parameters x phase     what can be compared
 //            -> entrant: a file system (and variant) in it     what is compared
@@ -40,14 +41,16 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  double elapsed_ms = 0;  ///< by operation in a contest of jobs whose time is fixed (Contest::by_operation)
+  double elapsed_ms =
+      0;  ///< by operation in a contest of jobs whose time is fixed (Contest::by_operation)
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
   bool fixed_time = false;     ///< its job says how long it takes
-  /// Of the busiest device: until quiescence (or the last call, where that was not waited for); until the
-  /// last call.
+  /// Of the busiest device: until quiescence (or the last call, where that was not waited for);
+  /// until the last call.
   std::optional<double> busy_share, elapsed_busy_share;
-  /// Processor time of the guest by the time until quiescence; 1: one processor all the time. None in virtual time.
+  /// Processor time of the guest by the time until quiescence; 1: one processor all the time. None
+  /// in virtual time.
   std::optional<double> processor_share;
   bool late = false;
   std::vector<std::optional<double>> values;  ///< in the order of measures()
@@ -56,19 +59,23 @@ struct Measurement {
 
 /// What repeated measurements of an entrant say (ranking.h).
 struct Standing {
-  /// Of those that are not ranked though there are numbers, `cpu_bound` had a processor at work for most of
-  /// the time that the device had nothing to do; `idle` had not: a cache's delay before it writes back, or a
-  /// timer, was measured.
+  /// Of those that are not ranked though there are numbers, `cpu_bound` had a processor at work for
+  /// most of the time that the device had nothing to do; `idle` had not: a cache's delay before it
+  /// writes back, or a timer, was measured.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
-  static bool is_unranked_number(Kind kind) { return kind == Kind::cpu_bound || kind == Kind::idle; }
+  static bool is_unranked_number(Kind kind) {
+    return kind == Kind::cpu_bound || kind == Kind::idle;
+  }
   Kind kind = Kind::unmeasured;
-  int rank = 0;                   ///< from 1; entrants that cannot be distinguished share one
-  statistics::Summary ranking;    ///< milliseconds: to quiescence, or elapsed where the contest is by that
-  statistics::Summary elapsed;    ///< milliseconds
-  double busy_share = 0;          ///< median, over the time that is ranked by
-  double elapsed_busy_share = 0;  ///< median, until the last call returned
+  int rank = 0;  ///< from 1; entrants that cannot be distinguished share one
+  statistics::Summary
+      ranking;  ///< milliseconds: to quiescence, or elapsed where the contest is by that
+  statistics::Summary elapsed;            ///< milliseconds
+  double busy_share = 0;                  ///< median, over the time that is ranked by
+  double elapsed_busy_share = 0;          ///< median, until the last call returned
   std::optional<double> processor_share;  ///< median, as in Measurement; none in virtual time
-  /// To the best one, over equal repetitions where there are any (else of the means). Of the best: 1.
+  /// To the best one, over equal repetitions where there are any (else of the means). Of the best:
+  /// 1.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
   double spread() const { return ranking.mean > 0 ? ranking.deviation / ranking.mean : 0; }
@@ -100,7 +107,9 @@ struct Contest {
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
   /// The mark of its size: "scaled", "custom"; empty: it is as its source defines it.
-  std::string scale_mark() const { return scale == "scaled" || has_own_sizes() ? scale : std::string(); }
+  std::string scale_mark() const {
+    return scale == "scaled" || has_own_sizes() ? scale : std::string();
+  }
   std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
   /// The same contest in another run.
   std::string identity() const;
@@ -108,8 +117,8 @@ struct Contest {
 
 struct BenchTrial {
   std::int64_t id = 0, repetition = 0, seed = 0;
-  std::string key, device, workload, parameters, scale, filesystem, variant, clock, verdict, summary,
-      started_at, profile;
+  std::string key, device, workload, parameters, scale, filesystem, variant, clock, verdict,
+      summary, started_at, profile;
   std::int64_t device_bytes = 0;
   bool late = false;
   std::optional<double> host_busy;
@@ -163,8 +172,9 @@ struct Benchmark {
   std::string clock() const;  ///< as Contest::clock
 };
 
-/// In the caller's transaction, so that all queries see one state even while the benchmark continues. `run`:
-/// by default the newest of the benchmarks. Errors: no benchmark, no such run, a run that is none.
+/// In the caller's transaction, so that all queries see one state even while the benchmark
+/// continues. `run`: by default the newest of the benchmarks. Errors: no benchmark, no such run, a
+/// run that is none.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
 /// What kind of run that is, by default the newest; empty if there is none.

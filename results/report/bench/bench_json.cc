@@ -73,7 +73,8 @@ Json entrant_json(const Entrant& entrant) {
     out["to_best"] = ratio_json(s.to_best);
     out["pairs"] = s.pairs;
   }
-  for (const Measurement& m : entrant.measurements) out["measurements"].push_back(measurement_json(m));
+  for (const Measurement& m : entrant.measurements)
+    out["measurements"].push_back(measurement_json(m));
   return out;
 }
 
@@ -81,8 +82,10 @@ Json metrics_json(const std::vector<MetricRow>& metrics) {
   Json array = Json::array();
   for (const MetricRow& metric : metrics) {
     Json means = Json::object();
-    for (const auto& [entrant, mean] : metric.means) means[valid_utf8(entrant)] = optional_json(mean);
-    array.push_back({{"name", valid_utf8(metric.name)}, {"unit", valid_utf8(metric.unit)}, {"means", means}});
+    for (const auto& [entrant, mean] : metric.means)
+      means[valid_utf8(entrant)] = optional_json(mean);
+    array.push_back(
+        {{"name", valid_utf8(metric.name)}, {"unit", valid_utf8(metric.unit)}, {"means", means}});
   }
   return array;
 }
@@ -163,7 +166,8 @@ Json bench_json(const Benchmark& bench, const BaselineComparison* baseline) {
               {"cautions", plain_texts(answer.notes)},
               {"contests", Json::array()},
               {"failed_trials", Json::array()}};
-  for (const Contest& contest : bench.contests) out["contests"].push_back(contest_json(bench, contest));
+  for (const Contest& contest : bench.contests)
+    out["contests"].push_back(contest_json(bench, contest));
   for (const BenchTrial& trial : bench.trials)
     if (trial.failed())
       out["failed_trials"].push_back({{"key", valid_utf8(trial.key)},

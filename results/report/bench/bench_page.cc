@@ -56,7 +56,8 @@ Section ageing_section(const Benchmark& bench, const std::vector<Plot>& plots) {
           "<p class=\"note\">Each measured phase by the days that the file system had been in use: its time "
           "until all writes reached the device, and the layout score of the files that it read, the share of "
           "their blocks that lie right behind the block before (1: no file is in pieces).</p>\n" +
-          query_note("bench_measures", bench.facts.run.id) + query_note("bench_metrics", bench.facts.run.id)};
+          query_note("bench_measures", bench.facts.run.id) +
+          query_note("bench_metrics", bench.facts.run.id)};
 }
 
 Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plots) {
@@ -71,7 +72,8 @@ Section throughput_section(const Benchmark& bench, const std::vector<Plot>& plot
           query_note("bench_measures", bench.facts.run.id)};
 }
 
-std::string folded_plots(const std::vector<Plot>& plots, const char* of_what, const std::string& html) {
+std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
+                         const std::string& html) {
   return details(plots.size() == 1
                      ? fmt::format("1 plot of {}", of_what)
                      : fmt::format("{} plots of {}, by device and workload", plots.size(), of_what),
@@ -80,8 +82,8 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what, co
 
 /// The least bound of the histogram that `share` of them do not exceed.
 std::string quantile(const BenchCurve& curve, double share) {
-  const auto at =
-      std::ranges::find_if(curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
+  const auto at = std::ranges::find_if(
+      curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
   return microseconds(at == curve.points.end() ? curve.points.back().first : at->first);
 }
 
@@ -143,12 +145,12 @@ Section requests_section(const Benchmark& bench) {
   if (bench.io.empty()) return {};
   std::string html = io_legend();
   for (const BenchPanel& panel : bench.io)
-    html += folded(
-        {.summary = fmt::format("{} <small>{} &middot; {}</small>", filesystem_name(panel.io.filesystem),
-                                escape(panel.device), escape(panel.setting)),
-         .html = "<figure class=\"full\">" + io_picture(panel.io) + "</figure>\n",
-         .id = anchor("io", panel.io.key),
-         .css_class = "cell"});
+    html += folded({.summary = fmt::format("{} <small>{} &middot; {}</small>",
+                                           filesystem_name(panel.io.filesystem),
+                                           escape(panel.device), escape(panel.setting)),
+                    .html = "<figure class=\"full\">" + io_picture(panel.io) + "</figure>\n",
+                    .id = anchor("io", panel.io.key),
+                    .css_class = "cell"});
   return {
       .id = "io",
       .title = "Where the I/O went",
@@ -174,7 +176,8 @@ std::string entrant_name(const std::string& filesystem, const std::string& varia
 std::string short_name(const Benchmark& bench, const Contest& contest) {
   std::string name = contest.workload;
   if (!contest.is_of_a_tool()) {
-    // Of its parameters those that some other contest of the same workload, phase and device has not.
+    // Of its parameters those that some other contest of the same workload, phase and device has
+    // not.
     std::istringstream words(contest.parameters);
     for (std::string word; words >> word;) {
       const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {
@@ -184,7 +187,8 @@ std::string short_name(const Benchmark& bench, const Contest& contest) {
       if (differs) name += " " + word;
     }
   }
-  return contest.phase.empty() || contest.phase == contest.workload ? name : name + ", " + contest.phase;
+  return contest.phase.empty() || contest.phase == contest.workload ? name
+                                                                    : name + ", " + contest.phase;
 }
 
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
@@ -197,10 +201,10 @@ std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
         "cells</div>\n",
         baseline->regressions(), baseline->changes.size());
   }
-  out +=
-      fmt::format("<p class=\"kind\">Timed comparison{}</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
-                  bench.in_virtual_time() ? " in virtual time" : "",
-                  escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name), escape(answer.status));
+  out += fmt::format(
+      "<p class=\"kind\">Timed comparison{}</p>\n<h1>{}</h1>\n<p class=\"answer\">{}</p>\n",
+      bench.in_virtual_time() ? " in virtual time" : "",
+      escape(run.name.empty() ? fmt::format("run {}", run.id) : run.name), escape(answer.status));
   if (!answer.clock.empty()) out += fmt::format("<p>In {}.</p>\n", escape(answer.clock));
   return out + cautions(answer.notes) + facts_line(facts_of(bench)) + "</header>\n";
 }

@@ -33,8 +33,8 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   for (const Contest& contest : bench.contests) {
     const auto found = value_in(contest.parameters, parameter);
     if (!found || contest.phase.empty()) continue;
-    const auto [place, added] =
-        places.emplace(std::tuple(contest.device, contest.workload, found->rest, contest.phase), all.size());
+    const auto [place, added] = places.emplace(
+        std::tuple(contest.device, contest.workload, found->rest, contest.phase), all.size());
     if (added) all.push_back({&contest, found->rest, {}});
     all[place->second].by_value[found->value] = &contest;
   }
@@ -49,7 +49,8 @@ std::vector<Series> sizes_of(const Benchmark& bench) {
   for (const Contest& contest : bench.contests) {
     if (contest.device_bytes <= 0 || contest.phase.empty()) continue;
     const auto [place, added] = places.emplace(
-        std::tuple(contest.profile, contest.workload, contest.parameters, contest.phase), all.size());
+        std::tuple(contest.profile, contest.workload, contest.parameters, contest.phase),
+        all.size());
     if (added) all.push_back({&contest, contest.parameters, {}});
     all[place->second].by_value[contest.device_bytes] = &contest;
   }
@@ -79,8 +80,8 @@ std::vector<Ages> ages_of(const Benchmark& bench) {
   return all;
 }
 
-std::optional<double> metric_of(const Benchmark& bench, const Contest& contest, const Entrant& entrant,
-                                std::string_view name) {
+std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
+                                const Entrant& entrant, std::string_view name) {
   const auto rows = bench.metrics.find(contest.identity());
   if (rows == bench.metrics.end()) return std::nullopt;
   const auto row = std::ranges::find(rows->second, name, &MetricRow::name);
@@ -92,8 +93,8 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest, 
 /// A line for each entrant, of what `value` says of it in a contest.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
-                                                      const char* title, const char* format, const char* top,
-                                                      const Value& value) {
+                                                      const char* title, const char* format,
+                                                      const char* top, const Value& value) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {
@@ -114,15 +115,18 @@ std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Da
   const Contest& contest = *ages.first;
   return std::pair(
       Drawing{250,
-              fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\ntop = \"{}\"\n{}",
-                          lines.size(), colours, dashes, format, top, data_block("data", data)),
-              "age.gp", fmt::format("{} of {} against age on {}", title, ages.what, contest.device)},
+              fmt::format(
+                  "series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\ntop = \"{}\"\n{}",
+                  lines.size(), colours, dashes, format, top, data_block("data", data)),
+              "age.gp",
+              fmt::format("{} of {} against age on {}", title, ages.what, contest.device)},
       fmt::format("<b>{}</b> {} <small>{} &middot; {}</small>", escape(ages.what), title,
                   escape(contest.device), escape(contest.workload)));
 }
 
 /// A step of recovery, whatever it waited for: dashed where that was not the device.
-std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series, std::string_view parameter) {
+std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
+                                                           std::string_view parameter) {
   struct Line {
     std::string filesystem, data;
     bool unranked = false;
@@ -130,14 +134,16 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
   std::map<std::string, Line> lines;
   for (const auto& [value, contest] : series.by_value) {
     for (const Entrant& entrant : contest->entrants) {
-      if (entrant.standing.kind == Standing::Kind::unmeasured || entrant.measurements.empty()) continue;
+      if (entrant.standing.kind == Standing::Kind::unmeasured || entrant.measurements.empty())
+        continue;
       const statistics::Summary& s = entrant.standing.ranking;
-      const statistics::Interval interval = s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
+      const statistics::Interval interval =
+          s.mean_interval.value_or(statistics::Interval{s.mean, s.mean});
       Line& line = lines[entrant.name()];
       line.filesystem = entrant.filesystem;
       line.unranked = line.unranked || entrant.standing.kind != Standing::Kind::ranked;
-      line.data += fmt::format("{}\t{}\t{}\t{}\n", value, s.mean / 1e3, std::max(interval.low, 0.0) / 1e3,
-                               interval.high / 1e3);
+      line.data += fmt::format("{}\t{}\t{}\t{}\n", value, s.mean / 1e3,
+                               std::max(interval.low, 0.0) / 1e3, interval.high / 1e3);
     }
   }
   if (lines.empty()) return std::nullopt;
@@ -155,20 +161,21 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                           lines.size(), colours, dashes, parameter, data_block("data", data)),
               "recovery_size.gp",
               fmt::format("time of {} against {} on {}", contest.phase, parameter, place)},
-      fmt::format("<b>{}</b> by {} <small>{} &middot; {}</small>", escape(contest.phase), escape(parameter),
-                  escape(place), escape(series.rest)));
+      fmt::format("<b>{}</b> by {} <small>{} &middot; {}</small>", escape(contest.phase),
+                  escape(parameter), escape(place), escape(series.rest)));
 }
 
-/// A closed system: each user waits for its operation before the next one, so that the response time is users
-/// by throughput.
-std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series, const Dashes& dashes_of) {
+/// A closed system: each user waits for its operation before the next one, so that the response
+/// time is users by throughput.
+std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
+                                                             const Dashes& dashes_of) {
   std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {
     for (const Entrant& entrant : contest->entrants) {
       if (entrant.standing.kind != Standing::Kind::ranked || entrant.measurements.empty()) continue;
-      const auto rate =
-          std::ranges::find(measures(), std::string_view("rate"), &Measure::column) - measures().begin();
+      const auto rate = std::ranges::find(measures(), std::string_view("rate"), &Measure::column) -
+                        measures().begin();
       double sum = 0;
       std::size_t n = 0;
       for (const Measurement& m : entrant.measurements) {
@@ -194,28 +201,33 @@ std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& serie
   const Contest& contest = *series.first;
   Drawing drawing{
       270,
-      fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nstep = {}\n{}", lines.size(), colours,
-                  dashes, tick_step(most), data_block("data", data)),
+      fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nstep = {}\n{}", lines.size(),
+                  colours, dashes, tick_step(most), data_block("data", data)),
       "throughput.gp",
-      fmt::format("response time against throughput of {} on {}", contest.workload, contest.device)};
-  const std::string title = fmt::format(
-      "<b>{}</b> {} <small>{} &middot; {} &middot; in {}</small>", escape(contest.workload),
-      escape(contest.phase), escape(contest.device), escape(series.rest), escape(contest.operation));
+      fmt::format("response time against throughput of {} on {}", contest.workload,
+                  contest.device)};
+  const std::string title =
+      fmt::format("<b>{}</b> {} <small>{} &middot; {} &middot; in {}</small>",
+                  escape(contest.workload), escape(contest.phase), escape(contest.device),
+                  escape(series.rest), escape(contest.operation));
   return std::pair(drawing, title);
 }
 
 std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCurve>& all,
-                                                       const Dashes& dashes_of, const char* of_what) {
+                                                       const Dashes& dashes_of,
+                                                       const char* of_what) {
   std::vector<std::pair<Drawing, std::string>> out;
   for (std::size_t i = 0; i < all.size() && out.size() < kOthersMost;) {
-    const std::string device = all[i].device, workload = all[i].workload, parameters = all[i].parameters;
+    const std::string device = all[i].device, workload = all[i].workload,
+                      parameters = all[i].parameters;
     std::string data, colours, dashes, widths;
     int series = 0;
     for (; i < all.size() && all[i].device == device && all[i].workload == workload &&
            all[i].parameters == parameters;
          ++i) {
       data += fmt::format("{}\t0\n", all[i].points.front().first / 1e6);
-      for (const auto& [us, share] : all[i].points) data += fmt::format("{}\t{}\n", us / 1e6, share);
+      for (const auto& [us, share] : all[i].points)
+        data += fmt::format("{}\t{}\n", us / 1e6, share);
       data += "\n\n";
       colours += fmt::format("{} ", plot_colour(all[i].filesystem));
       dashes += fmt::format("{} ", dashes_of.of(all[i].name()));
@@ -224,10 +236,11 @@ std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCu
     }
     out.emplace_back(
         Drawing{290,
-                fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}", series,
-                            colours, dashes, widths, data_block("data", data)),
+                fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}",
+                            series, colours, dashes, widths, data_block("data", data)),
                 "latency.gp",
-                fmt::format("distribution of response times of {} of {} on {}", of_what, workload, device)},
+                fmt::format("distribution of response times of {} of {} on {}", of_what, workload,
+                            device)},
         fmt::format("<b>{}</b> <small>{} &middot; {}</small>", escape(device), escape(workload),
                     escape(parameters)));
   }
@@ -235,7 +248,8 @@ std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCu
 }
 
 /// A point at the beginning and at the end of each stretch, so that it is drawn level.
-std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench, const Dashes& dashes_of) {
+std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
+                                                   const Dashes& dashes_of) {
   std::vector<std::pair<Drawing, std::string>> out;
   const auto& all = bench.load;
   for (std::size_t i = 0; i < all.size() && out.size() < 2 * kOthersMost;) {
@@ -248,7 +262,8 @@ std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench, const
       for (const BenchLoad::Stretch& each : all[i].stretches) {
         const double rate = each.bytes / (each.end_ms - each.begin_ms) / 1e3;  // MB/s
         rates += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3, rate);
-        inside += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3, each.inside);
+        inside += fmt::format("{0}\t{2}\n{1}\t{2}\n", each.begin_ms / 1e3, each.end_ms / 1e3,
+                              each.inside);
       }
       rates += "\n\n";
       inside += "\n\n";
@@ -262,9 +277,10 @@ std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench, const
     const auto add = [&](const char* title, const char* unit, const std::string& data) {
       out.emplace_back(
           Drawing{230,
-                  fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\n{}", series,
-                              colours, dashes, unit, data_block("data", data)),
-                  "load.gp", fmt::format("{} over time of {} on {}", title, first.workload, first.device)},
+                  fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nunit = \"{}\"\n{}",
+                              series, colours, dashes, unit, data_block("data", data)),
+                  "load.gp",
+                  fmt::format("{} over time of {} on {}", title, first.workload, first.device)},
           fmt::format("<b>{}</b> {}", title, place));
     };
     add("bytes a second", " MB/s", rates);
@@ -322,11 +338,12 @@ Result<BenchPlots> bench_plots(const Benchmark& bench) {
   std::vector<Ages> ages = ages_of(bench);
   if (ages.size() > kOthersMost) ages.resize(kOthersMost);
   for (const Ages& each : ages) {
-    if (const auto drawing = by_age(each, dashes, "time", "%.1s %cs", "*",
-                                    [](const Contest&, const Entrant& entrant) -> std::optional<double> {
-                                      if (entrant.measurements.empty()) return std::nullopt;
-                                      return entrant.standing.ranking.mean / 1e3;
-                                    }))
+    if (const auto drawing =
+            by_age(each, dashes, "time", "%.1s %cs", "*",
+                   [](const Contest&, const Entrant& entrant) -> std::optional<double> {
+                     if (entrant.measurements.empty()) return std::nullopt;
+                     return entrant.standing.ranking.mean / 1e3;
+                   }))
       add(*drawing, plots.ageing);
   }
   for (const Ages& each : ages) {

@@ -12,12 +12,13 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  std::vector<Plot> ageing;  ///< where phases were repeated at several ages: their times, then how files lie
+  std::vector<Plot>
+      ageing;  ///< where phases were repeated at several ages: their times, then how files lie
   std::vector<Plot> recovery;    ///< where a workload that ends in a cut had several sizes
   std::vector<Plot> throughput;  ///< where a workload was run by several numbers of users
   std::vector<Plot> latency;     ///< one per device and workload
   std::vector<Plot> flushes;     ///< likewise
-  std::vector<Plot> load;        ///< two per device, workload and phase: bytes a second, requests inside
+  std::vector<Plot> load;  ///< two per device, workload and phase: bytes a second, requests inside
 };
 
 /// All of them, in order: what the lines of a plot are told apart by.

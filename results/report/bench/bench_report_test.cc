@@ -1,6 +1,6 @@
 // The report of benchmarks: known numbers in, known texts out. With HEADCRASH_SHOW_REPORT=FOLDER a
-// realistic page is left there for a look; with HEADCRASH_LARGE_REPORT=TRIALS the time of a large one is
-// printed.
+// realistic page is left there for a look; with HEADCRASH_LARGE_REPORT=TRIALS the time of a large
+// one is printed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,15 +54,16 @@ TEST_F(BenchReportTest, TheAnswerOfKnownNumbers) {
   ASSERT_EQ(answer.notes.size(), 1U);
   EXPECT_EQ(answer.notes[0],
             "CPU-bound cells: 1 (not ranked: the device was busy less than half of the time)");
-  EXPECT_EQ(bench_text(bench, nullptr),
-            "comparisons: 1; fastest: xfs 1\n"
-            "! CPU-bound cells: 1 (not ranked: the device was busy less than half of the time)\n\n"
-            "copy users=4, phase copy, on hp-c2447, time to quiescence\n"
-            "  1  xfs    10.0\u00a0s  9.91\u00a0s to 10.1\u00a0s  100.0 %\n"
-            "  2  ext4   12.0\u00a0s  11.9\u00a0s to 12.1\u00a0s  120.0 %  +20.0 %, 19.8 to 20.2\n"
-            "  3  btrfs  20.0\u00a0s  19.8\u00a0s to 20.2\u00a0s  200.0 %  +100.0 %, 100.0 to 100.0\n"
-            "  -  f2fs   CPU-bound: the device was busy 30.0\u00a0% of the time, the processor 60.0\u00a0%; "
-            "8.00\u00a0s\n");
+  EXPECT_EQ(
+      bench_text(bench, nullptr),
+      "comparisons: 1; fastest: xfs 1\n"
+      "! CPU-bound cells: 1 (not ranked: the device was busy less than half of the time)\n\n"
+      "copy users=4, phase copy, on hp-c2447, time to quiescence\n"
+      "  1  xfs    10.0\u00a0s  9.91\u00a0s to 10.1\u00a0s  100.0 %\n"
+      "  2  ext4   12.0\u00a0s  11.9\u00a0s to 12.1\u00a0s  120.0 %  +20.0 %, 19.8 to 20.2\n"
+      "  3  btrfs  20.0\u00a0s  19.8\u00a0s to 20.2\u00a0s  200.0 %  +100.0 %, 100.0 to 100.0\n"
+      "  -  f2fs   CPU-bound: the device was busy 30.0\u00a0% of the time, the processor 60.0\u00a0%; "
+      "8.00\u00a0s\n");
 }
 
 TEST_F(BenchReportTest, CpuBoundCellsHaveNoRankHoweverFast) {
@@ -84,7 +85,8 @@ TEST_F(BenchReportTest, WhereNothingWorksTheCellIsIdle) {
   EXPECT_EQ(entrant(bench.contests.at(0), "f2fs").standing.kind, Standing::Kind::idle);
   EXPECT_EQ(bench.contests.at(0).ranked, 3U);
   const BenchAnswer answer = answer_of(bench);
-  EXPECT_TRUE(holds(bench_text(bench, nullptr), "idle: the device was busy 30.0\u00a0% of the time"));
+  EXPECT_TRUE(
+      holds(bench_text(bench, nullptr), "idle: the device was busy 30.0\u00a0% of the time"));
   ASSERT_EQ(answer.notes.size(), 1U);
   EXPECT_TRUE(holds(answer.notes[0], "idle cells: 1")) << answer.notes[0];
 }
@@ -121,7 +123,8 @@ TEST(Difference, ATieIsNotWhatNobodyCanTell) {
   const auto told = [](double ratio, double low, double high, Change change) {
     Standing standing;
     standing.pairs = 3;
-    standing.to_best = {.ratio = ratio, .interval = statistics::Interval{low, high}, .change = change};
+    standing.to_best = {
+        .ratio = ratio, .interval = statistics::Interval{low, high}, .change = change};
     return difference(standing);
   };
   EXPECT_EQ(told(1.139, 1.112, 1.168, Change::worse), "+13.9 %, 11.2 to 16.8");
@@ -132,7 +135,8 @@ TEST(Difference, ATieIsNotWhatNobodyCanTell) {
 TEST_F(BenchReportTest, EqualRepetitionsPair) {
   // Both drift by half over the run: the means hardly differ by their spread, the pairs do.
   auto shape = four_filesystems();
-  shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}}, {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
+  shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
+                                {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
   const Contest contest = gathered(shape).contests.at(0);
   const Standing& second = entrant(contest, "xfs").standing;
   EXPECT_EQ(second.rank, 2);
@@ -160,7 +164,8 @@ TEST_F(BenchReportTest, ManyPairsNeedMoreEvidenceThanOne) {
   auto& entrants = shape.contests[0].entrants;
   entrants = {{"a", {10, 10, 10}}, {"b", {11, 11.6, 12.2}}};
   EXPECT_EQ(entrant(gathered(shape).contests.at(0), "b").standing.rank, 2);
-  for (const char* name : {"c", "d", "e", "f", "g", "h", "i", "j"}) entrants.push_back({name, {10, 10, 10}});
+  for (const char* name : {"c", "d", "e", "f", "g", "h", "i", "j"})
+    entrants.push_back({name, {10, 10, 10}});
   const Contest many = gathered(shape).contests.at(0);
   EXPECT_EQ(entrant(many, "b").standing.rank, 1);
   EXPECT_EQ(entrant(many, "b").standing.to_best.change, statistics::Change::cannot_tell);
@@ -269,11 +274,15 @@ TEST_F(BenchReportTest, CellsOfABaselineAreCorrectedForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
   after.contests[0].entrants = {{"a", {12, 12.5, 13.3}}};
-  EXPECT_EQ(compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(), 1U);
+  EXPECT_EQ(
+      compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(),
+      1U);
   for (int i = 0; i < 30; ++i)
     for (auto* shape : {&before, &after})
       shape->contests[0].entrants.push_back({fmt::format("same{}", i), {10, 10.5, 11}});
-  EXPECT_EQ(compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(), 0U);
+  EXPECT_EQ(
+      compare_with_baseline(gathered(after), gathered(before), kBaselineTolerance).regressions(),
+      0U);
 }
 
 TEST_F(BenchReportTest, AWorkloadThatFailsNowIsARegressionAndAMissingOneIsNone) {
@@ -308,19 +317,22 @@ TEST_F(BenchReportTest, TheReportWritesAllItsFiles) {
   for (double& s : shape.contests[0].entrants[0].seconds) s *= 1.5;
   shape.contests[0].entrants[0].filesystem = "ext4";
   const auto run = fill(now, shape);
-  const auto result = must(write_report(now, {.output = folder() / "out",
-                                              .baseline = BaselineOptions{.database = folder() / "old.db"},
-                                              .csv = folder() / "tables",
-                                              .junit = folder() / "ci" / "bench.xml"}));
+  const auto result =
+      must(write_report(now, {.output = folder() / "out",
+                              .baseline = BaselineOptions{.database = folder() / "old.db"},
+                              .csv = folder() / "tables",
+                              .junit = folder() / "ci" / "bench.xml"}));
   EXPECT_EQ(result.run, run);
   EXPECT_EQ(result.trials, 20);
   EXPECT_EQ(result.regressions, 1U);
   for (const char* name : {"measures", "cells", "trials", "metrics", "rankings", "baseline"})
-    EXPECT_TRUE(holds(db::contents(folder() / "tables" / fmt::format("{}.csv", name)), "\r\n")) << name;
+    EXPECT_TRUE(holds(db::contents(folder() / "tables" / fmt::format("{}.csv", name)), "\r\n"))
+        << name;
   const std::string xml = db::contents(folder() / "ci" / "bench.xml");
   EXPECT_TRUE(holds(xml, "tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"")) << xml;
   EXPECT_TRUE(holds(
-      xml, "name=\"ext4\" time=\"18.000000\"><failure message=\"slower by 50.0 % than the baseline\"/>"))
+      xml,
+      "name=\"ext4\" time=\"18.000000\"><failure message=\"slower by 50.0 % than the baseline\"/>"))
       << xml;
   const auto& json = result.summary;
   EXPECT_EQ(json["contests"][0]["entrants"][0]["filesystem"], "xfs");
@@ -340,12 +352,13 @@ TEST_F(BenchReportTest, EmptyInterruptedAndOtherRuns) {
   SyntheticBench none;
   none.finished = false;
   fill(db, none);
-  const auto result = must(
-      write_report(db, {.output = folder() / "out", .csv = folder() / "csv", .junit = folder() / "x.xml"}));
+  const auto result = must(write_report(
+      db, {.output = folder() / "out", .csv = folder() / "csv", .junit = folder() / "x.xml"}));
   EXPECT_TRUE(holds(result.text, "no trial has finished")) << result.text;
   EXPECT_TRUE(holds(result.text, "interrupted"));
   must(db.begin_run(db::some_run()));
-  const auto campaign = write_report(db, {.output = folder() / "out", .run = 2, .junit = folder() / "x.xml"});
+  const auto campaign =
+      write_report(db, {.output = folder() / "out", .run = 2, .junit = folder() / "x.xml"});
   ASSERT_FALSE(campaign);
   EXPECT_TRUE(holds(campaign.error().message(), "is a campaign, not a benchmark"))
       << campaign.error().message();
@@ -362,7 +375,8 @@ TEST_F(BenchReportTest, StrangeNamesAreShownAsTheyAre) {
   shape.contests[0].workload = "na\xc3\xafve \x1b[31m \xef\xbf\xbe";
   auto db = database();
   fill(db, shape);
-  const auto result = must(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}));
+  const auto result =
+      must(write_report(db, {.output = folder() / "out", .junit = folder() / "x.xml"}));
   const std::string page = without_own_script(db::contents(result.page)),
                     xml = db::contents(folder() / "x.xml");
   expect_links_lead_somewhere(page);
@@ -381,7 +395,8 @@ TEST_F(BenchReportTest, TimesThatAreNoneAreNotCompared) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[1].seconds[0] = 0;
   fill(db, shape);
-  must(db::execute(db.handle(), "UPDATE measure SET quiescent_ms = 9e999, elapsed_ms = -1 WHERE phase_id = 1")
+  must(db::execute(db.handle(),
+                   "UPDATE measure SET quiescent_ms = 9e999, elapsed_ms = -1 WHERE phase_id = 1")
            .map([] { return true; }));
   const auto result = must(write_report(db, {.output = folder() / "out"}));
   EXPECT_FALSE(holds(result.text, "inf"));
@@ -393,8 +408,8 @@ TEST(ValueOf, AParameterIsFoundAmongTheOthers) {
   EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->value, 4);
   EXPECT_EQ(value_in("files=10 users=4 wide=1", "users")->rest, "files=10 wide=1");
   EXPECT_EQ(value_in("file-bytes=7 files=10", "files")->value, 10);
-  for (const char* none :
-       {"", "files=10", "superusers=3", "users=", "users=x", "users=0", "users=99999999999999999999"})
+  for (const char* none : {"", "files=10", "superusers=3", "users=", "users=x", "users=0",
+                           "users=99999999999999999999"})
     EXPECT_FALSE(value_in(none, "users")) << none;
 }
 
@@ -403,13 +418,14 @@ SyntheticBench recoveries() {
   for (const int dirty : {100, 400, 1600}) {
     for (const char* phase : {"replay", "fsck", "mount"}) {
       const double seconds = 0.01 * dirty;
-      shape.contests.push_back({.device = "hp-c2447",
-                                .workload = "recovery",
-                                .parameters = fmt::format("dirty={} file-bytes=4096 files=1000", dirty),
-                                .phase = phase,
-                                .scale = "custom",
-                                .entrants = {{.filesystem = "ext4", .seconds = {seconds, seconds * 1.1}},
-                                             {.filesystem = "xfs", .seconds = {seconds / 2}, .busy = 0.2}}});
+      shape.contests.push_back(
+          {.device = "hp-c2447",
+           .workload = "recovery",
+           .parameters = fmt::format("dirty={} file-bytes=4096 files=1000", dirty),
+           .phase = phase,
+           .scale = "custom",
+           .entrants = {{.filesystem = "ext4", .seconds = {seconds, seconds * 1.1}},
+                        {.filesystem = "xfs", .seconds = {seconds / 2}, .busy = 0.2}}});
     }
   }
   return shape;
@@ -426,7 +442,8 @@ TEST(AgedPhase, TheDayStandsAtTheEnd) {
   EXPECT_EQ(aged_phase("read-old day 91")->what, "read-old");
   EXPECT_EQ(aged_phase("read-old day 91")->day, 91);
   EXPECT_EQ(aged_phase("write day 0")->day, 0);
-  for (const char* none : {"", "read", " day 3", "read day", "read day x", "read day 3 or 4", "read day -1"})
+  for (const char* none :
+       {"", "read", " day 3", "read day", "read day x", "read day 3 or 4", "read day -1"})
     EXPECT_FALSE(aged_phase(none)) << none;
 }
 
@@ -472,8 +489,8 @@ TEST_F(BenchReportTest, RecoveryIsDrawnAgainstTheSizeOfTheDisk) {
   ASSERT_EQ(plots.recovery.size(), 2U);
   const std::string titles = plots.recovery[0].title + plots.recovery[1].title;
   for (const char* phase : {"power on to mounted", "fsck"})
-    EXPECT_TRUE(
-        holds(titles, fmt::format("<b>{}</b> by size in bytes <small>sata-7200 &middot; files", phase)))
+    EXPECT_TRUE(holds(
+        titles, fmt::format("<b>{}</b> by size in bytes <small>sata-7200 &middot; files", phase)))
         << titles;
   for (SyntheticContest& contest : shape.contests) contest.device_bytes = 1 << 30;
   EXPECT_TRUE(must(bench_plots(gathered(shape))).recovery.empty()) << "one size";
@@ -510,14 +527,15 @@ TEST_F(BenchReportTest, TheMapMarksTheBestAndShadesTheOthers) {
   EXPECT_TRUE(holds(second, "class=\"h1\"") && holds(second, ">1.20<")) << second;
   EXPECT_TRUE(holds(last, "class=\"h3\"") && holds(last, ">2.00<")) << last;
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
-  EXPECT_TRUE(
-      holds(page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
+  EXPECT_TRUE(holds(
+      page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
   // Equal ranks are all marked.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   auto other = database("other.db");
   fill(other, shape);
-  const std::string tied = db::contents(must(write_report(other, {.output = folder() / "out"})).page);
+  const std::string tied =
+      db::contents(must(write_report(other, {.output = folder() / "out"})).page);
   EXPECT_TRUE(holds(map_cell(tied, "ext4: "), "best") && holds(map_cell(tied, "xfs: "), "best"));
 }
 
@@ -532,8 +550,8 @@ TEST_F(BenchReportTest, ARowIsNamedByWhatDiffersAndTheRestIsItsTooltip) {
   EXPECT_EQ(short_name(bench, bench.contests[0]), "copy users=4");
   EXPECT_EQ(short_name(bench, bench.contests[1]), "copy users=8");
   EXPECT_EQ(short_name(bench, bench.contests[2]), "other");
-  EXPECT_TRUE(
-      holds(must(bench_page(bench, nullptr)), "title=\"copy files=100 users=4, phase copy, on hp-c2447\""));
+  EXPECT_TRUE(holds(must(bench_page(bench, nullptr)),
+                    "title=\"copy files=100 users=4, phase copy, on hp-c2447\""));
 }
 
 SyntheticBench in_virtual_time() {
@@ -553,13 +571,15 @@ TEST_F(BenchReportTest, VirtualTimeIsSaidInTheHeadAndBesideTheNumbers) {
 
   auto db = database();
   fill(db, in_virtual_time());
-  const auto result = must(write_report(db, {.output = folder() / "out", .csv = folder() / "tables"}));
+  const auto result =
+      must(write_report(db, {.output = folder() / "out", .csv = folder() / "tables"}));
   const std::string page = without_own_script(db::contents(result.page));
   EXPECT_LT(page.find("Timed comparison in virtual time"), page.find("<h1>"));
   EXPECT_LT(page.find("<p>In virtual time: processor time is zero"), page.find("</header>"));
   EXPECT_TRUE(holds(page, "<span>virtual time: processor time is zero</span>")) << "beside the map";
   EXPECT_TRUE(holds(page, ">virtual time to quiescence</th>")) << "over the ranking";
-  EXPECT_TRUE(holds(page, ">virtual time to quiescence, by repetition</th>")) << "over the measures";
+  EXPECT_TRUE(holds(page, ">virtual time to quiescence, by repetition</th>"))
+      << "over the measures";
   EXPECT_TRUE(holds(page, "In virtual time guest and device have one clock"));
   EXPECT_EQ(result.summary["clock"], "virtual");
   EXPECT_EQ(result.summary["contests"][0]["clock"], "virtual");
@@ -575,10 +595,12 @@ TEST_F(BenchReportTest, WhatIsOfRealTimeIsNotSaidOfVirtualTime) {
     EXPECT_FALSE(holds(note, "clock=") || holds(note, "busy host") || holds(note, "CPU")) << note;
   const Entrant& idle = entrant(bench.contests.at(0), "f2fs");
   EXPECT_EQ(idle.standing.kind, Standing::Kind::idle) << "there is no processor time";
-  EXPECT_TRUE(unranked_because(idle).starts_with("idle: the device was busy 30.0\u00a0% of the time; "));
+  EXPECT_TRUE(
+      unranked_because(idle).starts_with("idle: the device was busy 30.0\u00a0% of the time; "));
   const std::string page = must(bench_page(bench, nullptr));
-  for (const char* unwanted : {"CPU:", "user CPU", "busy host", "host used by others", "of one processor",
-                               "was served under a real-time clock", "as the client saw it, mean"})
+  for (const char* unwanted :
+       {"CPU:", "user CPU", "busy host", "host used by others", "of one processor",
+        "was served under a real-time clock", "as the client saw it, mean"})
     EXPECT_FALSE(holds(page, unwanted)) << unwanted;
 
   shape.virtual_time = false;
@@ -593,7 +615,8 @@ TEST_F(BenchReportTest, CallsThatReturnAtOnceAreAMarkOfRealTimeOnly) {
     shape.virtual_time = virtual_time;
     auto db = database(fmt::format("{}.db", virtual_time));
     fill(db, shape);
-    must(db::execute(db.handle(), "UPDATE measure SET device_busy_ms = 0").map([] { return true; }));
+    must(
+        db::execute(db.handle(), "UPDATE measure SET device_busy_ms = 0").map([] { return true; }));
     const Benchmark bench = must(gather_benchmark(db, std::nullopt));
     EXPECT_EQ(marks_of(entrant(bench.contests.at(0), "ext4")).empty(), virtual_time);
   }
@@ -609,18 +632,22 @@ TEST_F(BenchReportTest, RealAndVirtualTimeAreNotCompared) {
                               .baseline = BaselineOptions{.database = folder() / "real.db"}};
   const auto refused = write_report(both, options);
   ASSERT_FALSE(refused);
-  EXPECT_TRUE(holds(refused.error().message(), "the baseline in real time: their times cannot be compared"))
+  EXPECT_TRUE(
+      holds(refused.error().message(), "the baseline in real time: their times cannot be compared"))
       << refused.error().message();
   // Each run of a database is a report of its own.
-  EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"], "real");
-  EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"], "virtual");
+  EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
+            "real");
+  EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],
+            "virtual");
 }
 
 TEST_F(BenchReportTest, ChargedTimeSaysSoAndIsComparedWithNothingElse) {
   auto shape = in_virtual_time();
   shape.charge = 2.5;
   const Benchmark bench = gathered(shape);
-  EXPECT_TRUE(holds(answer_of(bench).clock, "2.5 times as much as this host")) << answer_of(bench).clock;
+  EXPECT_TRUE(holds(answer_of(bench).clock, "2.5 times as much as this host"))
+      << answer_of(bench).clock;
   EXPECT_TRUE(holds(answer_of(bench).clock, "not deterministic"));
   const std::string text = bench_text(bench, nullptr);
   EXPECT_TRUE(holds(text, ", on hp-c2447, charged virtual time to quiescence\n")) << text;
@@ -637,18 +664,21 @@ TEST_F(BenchReportTest, ChargedTimeSaysSoAndIsComparedWithNothingElse) {
   fill(more, twice);
   for (const char* other : {"plain.db", "more.db"}) {
     const auto refused = write_report(
-        charged, {.output = folder() / "out", .baseline = BaselineOptions{.database = folder() / other}});
+        charged,
+        {.output = folder() / "out", .baseline = BaselineOptions{.database = folder() / other}});
     ASSERT_FALSE(refused) << other;
-    EXPECT_TRUE(holds(refused.error().message(), "cannot be compared")) << refused.error().message();
+    EXPECT_TRUE(holds(refused.error().message(), "cannot be compared"))
+        << refused.error().message();
   }
-  const auto result = must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
+  const auto result =
+      must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
   // In one run they would be cells of their own.
-  must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0").map([] {
-    return true;
-  }));
-  EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(), 2 * bench.contests.size());
+  must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
+           .map([] { return true; }));
+  EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),
+            2 * bench.contests.size());
 }
 
 TEST_F(BenchReportTest, ForALook) {
@@ -668,10 +698,11 @@ TEST_F(BenchReportTest, ForALook) {
   before.qemu = "7.1";
   fill(old, before);
   fill(now, a_real_bench());
-  const auto result = must(write_report(now, {.output = there,
-                                              .baseline = BaselineOptions{.database = there / "old.db"},
-                                              .csv = there / "csv",
-                                              .junit = there / "junit.xml"}));
+  const auto result =
+      must(write_report(now, {.output = there,
+                              .baseline = BaselineOptions{.database = there / "old.db"},
+                              .csv = there / "csv",
+                              .junit = there / "junit.xml"}));
   std::ofstream(there / "report.txt") << result.text;
   std::ofstream(there / "report.json") << result.summary.dump(2);
   EXPECT_TRUE(write_report(now, {.output = there / "alone"}));
@@ -688,8 +719,8 @@ TEST_F(BenchReportTest, TimeOfALargeOne) {
   const auto result = must(write_report(db, {.output = folder() / "out", .csv = folder() / "csv"}));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
   const double processor = static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC;
-  fmt::print("{} trials: {:.2f} s, {:.2f} s of it on the processor; {} bytes of HTML\n", result.trials,
-             took.count(), processor, std::filesystem::file_size(result.page));
+  fmt::print("{} trials: {:.2f} s, {:.2f} s of it on the processor; {} bytes of HTML\n",
+             result.trials, took.count(), processor, std::filesystem::file_size(result.page));
 }
 
 }  // namespace

@@ -36,9 +36,11 @@ std::string contest_text(const Contest& contest) {
 }
 
 std::string baseline_text(const BaselineComparison& comparison) {
-  std::string text = fmt::format("\nSince run {} of {}, beyond {:.0f} %: {}.\n", comparison.run.id,
-                                 comparison.database, comparison.tolerance * 100, verdict_line(comparison));
-  for (const std::string& difference : comparison.differences) text += "  differs: " + difference + "\n";
+  std::string text =
+      fmt::format("\nSince run {} of {}, beyond {:.0f} %: {}.\n", comparison.run.id,
+                  comparison.database, comparison.tolerance * 100, verdict_line(comparison));
+  for (const std::string& difference : comparison.differences)
+    text += "  differs: " + difference + "\n";
   for (const CellChange& change : comparison.changes) {
     if (change.change == statistics::Change::same) continue;
     text += fmt::format("  {:<11}  {}  {}, {}, {}", change_name(change.change), change.entrant,
@@ -67,7 +69,8 @@ std::string bench_text(const Benchmark& bench, const BaselineComparison* baselin
   std::size_t listed = 0;
   for (const BenchTrial& trial : bench.trials) {
     if (!trial.failed()) continue;
-    text += fmt::format("{}  {}: {}\n", listed++ == 0 ? "\nFailed:\n" : "", trial.key, trial.summary);
+    text +=
+        fmt::format("{}  {}: {}\n", listed++ == 0 ? "\nFailed:\n" : "", trial.key, trial.summary);
   }
   if (baseline != nullptr) text += baseline_text(*baseline);
   return valid_utf8(text);

@@ -35,8 +35,8 @@ std::string metric_value(double value, const std::string& unit) {
   if (unit == "ms") return milliseconds(value);
   if (unit == "us") return microseconds(value);
   if (unit == "bytes") return bytes(value);
-  const std::string text =
-      fmt::format("{:.{}f}", value, value == static_cast<double>(static_cast<std::int64_t>(value)) ? 0 : 2);
+  const std::string text = fmt::format(
+      "{:.{}f}", value, value == static_cast<double>(static_cast<std::int64_t>(value)) ? 0 : 2);
   return unit.empty() ? text : text + " " + escape(unit);
 }
 
@@ -59,7 +59,8 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
     for (const Entrant* entrant : entrants) {
       const auto mean = mean_of_measure(*entrant, i);
       any = any || mean.has_value();
-      std::string text = mean ? figure(*mean, measure.unit) : "<span class=\"muted\">&ndash;</span>";
+      std::string text =
+          mean ? figure(*mean, measure.unit) : "<span class=\"muted\">&ndash;</span>";
       if (mean && measure.column.ends_with("_deviation") && std::abs(*mean) > kDeviationShown)
         text = fmt::format("<b class=\"warn\">{}</b>", text);
       row.push_back(std::move(text));
@@ -92,7 +93,9 @@ std::string every_value(const Contest& contest, const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     const double time = to_quiescence ? m.quiescent_ms.value_or(m.elapsed_ms) : m.elapsed_ms;
     std::string marks;
-    const auto mark = [&](const char* word) { marks += (marks.empty() ? "" : ", ") + std::string(word); };
+    const auto mark = [&](const char* word) {
+      marks += (marks.empty() ? "" : ", ") + std::string(word);
+    };
     if (std::ranges::find(outside, time) != outside.end()) mark("outlier");
     if (m.late) mark("late");
     if (m.host_was_busy() && !contest.in_virtual_time()) mark("busy host");
@@ -106,9 +109,11 @@ std::string values_table(const Contest& contest) {
   std::vector<std::vector<std::string>> rows;
   for (const Entrant& entrant : contest.entrants) {
     if (entrant.measurements.empty()) continue;
-    rows.push_back({entrant_name(entrant.filesystem, entrant.variant), every_value(contest, entrant)});
+    rows.push_back(
+        {entrant_name(entrant.filesystem, entrant.variant), every_value(contest, entrant)});
   }
-  return html_table({{"file system"}, {time_name(contest) + ", by repetition"}}, rows, "cards values");
+  return html_table({{"file system"}, {time_name(contest) + ", by repetition"}}, rows,
+                    "cards values");
 }
 
 std::string more_note(std::size_t all, std::size_t shown, const char* what) {
@@ -123,11 +128,13 @@ std::string failed_trials(const Benchmark& bench) {
   std::vector<std::vector<std::string>> rows;
   for (const BenchTrial& t : bench.trials)
     if (t.failed() && rows.size() < kFailedRowsMost)
-      rows.push_back({entrant_name(t.filesystem, t.variant),
-                      fmt::format("<span id=\"{}\">{}</span>", anchor("trial", t.key), escape(t.key)),
-                      escape(t.summary)});
+      rows.push_back(
+          {entrant_name(t.filesystem, t.variant),
+           fmt::format("<span id=\"{}\">{}</span>", anchor("trial", t.key), escape(t.key)),
+           escape(t.summary)});
   if (rows.empty()) return {};
-  return anchored(3, "failed", "Failed") + html_table({{"file system"}, {"trial"}, {"why"}}, rows, "cards") +
+  return anchored(3, "failed", "Failed") +
+         html_table({{"file system"}, {"trial"}, {"why"}}, rows, "cards") +
          more_note(bench.failed(), rows.size(), "failed trials");
 }
 
@@ -135,7 +142,8 @@ std::string trial_table(const Benchmark& bench) {
   // Who else used the host changes nothing in virtual time.
   const bool host = !bench.in_virtual_time();
   std::vector<Column> columns = {
-      {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"}, {"marks"}};
+      {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"},
+      {"marks"}};
   if (host) columns.insert(columns.begin() + 4, {"host used by others", Kind::number});
   std::vector<std::vector<std::string>> rows;
   for (const BenchTrial& t : bench.trials) {
@@ -164,7 +172,8 @@ Section measures_section(const Benchmark& bench) {
     if (measured_ones(contest).empty()) continue;
     ++measured;
     if (shown == kMeasureTablesMost) continue;
-    tables += details(title_of(contest), values_table(contest) + measures_table(bench, contest), "cell");
+    tables +=
+        details(title_of(contest), values_table(contest) + measures_table(bench, contest), "cell");
     ++shown;
   }
   return {

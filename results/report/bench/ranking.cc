@@ -16,7 +16,8 @@ double time_of(const Measurement& measurement, bool to_quiescence) {
   return to_quiescence ? measurement.quiescent_ms.value_or(0) : measurement.elapsed_ms;
 }
 
-std::optional<double> median_of(const Entrant& entrant, std::optional<double> Measurement::* member) {
+std::optional<double> median_of(const Entrant& entrant,
+                                std::optional<double> Measurement::* member) {
   std::vector<double> values;
   for (const Measurement& m : entrant.measurements)
     if ((m.*member) && std::isfinite(*(m.*member))) values.push_back(*(m.*member));
@@ -37,13 +38,14 @@ void summarise(Entrant& entrant, bool to_quiescence) {
   standing.ranking = statistics::summarise(times);
   standing.elapsed = statistics::summarise(elapsed);
   standing.elapsed_busy_share = median_of(entrant, &Measurement::elapsed_busy_share).value_or(0);
-  standing.busy_share =
-      to_quiescence ? median_of(entrant, &Measurement::busy_share).value_or(0) : standing.elapsed_busy_share;
+  standing.busy_share = to_quiescence ? median_of(entrant, &Measurement::busy_share).value_or(0)
+                                      : standing.elapsed_busy_share;
   standing.processor_share = median_of(entrant, &Measurement::processor_share);
   standing.kind = kind_of(standing);
 }
 
-std::vector<statistics::PairComparison> compare_all(std::span<const Entrant> entrants, bool to_quiescence) {
+std::vector<statistics::PairComparison> compare_all(std::span<const Entrant> entrants,
+                                                    bool to_quiescence) {
   return statistics::compare_all_pairs(entrants.size(), [&](std::size_t i, std::size_t j) {
     return compare_entrants(entrants[i], entrants[j], to_quiescence, kTie);
   });
@@ -96,15 +98,16 @@ std::vector<double> times_of(const Entrant& entrant, bool to_quiescence) {
   return times;
 }
 
-statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant, bool to_quiescence,
-                                        double tolerance, std::size_t* pairs) {
+statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
+                                        bool to_quiescence, double tolerance, std::size_t* pairs) {
   std::map<std::int64_t, double> by_repetition;
   for (const Measurement& m : base.measurements)
     by_repetition.emplace(m.repetition, time_of(m, to_quiescence));
   std::vector<double> before, after;
   for (const Measurement& m : entrant.measurements) {
     const auto same = by_repetition.find(m.repetition);
-    if (same == by_repetition.end() || !is_time(same->second) || !is_time(time_of(m, to_quiescence)))
+    if (same == by_repetition.end() || !is_time(same->second) ||
+        !is_time(time_of(m, to_quiescence)))
       continue;
     before.push_back(same->second);
     after.push_back(time_of(m, to_quiescence));
@@ -128,7 +131,9 @@ void rank(Contest& contest) {
     if (a.standing.kind != b.standing.kind) return a.standing.kind < b.standing.kind;
     return a.standing.ranking.mean < b.standing.ranking.mean;
   });
-  const auto is_ranked = [](const Entrant& each) { return each.standing.kind == Standing::Kind::ranked; };
+  const auto is_ranked = [](const Entrant& each) {
+    return each.standing.kind == Standing::Kind::ranked;
+  };
   const auto ranked =
       std::span(contest.entrants)
           .first(static_cast<std::size_t>(std::ranges::count_if(contest.entrants, is_ranked)));

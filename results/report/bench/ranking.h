@@ -1,12 +1,13 @@
 #pragma once
 // Who was faster, and how sure that is.
 //
-// An entrant's rank is one plus the number of entrants that are significantly faster. One is significantly
-// faster where the comparison over equal repetitions says so (statistics::compare_pairs: the whole interval on
-// one side of 1, and more than kTie apart), corrected for the number of pairs in the contest
-// (statistics::correct_for_number). Entrants are in the order of their ranks, then of their means. One whose
-// device was busy for less than half of the time has no rank: what was measured then is the processor, under
-// software emulation not even a real one, or a delay.
+// An entrant's rank is one plus the number of entrants that are significantly faster. One is
+// significantly faster where the comparison over equal repetitions says so
+// (statistics::compare_pairs: the whole interval on one side of 1, and more than kTie apart),
+// corrected for the number of pairs in the contest (statistics::correct_for_number). Entrants are
+// in the order of their ranks, then of their means. One whose device was busy for less than half of
+// the time has no rank: what was measured then is the processor, under software emulation not even
+// a real one, or a delay.
 
 #include "results/report/bench/bench_facts.h"
 
@@ -19,8 +20,9 @@ inline constexpr double kTie = 0.02;
 void rank(Contest& contest);
 
 /// Ratios of `entrant` to `base` over the repetitions that both have.
-statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant, bool to_quiescence,
-                                        double tolerance, std::size_t* pairs = nullptr);
+statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
+                                        bool to_quiescence, double tolerance,
+                                        std::size_t* pairs = nullptr);
 
 /// "CPU-bound", "idle": why there is no rank though there are numbers.
 std::string_view unranked_name(Standing::Kind kind);

@@ -50,8 +50,9 @@ std::vector<EntrantColumn> columns_of(const Benchmark& bench) {
 }
 
 std::string id_of(const Contest& contest) {
-  return anchor("ranking", contest.device + "/" + contest.workload + "/" + contest.parameters + "/" +
-                               contest.phase + (contest.in_virtual_time() ? "/" + contest.clock : ""));
+  return anchor("ranking", contest.device + "/" + contest.workload + "/" + contest.parameters +
+                               "/" + contest.phase +
+                               (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
 /// A time as a multiple of the best one, marked where none is significantly better.
@@ -70,16 +71,17 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
   const bool best = s.rank == 1;
   std::string hint = fmt::format("{}: {}, rank {}", name, milliseconds(s.ranking.mean), s.rank);
   if (s.to_best.interval)
-    hint +=
-        fmt::format("; {:.2f} to {:.2f} times the best", s.to_best.interval->low, s.to_best.interval->high);
+    hint += fmt::format("; {:.2f} to {:.2f} times the best", s.to_best.interval->low,
+                        s.to_best.interval->high);
   return {fmt::format("<a href=\"#{}\">{:.2f}</a>", id_of(contest), s.to_best.ratio),
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
 /// Geometric means over the contests in which each of them was ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
-  HeatRow row{
-      .name = "geometric mean", .group = "all comparisons in which every one was ranked", .cells = {}};
+  HeatRow row{.name = "geometric mean",
+              .group = "all comparisons in which every one was ranked",
+              .cells = {}};
   std::vector<double> sums(entrants.size(), 0);
   std::size_t contests = 0;
   for (const Contest& contest : bench.contests) {
@@ -87,8 +89,10 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
     ++contests;
     for (const Entrant& entrant : contest.entrants) {
       const auto at =
-          std::ranges::find(entrants, EntrantColumn{entrant.filesystem, entrant.variant}) - entrants.begin();
-      sums[static_cast<std::size_t>(at)] += std::log(std::max(entrant.standing.to_best.ratio, 1e-9));
+          std::ranges::find(entrants, EntrantColumn{entrant.filesystem, entrant.variant}) -
+          entrants.begin();
+      sums[static_cast<std::size_t>(at)] +=
+          std::log(std::max(entrant.standing.to_best.ratio, 1e-9));
     }
   }
   if (contests < 2) return row;
@@ -100,7 +104,8 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
   return row;
 }
 
-/// Until the last call returned and all writes reached the device; 0 to the largest end of an interval.
+/// Until the last call returned and all writes reached the device; 0 to the largest end of an
+/// interval.
 std::string time_meter(const Contest& contest, const Entrant& entrant) {
   double largest = 0;
   for (const Entrant& each : contest.entrants) {
@@ -111,8 +116,9 @@ std::string time_meter(const Contest& contest, const Entrant& entrant) {
   const statistics::Summary& s = entrant.standing.ranking;
   if (largest <= 0) return {};
   Meter bar{.share = s.mean / largest,
-            .css_class = fmt::format("c{}{}", filesystem_colour(entrant.filesystem),
-                                     entrant.variant.empty() && !is_mode(entrant.filesystem) ? "" : " mode")};
+            .css_class = fmt::format(
+                "c{}{}", filesystem_colour(entrant.filesystem),
+                entrant.variant.empty() && !is_mode(entrant.filesystem) ? "" : " mode")};
   if (s.mean_interval) {
     bar.low = s.mean_interval->low / largest;
     bar.high = s.mean_interval->high / largest;
@@ -125,8 +131,10 @@ std::string in_short(const Contest& contest) {
   std::string text;
   for (std::size_t i = 0; i < contest.ranked; ++i) {
     const Entrant& entrant = contest.entrants[i];
-    text += i == 0 ? fmt::format("{} {}", entrant.name(), milliseconds(entrant.standing.ranking.mean))
-                   : fmt::format(", {} \u00d7\u00a0{:.2f}", entrant.name(), entrant.standing.to_best.ratio);
+    text += i == 0
+                ? fmt::format("{} {}", entrant.name(), milliseconds(entrant.standing.ranking.mean))
+                : fmt::format(", {} \u00d7\u00a0{:.2f}", entrant.name(),
+                              entrant.standing.to_best.ratio);
   }
   return text.empty() ? "none ranked" : text;
 }
@@ -142,8 +150,8 @@ std::string to_best(const Contest& contest, const Entrant& entrant) {
   std::string text = fmt::format("{:.1f}&nbsp;%", s.to_best.ratio * 100);
   if (&entrant == &contest.entrants.front()) return text;
   if (!s.to_best.interval)
-    return text +
-           fmt::format("<small>{}</small>", s.pairs == 0 ? "unpaired" : fmt::format("pairs: {}", s.pairs));
+    return text + fmt::format("<small>{}</small>",
+                              s.pairs == 0 ? "unpaired" : fmt::format("pairs: {}", s.pairs));
   return text + fmt::format("<small>{:.1f} &ndash; {:.1f}</small>", s.to_best.interval->low * 100,
                             s.to_best.interval->high * 100);
 }
@@ -173,19 +181,20 @@ std::string contest_table(const Contest& contest) {
     const std::string name = entrant_name(entrant.filesystem, entrant.variant);
     const std::string repetitions = fmt::format("{}", entrant.measurements.size());
     if (s.kind == Standing::Kind::unmeasured) {
-      rows.push_back({name, "", "<span class=\"no\">failed</span>", kNothing, kNothing, kNothing, kNothing,
-                      kNothing, kNothing, repetitions,
+      rows.push_back({name, "", "<span class=\"no\">failed</span>", kNothing, kNothing, kNothing,
+                      kNothing, kNothing, kNothing, repetitions,
                       "<small class=\"no\">" + escape(unranked_because(entrant)) + "</small>"});
       continue;
     }
     const bool ranked = s.kind == Standing::Kind::ranked;
     const std::string busy = percent(s.busy_share);
-    rows.push_back({name, time_meter(contest, entrant), milliseconds(s.ranking.mean) + interval_text(s),
-                    ranked ? fmt::format("<b>{}</b>", s.rank)
-                           : fmt::format("<span class=\"muted\">{}</span>", unranked_name(s.kind)),
-                    ranked ? to_best(contest, entrant) : kNothing, milliseconds(s.ranking.median),
-                    milliseconds(s.elapsed.mean), percent(s.spread()),
-                    ranked ? busy : "<b class=\"warn\">" + busy + "</b>", repetitions, marks_text(entrant)});
+    rows.push_back(
+        {name, time_meter(contest, entrant), milliseconds(s.ranking.mean) + interval_text(s),
+         ranked ? fmt::format("<b>{}</b>", s.rank)
+                : fmt::format("<span class=\"muted\">{}</span>", unranked_name(s.kind)),
+         ranked ? to_best(contest, entrant) : kNothing, milliseconds(s.ranking.median),
+         milliseconds(s.elapsed.mean), percent(s.spread()),
+         ranked ? busy : "<b class=\"warn\">" + busy + "</b>", repetitions, marks_text(entrant)});
   }
   return html_table(columns, rows, "cards ranking");
 }
@@ -196,8 +205,8 @@ std::vector<std::string> change_row(const CellChange& c) {
   if (c.now_ms) {
     change = fmt::format("{:+.1f}&nbsp;%", (c.whole.ratio - 1) * 100);
     if (c.whole.interval) {
-      change += fmt::format("<small>{:+.1f} &ndash; {:+.1f}</small>", (c.whole.interval->low - 1) * 100,
-                            (c.whole.interval->high - 1) * 100);
+      change += fmt::format("<small>{:+.1f} &ndash; {:+.1f}</small>",
+                            (c.whole.interval->low - 1) * 100, (c.whole.interval->high - 1) * 100);
     }
   }
   const char* css = c.change == Change::worse ? "no" : c.change == Change::better ? "yes" : "muted";
@@ -222,7 +231,8 @@ Section bench_overview(const Benchmark& bench) {
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,
          filesystem_name(each.filesystem, !each.variant.empty()) +
-             (each.variant.empty() ? "" : fmt::format("<br><small>{}</small>", escape(each.variant)))});
+             (each.variant.empty() ? ""
+                                   : fmt::format("<br><small>{}</small>", escape(each.variant)))});
   std::vector<HeatRow> rows;
   for (const Contest& contest : bench.contests) {
     const std::string mark = contest.scale_mark();
@@ -236,7 +246,8 @@ Section bench_overview(const Benchmark& bench) {
   }
   // Contests of one device stand together, whatever the order of the query.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
-  if (HeatRow means = means_row(bench, entrants); !means.cells.empty()) rows.push_back(std::move(means));
+  if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
+    rows.push_back(std::move(means));
   return {
       .id = "times",
       .title = "Times the best",
@@ -266,22 +277,23 @@ Section ranking_section(const Benchmark& bench) {
   for (const Contest& contest : bench.contests) {
     auto& [count, html] = by_device[contest.device];
     ++count;
-    html += folded({.summary = fmt::format("<b>{}</b> <small>{}</small>", escape(short_name(bench, contest)),
-                                           escape(in_short(contest))),
-                    .html = fmt::format("<p class=\"note\">{}</p>\n", escape(title_of(contest))) +
-                            contest_table(contest),
-                    .id = id_of(contest),
-                    .css_class = "cell"});
+    html += folded(
+        {.summary = fmt::format("<b>{}</b> <small>{}</small>", escape(short_name(bench, contest)),
+                                escape(in_short(contest))),
+         .html = fmt::format("<p class=\"note\">{}</p>\n", escape(title_of(contest))) +
+                 contest_table(contest),
+         .id = id_of(contest),
+         .css_class = "cell"});
   }
   if (by_device.size() == 1 && bench.contests.size() <= kRankingsInTheOpen) {
     section.html = by_device.begin()->second.second;
   } else {
     for (const auto& [device, counted] : by_device)
-      section.html +=
-          folded({.summary = fmt::format("<b>{}</b>: {} comparisons", escape(device), counted.first),
-                  .html = counted.second,
-                  .id = anchor("device", device),
-                  .css_class = "cell on-paper"});
+      section.html += folded(
+          {.summary = fmt::format("<b>{}</b>: {} comparisons", escape(device), counted.first),
+           .html = counted.second,
+           .id = anchor("device", device),
+           .css_class = "cell on-paper"});
   }
   section.html += details(
       "How to read it",
@@ -313,9 +325,12 @@ Section baseline_section(const BaselineComparison& comparison) {
     for (const Change each : wanted)
       for (const CellChange& change : comparison.changes)
         if (change.change == each) rows.push_back(change_row(change));
-    const std::vector<Column> columns = {
-        {"cell"}, {"verdict"}, {"then", Kind::number}, {"now", Kind::number}, {"change", Kind::number},
-        {"why"}};
+    const std::vector<Column> columns = {{"cell"},
+                                         {"verdict"},
+                                         {"then", Kind::number},
+                                         {"now", Kind::number},
+                                         {"change", Kind::number},
+                                         {"why"}};
     return rows.empty() ? std::string{} : html_table(columns, rows, "cards changes");
   };
   const auto folded = [&](Change change, const char* words) {
@@ -323,7 +338,8 @@ Section baseline_section(const BaselineComparison& comparison) {
     return n == 0 ? std::string{} : details(fmt::format("{}: {}", words, n), table({change}));
   };
   out += table({Change::worse, Change::better});
-  out += folded(Change::cannot_tell, "inconclusive cells") + folded(Change::same, "unchanged cells");
+  out +=
+      folded(Change::cannot_tell, "inconclusive cells") + folded(Change::same, "unchanged cells");
   return {.id = "baseline", .title = "Since the baseline", .html = out};
 }
 

@@ -43,7 +43,8 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   const double mean_us = std::max(phase.busy_ms, 1.0) * 1000 / 1645;
   phase.target = db::LatencySummary{mean_us, mean_us * 0.8, mean_us * 4, mean_us * 9};
   if (!shape.virtual_time) {
-    phase.achieved = db::LatencySummary{mean_us * 1.01, mean_us * 0.81, mean_us * 4.1, mean_us * 9.4};
+    phase.achieved =
+        db::LatencySummary{mean_us * 1.01, mean_us * 0.81, mean_us * 4.1, mean_us * 9.4};
     phase.lateness = db::LatencySummary{mean_us * 0.01, 60, 400, 900};
   }
   for (int i = 0; i < 24; ++i) {
@@ -55,12 +56,12 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   constexpr int kStretches = 8;
   for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
     const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;
-    phase.load.push_back(
-        {.begin_ms = i * width_ms,
-         .end_ms = (i + 1) * width_ms,
-         .bytes_written = static_cast<std::int64_t>(static_cast<double>(phase.bytes_written) * share),
-         .flushes = 3,
-         .inside = 1 + share * 10});
+    phase.load.push_back({.begin_ms = i * width_ms,
+                          .end_ms = (i + 1) * width_ms,
+                          .bytes_written = static_cast<std::int64_t>(
+                              static_cast<double>(phase.bytes_written) * share),
+                          .flushes = 3,
+                          .inside = 1 + share * 10});
     phase.flush_buckets.push_back({mean_us * (i + 2), 3});
   }
   db::MeasureRecord measure;
@@ -74,12 +75,13 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
   measure.operations = kFiles;
   measure.app_bytes_read = 4096;
   measure.app_bytes_written = kAppBytes;
-  measure.guest = {120, 1500, 25, phase.bytes_read, phase.bytes_written, 2400, phase.busy_ms * 1.02};
+  measure.guest = {
+      120, 1500, 25, phase.bytes_read, phase.bytes_written, 2400, phase.busy_ms * 1.02};
   if (contest.device.find("raid") != std::string::npos) {
-    phase.devices = {{"hd0.0", 60, 2000, 0, 60 * 4096, phase.bytes_written, phase.bytes_written, 10, 400,
-                      phase.busy_ms * 0.7},
-                     {"hd0.1", 60, 2000, 0, 60 * 4096, phase.bytes_written, phase.bytes_written, 12, 420,
-                      phase.busy_ms * 0.7}};
+    phase.devices = {{"hd0.0", 60, 2000, 0, 60 * 4096, phase.bytes_written, phase.bytes_written, 10,
+                      400, phase.busy_ms * 0.7},
+                     {"hd0.1", 60, 2000, 0, 60 * 4096, phase.bytes_written, phase.bytes_written, 12,
+                      420, phase.busy_ms * 0.7}};
     phase.metrics = {{"hd0.array.read_modify_writes", "", 410},
                      {"hd0.nvram.dirty_hits", "", 77},
                      {"hd0.nvram.read_hits", "", 3}};
@@ -91,7 +93,8 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
 }
 
 db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& contest,
-                         const SyntheticEntrant& entrant, std::size_t repetition, std::size_t number) {
+                         const SyntheticEntrant& entrant, std::size_t repetition,
+                         std::size_t number) {
   const bool failed = repetition >= entrant.seconds.size();
   db::TrialRecord t;
   t.key = fmt::format("{}/{}/{}{}/{}/{}/{}", contest.device, contest.workload, contest.parameters,
@@ -115,8 +118,8 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   t.wall_ms = 9000;
   t.late = shape.late_every > 0 && number % static_cast<std::size_t>(shape.late_every) == 0;
   t.host_busy = shape.host_busy;
-  t.devices = {{"hd0", contest.profile.empty() ? contest.device : contest.profile, contest.device_bytes / 512,
-                std::nullopt}};
+  t.devices = {{"hd0", contest.profile.empty() ? contest.device : contest.profile,
+                contest.device_bytes / 512, std::nullopt}};
   if (contest.device.find("raid") != std::string::npos) {
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});
@@ -128,7 +131,8 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
     const auto scattered =
         static_cast<std::int64_t>((wobble(static_cast<std::size_t>(i) * 7 + number) + 1) * 9e5);
     const bool read = i % 11 == 0;
-    t.io.push_back({share * 9000, read ? scattered : static_cast<std::int64_t>(share * 1.2e6) + i % 97, 8,
+    t.io.push_back({share * 9000,
+                    read ? scattered : static_cast<std::int64_t>(share * 1.2e6) + i % 97, 8,
                     read         ? "read"
                     : i % 3 == 0 ? "media"
                                  : "write",
@@ -137,9 +141,11 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
   return t;
 }
 
-std::vector<double> around(double seconds, std::size_t repetitions, double spread, std::size_t start) {
+std::vector<double> around(double seconds, std::size_t repetitions, double spread,
+                           std::size_t start) {
   std::vector<double> values;
-  for (std::size_t i = 0; i < repetitions; ++i) values.push_back(seconds * (1 + spread * wobble(start + i)));
+  for (std::size_t i = 0; i < repetitions; ++i)
+    values.push_back(seconds * (1 + spread * wobble(start + i)));
   return values;
 }
 
@@ -168,8 +174,8 @@ SyntheticBench a_real_bench() {
   std::size_t n = 0;
   for (const char* device : {"hp-c2447", "netra-raid5-presto", "sata-ssd-2014"}) {
     const double speed = n == 0 ? 1 : device[0] == 'n' ? 0.3 : 0.05;
-    const auto add = [&](const char* workload, const std::string& parameters, const char* phase, double base,
-                         double users) {
+    const auto add = [&](const char* workload, const std::string& parameters, const char* phase,
+                         double base, double users) {
       SyntheticContest contest{device, workload, parameters, phase, "scaled", {}};
       const std::vector<std::pair<const char*, double>> factors = {
           {"btrfs", 1.7}, {"ext4", 1.0}, {"f2fs", 0.62}, {"nilfs2", 0.66}, {"xfs", 1.01}};
@@ -203,9 +209,11 @@ SyntheticBench a_large_bench(int trials) {
   shape.name = "large";
   std::size_t n = 0;
   for (int done = 0; done < trials; done += 50) {
-    SyntheticContest contest{"hp-c2447", "copy", fmt::format("files={} users=4", 100 + done), "copy", "", {}};
+    SyntheticContest contest{"hp-c2447", "copy", fmt::format("files={} users=4", 100 + done),
+                             "copy",     "",     {}};
     for (const char* name : {"btrfs", "ext4", "f2fs", "nilfs2", "xfs"})
-      contest.entrants.push_back({name, around(10 + static_cast<double>(name[0] % 7), 10, 0.02, n += 10)});
+      contest.entrants.push_back(
+          {name, around(10 + static_cast<double>(name[0] % 7), 10, 0.02, n += 10)});
     shape.contests.push_back(contest);
   }
   return shape;
@@ -225,7 +233,8 @@ std::int64_t fill(db::Database& database, const SyntheticBench& shape) {
   run.host_json =
       R"({"cpu":"Example CPU 3000","cores":4,"memory":"16 GiB","kernel":"6.1.0","os":"Debian 12"})";
   run.versions_json = fmt::format(
-      R"({{"headcrash":"0.1.0","nbdkit":"1.32.5","qemu":"{}","guest kernel":"6.1.0-amd64"}})", shape.qemu);
+      R"({{"headcrash":"0.1.0","nbdkit":"1.32.5","qemu":"{}","guest kernel":"6.1.0-amd64"}})",
+      shape.qemu);
   run.accelerator = shape.accelerator;
   const auto id = certain(database.begin_run(run));
   std::size_t number = 0;

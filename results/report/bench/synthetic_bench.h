@@ -10,9 +10,10 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  std::vector<double> seconds;  ///< time to quiescence, one a repetition; elapsed is nine tenths of it
-  double busy = 0.9;            ///< share of the time that the device was
-  std::size_t failed = 0;       ///< further repetitions that failed, after having left a number behind
+  std::vector<double>
+      seconds;             ///< time to quiescence, one a repetition; elapsed is nine tenths of it
+  double busy = 0.9;       ///< share of the time that the device was
+  std::size_t failed = 0;  ///< further repetitions that failed, after having left a number behind
   std::string variant;
   double processor = 0.12;  ///< share of the time that the guest's was at work
   double layout_score = 0;  ///< of the files that were read; 0: not told
@@ -37,7 +38,8 @@ struct SyntheticBench {
   int requests = 0;         ///< of the I/O sample of a trial
 };
 
-/// "copy users=4" on hp-c2447, phase copy: xfs 10 s, ext4 12 s, btrfs 20 s, f2fs idle; five repetitions each.
+/// "copy users=4" on hp-c2447, phase copy: xfs 10 s, ext4 12 s, btrfs 20 s, f2fs idle; five
+/// repetitions each.
 SyntheticBench four_filesystems();
 /// Several devices, workloads and numbers of users, with everything that can be wrong somewhere.
 SyntheticBench a_real_bench();

@@ -1,4 +1,5 @@
-// Recovery times, latency, I/O over time, lateness: plots with the table that says the same in numbers.
+// Recovery times, latency, I/O over time, lateness: plots with the table that says the same in
+// numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,10 +30,11 @@ std::string spread(const Spread& s, std::int64_t trials) {
 std::string response_table(const Facts& facts) {
   std::vector<std::vector<std::string>> rows;
   for (const Responses& r : facts.responses) {
-    rows.push_back({fmt::format("{}<small>{}</small>", filesystem_name(r.filesystem), escape(r.device)),
-                    escape(r.op), fmt::format("{}", r.requests), microseconds(r.mean_us),
-                    microseconds(r.p50_us), microseconds(r.p90_us), microseconds(r.p99_us),
-                    microseconds(r.most_us)});
+    rows.push_back(
+        {fmt::format("{}<small>{}</small>", filesystem_name(r.filesystem), escape(r.device)),
+         escape(r.op), fmt::format("{}", r.requests), microseconds(r.mean_us),
+         microseconds(r.p50_us), microseconds(r.p90_us), microseconds(r.p99_us),
+         microseconds(r.most_us)});
   }
   return html_table({{"file system"},
                      {"request"},
@@ -59,14 +61,16 @@ double quantile(const LatencyCurve& curve, double share) {
 
 std::string latency_table(const Facts& facts) {
   const std::vector<Column> columns = {
-      {"file system"},       {"measured"},          {"requests", Kind::number}, {"p50", Kind::number},
-      {"p90", Kind::number}, {"p99", Kind::number}, {"p99.9", Kind::number}};
+      {"file system"},        {"measured"},          {"requests", Kind::number},
+      {"p50", Kind::number},  {"p90", Kind::number}, {"p99", Kind::number},
+      {"p99.9", Kind::number}};
   std::vector<std::vector<std::string>> rows;
   for (const auto& c : facts.latency) {
-    rows.push_back({fmt::format("{}<small>{}</small>", filesystem_name(c.filesystem), escape(c.device)),
-                    escape(c.kind), fmt::format("{}", c.requests), microseconds(quantile(c, 0.5)),
-                    microseconds(quantile(c, 0.9)), microseconds(quantile(c, 0.99)),
-                    microseconds(quantile(c, 0.999))});
+    rows.push_back(
+        {fmt::format("{}<small>{}</small>", filesystem_name(c.filesystem), escape(c.device)),
+         escape(c.kind), fmt::format("{}", c.requests), microseconds(quantile(c, 0.5)),
+         microseconds(quantile(c, 0.9)), microseconds(quantile(c, 0.99)),
+         microseconds(quantile(c, 0.999))});
   }
   return html_table(columns, rows, "cards");
 }
@@ -74,11 +78,13 @@ std::string latency_table(const Facts& facts) {
 std::string unclocked_note(const Facts& facts) {
   std::string text;
   for (const auto& u : facts.unclocked) {
-    text += fmt::format("{}{} (clock={}): {}", text.empty() ? "" : ", ", u.phase, u.clock, u.phases);
+    text +=
+        fmt::format("{}{} (clock={}): {}", text.empty() ? "" : ", ", u.phase, u.clock, u.phases);
   }
   if (text.empty()) return {};
-  return fmt::format("<p class=\"note\">Phases without a real-time clock, which cannot be late: {}</p>\n{}",
-                     escape(text), query_note("clocks", facts.run.id));
+  return fmt::format(
+      "<p class=\"note\">Phases without a real-time clock, which cannot be late: {}</p>\n{}",
+      escape(text), query_note("clocks", facts.run.id));
 }
 
 }  // namespace
@@ -110,9 +116,10 @@ Section recovery_section(const Facts& facts) {
                       .high = most > 0 ? r.model_ms.max / most : 0,
                       .css_class = fmt::format("c{}{}", filesystem_colour(r.filesystem),
                                                is_mode(r.filesystem) ? " mode" : "")};
-      rows.push_back({cell_name(r.filesystem, r.device, r.workload), meter(bar), spread(r.model_ms, r.trials),
-                      spread(r.wall_ms, r.trials), bytes(r.bytes_read), bytes(r.bytes_written),
-                      fmt::format("{}{}", r.trials, r.unclocked > 0 ? "<small>clock=off</small>" : "")});
+      rows.push_back(
+          {cell_name(r.filesystem, r.device, r.workload), meter(bar), spread(r.model_ms, r.trials),
+           spread(r.wall_ms, r.trials), bytes(r.bytes_read), bytes(r.bytes_written),
+           fmt::format("{}{}", r.trials, r.unclocked > 0 ? "<small>clock=off</small>" : "")});
     }
     if (rows.empty()) continue;
     tables += anchored(3, "recovery-" + phase, phase) + html_table({{"file system"},
@@ -179,14 +186,17 @@ Section io_section(const Facts& facts) {
     const std::string name =
         fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
     // The first as a picture, the others on demand.
-    out +=
-        i == 0
-            ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
-            : folded({.summary = name, .html = figure, .id = anchor("io", panel.key), .css_class = "cell"});
+    out += i == 0
+               ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
+               : folded({.summary = name,
+                         .html = figure,
+                         .id = anchor("io", panel.key),
+                         .css_class = "cell"});
   }
   out += fmt::format(
       "<p class=\"note\">One trial per file system, {} requests over model time since the workload began.{}</p>\n",
-      points, sampled ? " Where requests were sampled, rates are scaled to the device's own count." : "");
+      points,
+      sampled ? " Where requests were sampled, rates are scaled to the device's own count." : "");
   out += query_note("io", facts.run.id);
   return section;
 }
@@ -194,7 +204,8 @@ Section io_section(const Facts& facts) {
 Section lateness_section(const Facts& facts) {
   Section section{.id = "lateness", .title = "Was the drive's latency delivered?", .html = {}};
   if (facts.lateness.empty() && !facts.unclocked.empty() &&
-      std::ranges::all_of(facts.unclocked, [](const Unclocked& u) { return u.clock == "virtual"; })) {
+      std::ranges::all_of(facts.unclocked,
+                          [](const Unclocked& u) { return u.clock == "virtual"; })) {
     section.html =
         "<p><span class=\"verdict good\">Yes.</span> In virtual time guest and device have one clock, which waits for "
         "the host: no request can be late.</p>\n" +
@@ -214,8 +225,8 @@ Section lateness_section(const Facts& facts) {
         "than on the modelled drive.</p>\n",
         percent(std::max(most, 0.0)));
   } else {
-    const auto phases =
-        std::ranges::count_if(facts.lateness, [](const Lateness& l) { return l.share > kLateShare; });
+    const auto phases = std::ranges::count_if(
+        facts.lateness, [](const Lateness& l) { return l.share > kLateShare; });
     out = fmt::format(
         "<p><span class=\"verdict open\">Not always.</span> Late trials: {} of {}; phases that took over 5&nbsp;% longer than on the modelled "
         "drive: {} of {}, the worst by {}.</p>\n",
@@ -246,7 +257,8 @@ Section lateness_section(const Facts& facts) {
       "<p class=\"note\">Lateness is achieved minus target time of a request. p50 is the median over the trials "
       "of the cell, p99 and worst are the largest of any trial; the share is mean lateness by mean target. A trial is late "
       "whose mean lateness is over 5&nbsp;% of the mean service time.</p>\n" +
-          html_table(columns, rows, "cards") + query_note("lateness", facts.run.id) + unclocked_note(facts));
+          html_table(columns, rows, "cards") + query_note("lateness", facts.run.id) +
+          unclocked_note(facts));
   return section;
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 /// Of a workload: the end is what tells.
 constexpr std::size_t kOperationsInALine = 8;
-constexpr std::array<std::string_view, 8> kPromises = {"fsync",  "fdatasync", "fsyncdir", "sync",
-                                                       "syncfs", "msync",     "rest",     "persist"};
+constexpr std::array<std::string_view, 8> kPromises = {
+    "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -69,7 +69,8 @@ std::string page_name(const std::string& key, const std::string& state) {
   return name + ".html";
 }
 
-/// One of a recovery is minimised in the recording of that recovery, whose name is that of the state before it.
+/// One of a recovery is minimised in the recording of that recovery, whose name is that of the
+/// state before it.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');
@@ -91,16 +92,21 @@ class Folding {
  public:
   Bug& of(Bug::Kind kind, const std::string& filesystem, const std::string& variant,
           const std::string& verdict, const std::string& tier) {
-    const auto [place, is_new] = places_.try_emplace({kind, filesystem, variant, verdict, tier}, bugs.size());
+    const auto [place, is_new] =
+        places_.try_emplace({kind, filesystem, variant, verdict, tier}, bugs.size());
     if (is_new)
-      bugs.push_back(
-          {.kind = kind, .filesystem = filesystem, .variant = variant, .verdict = verdict, .tier = tier});
+      bugs.push_back({.kind = kind,
+                      .filesystem = filesystem,
+                      .variant = variant,
+                      .verdict = verdict,
+                      .tier = tier});
     return bugs[place->second];
   }
   std::vector<Bug> bugs;
 
  private:
-  std::map<std::tuple<Bug::Kind, std::string, std::string, std::string, std::string>, std::size_t> places_;
+  std::map<std::tuple<Bug::Kind, std::string, std::string, std::string, std::string>, std::size_t>
+      places_;
 };
 
 }  // namespace
@@ -122,22 +128,25 @@ std::vector<Bug> bugs_of(const Facts& facts) {
                               .disagreement = f.disagreement});
   }
   for (const Trial& t : facts.trials) {
-    if (t.device == "stage" || (t.outcome != "lost" && t.outcome != "other") || t.verdict == "harness-error")
+    if (t.device == "stage" || (t.outcome != "lost" && t.outcome != "other") ||
+        t.verdict == "harness-error")
       continue;
     const std::string page = page_name(t.key, "");
     folding
-        .of(kind_of(t), t.filesystem, t.variant, t.verdict, t.findings.empty() ? "" : t.findings.front().tier)
-        .instances.push_back({.key = t.key,
-                              .state = {},
-                              .trial_id = t.id,
-                              .shown_state = {},
-                              .operations = {},
-                              .summary = t.summary,
-                              .account = {},
-                              .command = command_of(facts, "headcrash replay " + shell_word(t.key), page),
-                              .page = page,
-                              .disagreement = {},
-                              .trial = &t});
+        .of(kind_of(t), t.filesystem, t.variant, t.verdict,
+            t.findings.empty() ? "" : t.findings.front().tier)
+        .instances.push_back(
+            {.key = t.key,
+             .state = {},
+             .trial_id = t.id,
+             .shown_state = {},
+             .operations = {},
+             .summary = t.summary,
+             .account = {},
+             .command = command_of(facts, "headcrash replay " + shell_word(t.key), page),
+             .page = page,
+             .disagreement = {},
+             .trial = &t});
   }
   for (Bug& bug : folding.bugs) {
     std::set<std::string> trials;
@@ -168,9 +177,11 @@ std::string operation_of(const Instance& instance) {
 
 std::string in_a_line(const std::string& operations) {
   const auto lines = lines_of(operations);
-  const std::size_t first = lines.size() <= kOperationsInALine ? 0 : lines.size() - kOperationsInALine;
-  return fmt::format("{}{}", first == 0 ? "" : "...; ",
-                     fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "; "));
+  const std::size_t first =
+      lines.size() <= kOperationsInALine ? 0 : lines.size() - kOperationsInALine;
+  return fmt::format(
+      "{}{}", first == 0 ? "" : "...; ",
+      fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "; "));
 }
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
-// A card a bug: how often, the shortest list of operations, the command that shows it again, the account on demand. What
-// negative controls had to show is folded behind them.
+// A card a bug: how often, the shortest list of operations, the command that shows it again, the
+// account on demand. What negative controls had to show is folded behind them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ std::string findings_list(const Trial& trial) {
   for (std::size_t i = 0; i < trial.findings.size() && i < kFindingsPerTrial; ++i) {
     const auto& f = trial.findings[i];
     out += fmt::format("<li><code>{}</code> {}: expected {}, found {} <small>{}</small></li>\n",
-                       escape(f.path), escape(f.kind), escape(f.expected), escape(f.found), escape(f.tier));
+                       escape(f.path), escape(f.kind), escape(f.expected), escape(f.found),
+                       escape(f.tier));
   }
   if (trial.findings.size() > kFindingsPerTrial)
     out += fmt::format("<li>and {} more</li>\n", trial.findings.size() - kFindingsPerTrial);
@@ -38,8 +39,10 @@ std::string account_of(const Instance& each) {
 
 std::string page_link(const Facts& facts, const Instance& each) {
   std::error_code ignored;
-  if (facts.folder.empty() || !std::filesystem::exists(facts.folder / each.page, ignored)) return {};
-  return fmt::format("<p><a href=\"{0}\">This power cut as a page: {0}</a></p>\n", escape(each.page));
+  if (facts.folder.empty() || !std::filesystem::exists(facts.folder / each.page, ignored))
+    return {};
+  return fmt::format("<p><a href=\"{0}\">This power cut as a page: {0}</a></p>\n",
+                     escape(each.page));
 }
 
 std::string title_of(const Instance& each) {
@@ -59,10 +62,11 @@ std::string instance_of(const Facts& facts, const Instance& each) {
            html;
   if (!each.command.empty()) html += command_line(each.command);
   const std::string done = each.operations.empty() ? each.summary : in_a_line(each.operations);
-  return folded({.summary = fmt::format("{}<small> {}</small>", escape(title_of(each)), escape(done)),
-                 .html = html,
-                 .id = id_of(each),
-                 .css_class = "cell"});
+  return folded(
+      {.summary = fmt::format("{}<small> {}</small>", escape(title_of(each)), escape(done)),
+       .html = html,
+       .id = id_of(each),
+       .css_class = "cell"});
 }
 
 std::string counts_of(const Facts& facts, const Bug& bug) {
@@ -85,7 +89,8 @@ std::string card(const Facts& facts, const Bug& bug) {
                         (is_bug ? "" : fmt::format(".{}", static_cast<int>(bug.kind)))),
       filesystem_name(bug.filesystem, !bug.variant.empty()),
       bug.variant.empty() ? "" : " <small>" + escape(bug.variant) + "</small>",
-      escape(bug.verdict + (bug.tier.empty() ? "" : " (" + bug.tier + ")")), escape(counts_of(facts, bug)));
+      escape(bug.verdict + (bug.tier.empty() ? "" : " (" + bug.tier + ")")),
+      escape(counts_of(facts, bug)));
   if (!first.disagreement.empty())
     out += fmt::format("<p class=\"warn\">Not reproduced on a fresh guest: {}</p>\n",
                        escape(first.disagreement));
@@ -103,8 +108,9 @@ std::string card(const Facts& facts, const Bug& bug) {
     list += fmt::format("<p class=\"note\">{} more are in the database.</p>\n",
                         bug.instances.size() - kInstancesMost);
   return out +
-         details(bug.instances.size() == 1 ? "Failure report"
-                                           : fmt::format("{} failure reports", bug.instances.size()),
+         details(bug.instances.size() == 1
+                     ? "Failure report"
+                     : fmt::format("{} failure reports", bug.instances.size()),
                  list) +
          "</div>\n";
 }
@@ -146,7 +152,8 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,
          filesystem_name(each.filesystem, !each.variant.empty()) +
-             (each.variant.empty() ? "" : fmt::format("<br><small>{}</small>", escape(each.variant))) +
+             (each.variant.empty() ? ""
+                                   : fmt::format("<br><small>{}</small>", escape(each.variant))) +
              fmt::format("<br><small>{}{} trials</small>", each.control.empty() ? "" : "control, ",
                          each.trials)});
   std::vector<HeatRow> rows;
@@ -165,7 +172,8 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   }
   std::ranges::stable_sort(rows, std::greater<>(), [&](const HeatRow& row) {
     std::size_t bad = 0;
-    for (std::size_t i = 0; i < row.cells.size(); ++i) bad += row.cells[i].css_class == "hbad" ? 1 : 0;
+    for (std::size_t i = 0; i < row.cells.size(); ++i)
+      bad += row.cells[i].css_class == "hbad" ? 1 : 0;
     return bad;
   });
   const std::size_t all = rows.size();
@@ -173,8 +181,9 @@ std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   return "<p class=\"note\">Trials with a failing state, by the last operation that changes something and the promise "
          "after it, in the minimised workload. Filled: a promise was broken; outlined: a negative control lost, as expected.</p>\n" +
          heat_map("operation", columns, rows) +
-         (all > rows.size() ? fmt::format("<p class=\"note\">{} more operations.</p>\n", all - rows.size())
-                            : "");
+         (all > rows.size()
+              ? fmt::format("<p class=\"note\">{} more operations.</p>\n", all - rows.size())
+              : "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the page is
-// left in FOLDER/explored for a look.
+// The part of the report that is about explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER the
+// page is left in FOLDER/explored for a look.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ class ExplorationReport : public db::ScratchFolder {
   };
   /// One clean state and one that came to the trial's verdict.
   void add(const Shape& shape) {
-    auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant + "/stage/ace-seq1/" +
-                                         std::to_string(number_++));
+    auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant +
+                                         "/stage/ace-seq1/" + std::to_string(number_++));
     trial.filesystem = shape.filesystem;
     trial.expected = shape.expected;
     trial.control = shape.control;
@@ -51,7 +51,8 @@ class ExplorationReport : public db::ScratchFolder {
       trial.states[1].failure.reset();
       trial.states[1].findings.clear();
     } else {
-      trial.states[1].failure->account = "1  create /foo\n2  fsync /foo   <- <persistent>\nlost: write 7\n";
+      trial.states[1].failure->account =
+          "1  create /foo\n2  fsync /foo   <- <persistent>\nlost: write 7\n";
       trial.states[1].failure->replay = "headcrash replay '" + trial.key + "' --state w24-7";
     }
     must(database_->record_trial(run_, trial));
@@ -62,7 +63,9 @@ class ExplorationReport : public db::ScratchFolder {
       must(write_report(*database_, {std::filesystem::path(where) / "explored", {}}));
     return db::contents(must(write_report(*database_, {folder() / "out", {}})).page);
   }
-  static void must_be(const Result<void>& result) { ASSERT_TRUE(result) << result.error().message(); }
+  static void must_be(const Result<void>& result) {
+    ASSERT_TRUE(result) << result.error().message();
+  }
 
   std::optional<db::Database> database_;
   std::int64_t run_ = 0;
@@ -77,8 +80,10 @@ TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
   add({"xfs", "clean", "replayed", "keep", ""});
   const std::string html = page();
   expect_links_lead_somewhere(html);
-  const auto bugs = html.find("<section id=\"bugs\">"), candidates = html.find("<h3 id=\"candidates\">"),
-             controls = html.find("<h3 id=\"controls\">"), trials = html.find("<section id=\"trials\">");
+  const auto bugs = html.find("<section id=\"bugs\">"),
+             candidates = html.find("<h3 id=\"candidates\">"),
+             controls = html.find("<h3 id=\"controls\">"),
+             trials = html.find("<section id=\"trials\">");
   ASSERT_NE(controls, std::string::npos);
   EXPECT_LT(bugs, candidates);
   EXPECT_LT(candidates, controls);
@@ -94,10 +99,13 @@ TEST_F(ExplorationReport, CandidatesBeforeControlsWithBugsCoverageAndSteps) {
   EXPECT_LT(bug, wanted);
   EXPECT_EQ(times(html, "class=\"card bug\""), 1U) << "one card a bug";
   const std::string card = html.substr(bug, wanted - bug);
-  EXPECT_NE(card.find("workloads that show it: 1 of 1; crash states: 1"), std::string::npos) << card;
-  EXPECT_NE(card.find("<p class=\"operations\">create foo; fsync foo</p>"), std::string::npos) << card;
+  EXPECT_NE(card.find("workloads that show it: 1 of 1; crash states: 1"), std::string::npos)
+      << card;
+  EXPECT_NE(card.find("<p class=\"operations\">create foo; fsync foo</p>"), std::string::npos)
+      << card;
   for (const char* key : {"btrfs+/stage/ace-seq1/0", "ext4-nobarrier+/stage/ace-seq1/2"})
-    EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""), std::string::npos)
+    EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
+              std::string::npos)
         << key;
   // A strip a file system and duty: of the two states of each, the second has lost.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
@@ -150,7 +158,8 @@ TEST_F(ExplorationReport, EachControlIsJudgedByWhatItMustShow) {
 }
 
 TEST_F(ExplorationReport, OneLosingWorkloadOfManyIsEnoughForAControl) {
-  for (int i = 0; i < 5; ++i) add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
+  for (int i = 0; i < 5; ++i)
+    add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});
   EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
 }
 
@@ -159,7 +168,8 @@ TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
     auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
     trial.filesystem = "f2fs";
     trial.states[1].failure->operations =
-        i == 1 ? "write a 0 4096\nfsync a" : "create b\nwrite b 0 4096\nsync\ntruncate b 0\nfdatasync b";
+        i == 1 ? "write a 0 4096\nfsync a"
+               : "create b\nwrite b 0 4096\nsync\ntruncate b 0\nfdatasync b";
     must(database_->record_trial(run_, trial));
   }
   add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
@@ -170,16 +180,17 @@ TEST_F(ExplorationReport, FailuresOfOneKindAreOneCardWithTheShortestListFirst) {
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
   // Operations by file system, the promise after them included.
-  const auto map =
-      all_between(html.substr(html.find("<section id=\"bugs\">")), "<table class=\"heat\">", "</table>")
-          .at(0);
+  const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
+                               "<table class=\"heat\">", "</table>")
+                       .at(0);
   EXPECT_NE(map.find(">write, then fsync</th>"), std::string::npos) << map;
   EXPECT_NE(
       map.find(
           "<td class=\"hbad\" data-label=\"f2fs\" title=\"2 of 3 trials of f2fs fail after truncate, then fdatasync\">2</td>"),
       std::string::npos)
       << map;
-  EXPECT_NE(map.find("<td class=\"hwant\" data-label=\"ext4-nobarrier\""), std::string::npos) << map;
+  EXPECT_NE(map.find("<td class=\"hwant\" data-label=\"ext4-nobarrier\""), std::string::npos)
+      << map;
 }
 
 TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
@@ -190,7 +201,8 @@ TEST_F(ExplorationReport, AFailureThatWasNotSeenAgainIsSaidToBeTheLaboratorys) {
   trial.states[1].failure->disagreement = "clean on the second look";
   must(database_->record_trial(run_, trial));
   const std::string html = page();
-  EXPECT_NE(html.find("Not reproduced on a fresh guest: clean on the second look"), std::string::npos);
+  EXPECT_NE(html.find("Not reproduced on a fresh guest: clean on the second look"),
+            std::string::npos);
   EXPECT_NE(html.find("failing states not reproduced on a fresh guest: 1"), std::string::npos);
 }
 
@@ -223,8 +235,8 @@ TEST_F(ExplorationReport, APageForEachFailureIsThatOfItsMinimisedState) {
     EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all that are not controls fail
-/// now and then.
+/// With HEADCRASH_LARGE_REPORT=TRIALS: how long the report of an exploration of so many takes; all
+/// that are not controls fail now and then.
 TEST_F(ExplorationReport, TimeOfALargeOne) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";

@@ -1,5 +1,5 @@
-// What was explored: a strip of states by where their cut is, candidates before controls; how much of each strategy's
-// space; where the time went. The failures are bugs_section.cc's.
+// What was explored: a strip of states by where their cut is, candidates before controls; how much
+// of each strategy's space; where the time went. The failures are bugs_section.cc's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ std::string space(double states) {
   return fmt::format("10<sup>{:.0f}</sup>", std::floor(std::log10(states)));
 }
 
-std::string name_of(const std::string& filesystem, const std::string& variant, const std::string& workload) {
+std::string name_of(const std::string& filesystem, const std::string& variant,
+                    const std::string& workload) {
   return cell_name(filesystem, variant.empty() ? "as the adapter says" : variant, workload);
 }
 
@@ -62,12 +63,13 @@ std::string explored_table(const Facts& facts, bool controls) {
   std::vector<std::vector<std::string>> rows;
   for (const ExploredCell& cell : facts.explored) {
     if (cell.control.empty() == controls) continue;
-    rows.push_back(
-        {name_of(cell.filesystem, cell.variant, cell.workload),
-         outcome_bar(cell.clean, cell.replayed, cell.lost, cell.repaired + cell.other + cell.harness_errors),
-         number(cell.trials), number(cell.states), number(cell.clean), number(cell.replayed),
-         number(cell.repaired), number(cell.lost, controls ? nullptr : "no"),
-         number(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
+    rows.push_back({name_of(cell.filesystem, cell.variant, cell.workload),
+                    outcome_bar(cell.clean, cell.replayed, cell.lost,
+                                cell.repaired + cell.other + cell.harness_errors),
+                    number(cell.trials), number(cell.states), number(cell.clean),
+                    number(cell.replayed), number(cell.repaired),
+                    number(cell.lost, controls ? nullptr : "no"),
+                    number(cell.other + cell.harness_errors, "warn"), confirmed(cell)});
     if (!controls) continue;
     const auto judged = std::ranges::find_if(facts.cells, [&](const Cell& each) {
       return each.filesystem == cell.filesystem && each.variant == cell.variant &&
@@ -92,12 +94,13 @@ std::string coverage_table(const Facts& facts) {
                                        {"left out"}};
   std::vector<std::vector<std::string>> rows;
   for (const StrategyCoverage& c : facts.coverage) {
-    const std::string whole = c.whole == c.trials ? "<span class=\"yes\">nothing</span>"
-                                                  : fmt::format("{}<small>{} of {} trials whole</small>",
-                                                                escape(c.bound), c.whole, c.trials);
-    rows.push_back({name_of(c.filesystem, c.variant, c.workload), escape(c.strategy), space(c.space),
-                    number(c.generated), number(c.distinct_states), number(c.checked), percent(c.mean_share),
-                    whole});
+    const std::string whole = c.whole == c.trials
+                                  ? "<span class=\"yes\">nothing</span>"
+                                  : fmt::format("{}<small>{} of {} trials whole</small>",
+                                                escape(c.bound), c.whole, c.trials);
+    rows.push_back({name_of(c.filesystem, c.variant, c.workload), escape(c.strategy),
+                    space(c.space), number(c.generated), number(c.distinct_states),
+                    number(c.checked), percent(c.mean_share), whole});
   }
   return html_table(columns, rows, "cards");
 }
@@ -108,9 +111,9 @@ struct Bin {
 };
 
 std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
-  std::string out =
-      fmt::format("<svg viewBox=\"0 0 {} 16\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
-                  bins.size(), escape(spoken));
+  std::string out = fmt::format(
+      "<svg viewBox=\"0 0 {} 16\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
+      bins.size(), escape(spoken));
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const Bin& bin = bins[i];
     const std::int64_t all = bin.kept + bin.lost + bin.other;
@@ -119,7 +122,8 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
     // A failure is to be seen however many states beside it are clean: at least the upper half.
     if (bin.lost > 0) {
       const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
-      out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i, height);
+      out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i,
+                         height);
     } else if (bin.other > 0) {
       out += fmt::format("<rect class=\"o\" x=\"{}\" y=\"4\" width=\"1\" height=\"12\"/>", i);
     }
@@ -156,12 +160,13 @@ std::string strips(const Facts& facts) {
     out += fmt::format(
         "<div>{}<small>{}{}</small></div>{}\n", filesystem_name(of.filesystem, !of.variant.empty()),
         of.variant.empty() ? "" : " " + escape(of.variant), of.control.empty() ? "" : " control",
-        strip_of(strip, fmt::format("{} {}: states kept {}, lost {}, other {}", of.filesystem, of.variant,
-                                    sum.kept, sum.lost, sum.other)));
+        strip_of(strip, fmt::format("{} {}: states kept {}, lost {}, other {}", of.filesystem,
+                                    of.variant, sum.kept, sum.lost, sum.other)));
   }
   return out +
-         fmt::format("<div class=\"axis\"><span>cut after {} events</span><span>{}</span></div>\n</div>\n",
-                     first, last) +
+         fmt::format(
+             "<div class=\"axis\"><span>cut after {} events</span><span>{}</span></div>\n</div>\n",
+             first, last) +
          "<p class=\"legend\"><span><i class=\"box replayed\"></i>all promises kept</span> <span><i class=\"box lost\"></i>some state "
          "of these cuts lost data: from the top, at least half of the height</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
@@ -187,9 +192,10 @@ std::string time_bars(const Facts& facts) {
     std::string bar = "<div class=\"stack\">";
     for (std::size_t part = 0; part < parts.size(); ++part) {
       if (parts[part] <= 0) continue;
-      bar += fmt::format("<i class=\"s{}\" style=\"flex-grow:{:.0f}\" title=\"{} {}\"></i>", part,
-                         parts[part], part < kStepsNamed ? escape(order[part].first) : "other steps",
-                         milliseconds(parts[part]));
+      bar +=
+          fmt::format("<i class=\"s{}\" style=\"flex-grow:{:.0f}\" title=\"{} {}\"></i>", part,
+                      parts[part], part < kStepsNamed ? escape(order[part].first) : "other steps",
+                      milliseconds(parts[part]));
     }
     rows.push_back({filesystem_name(filesystem), bar + "</div>", milliseconds(total)});
   }
@@ -197,8 +203,8 @@ std::string time_bars(const Facts& facts) {
   for (std::size_t i = 0; i < order.size() && i < kStepsNamed; ++i)
     legend += fmt::format("<span><i class=\"box s{}\"></i>{}</span> ", i, escape(order[i].first));
   if (order.size() > kStepsNamed) legend += "<span><i class=\"box s5\"></i>other steps</span>";
-  return html_table({{"file system"}, {"time by step"}, {"total", Kind::number}}, rows, "times") + legend +
-         "</p>\n";
+  return html_table({{"file system"}, {"time by step"}, {"total", Kind::number}}, rows, "times") +
+         legend + "</p>\n";
 }
 
 std::string steps_table(const Facts& facts) {
@@ -207,7 +213,8 @@ std::string steps_table(const Facts& facts) {
                                        {"each", Kind::number},  {"share", Kind::number}};
   std::vector<std::vector<std::string>> rows;
   for (const StepTime& s : facts.steps) {
-    rows.push_back({filesystem_name(s.filesystem), escape(s.step), number(s.count), milliseconds(s.total_ms),
+    rows.push_back({filesystem_name(s.filesystem), escape(s.step), number(s.count),
+                    milliseconds(s.total_ms),
                     s.count == 0 ? "" : milliseconds(s.total_ms / static_cast<double>(s.count)),
                     percent(s.share)});
   }
@@ -222,7 +229,8 @@ Section exploration_section(const Facts& facts) {
   Section section{.id = "states", .title = "Crash states", .html = strips(facts)};
   std::string& out = section.html;
   if (!facts.cuts.empty()) out += query_note("cuts", run);
-  const std::string candidates = explored_table(facts, false), controls = explored_table(facts, true);
+  const std::string candidates = explored_table(facts, false),
+                    controls = explored_table(facts, true);
   std::string tables;
   if (!candidates.empty()) tables += anchored(3, "candidates", "Candidates") + candidates;
   if (!controls.empty()) tables += anchored(3, "controls", "Controls") + controls;
@@ -236,11 +244,11 @@ Section exploration_section(const Facts& facts) {
       whole += each.whole;
       trials += each.trials;
     }
-    out += folded(
-        {.summary = fmt::format("Coverage: {} states checked; explored whole: {} of {} strategies of trials",
-                                checked, whole, trials),
-         .html = coverage_table(facts) + query_note("coverage", run),
-         .id = "coverage"});
+    out += folded({.summary = fmt::format(
+                       "Coverage: {} states checked; explored whole: {} of {} strategies of trials",
+                       checked, whole, trials),
+                   .html = coverage_table(facts) + query_note("coverage", run),
+                   .id = "coverage"});
   }
   if (!facts.steps.empty()) {
     out += folded({.summary = "Where the time went",

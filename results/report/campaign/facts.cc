@@ -181,7 +181,8 @@ Failure failure_of(const Row& row) {
 }
 
 void add_to_curves(std::vector<LatencyCurve>& curves, const Row& row) {
-  const auto device = row.text("device"), filesystem = row.text("filesystem"), kind = row.text("kind");
+  const auto device = row.text("device"), filesystem = row.text("filesystem"),
+             kind = row.text("kind");
   if (curves.empty() || curves.back().device != device || curves.back().filesystem != filesystem ||
       curves.back().kind != kind) {
     curves.push_back({device, filesystem, kind, 0, {}});
@@ -193,7 +194,8 @@ void add_to_curves(std::vector<LatencyCurve>& curves, const Row& row) {
 void add_to_panels(std::vector<IoPanel>& panels, const Row& row) {
   const auto filesystem = row.text("filesystem");
   if (panels.empty() || panels.back().filesystem != filesystem) {
-    panels.push_back({filesystem, row.text("key"), row.maybe_real("cut_ms"), row.integer("requests"), {}});
+    panels.push_back(
+        {filesystem, row.text("key"), row.maybe_real("cut_ms"), row.integer("requests"), {}});
   }
   panels.back().points.push_back({row.real("at_ms"), row.integer("lba"), row.text("op"),
                                   row.integer("sectors"), row.maybe_real("response_us")});
@@ -231,11 +233,12 @@ void attach_details(Reader& reader, std::vector<Trial>& trials) {
     });
   };
   each("findings", [](Trial& trial, const Row& row) {
-    trial.findings.push_back(
-        {row.text("kind"), row.text("tier"), row.text("path"), row.text("expected"), row.text("found")});
+    trial.findings.push_back({row.text("kind"), row.text("tier"), row.text("path"),
+                              row.text("expected"), row.text("found")});
   });
   each("incidents", [](Trial& trial, const Row& row) {
-    trial.incidents.push_back({*ms_of_ns(row.integer("at_ns")), row.text("device"), row.text("text")});
+    trial.incidents.push_back(
+        {*ms_of_ns(row.integer("at_ns")), row.text("device"), row.text("text")});
   });
   each("artefacts", [](Trial& trial, const Row& row) {
     trial.artefacts.push_back({row.text("kind"), row.text("path"), row.integer("bytes")});
@@ -279,7 +282,8 @@ Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) 
     return fail(database.path().string(), fmt::format("has no run {}", run),
                 "leave --run out for the newest");
   }
-  reader.each("filesystems", [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });
+  reader.each("filesystems",
+              [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });
   reader.each("lateness", [&](const Row& row) { facts.lateness.push_back(lateness_of(row)); });
   reader.each("clocks", [&](const Row& row) {
     facts.unclocked.push_back({row.text("phase"), row.text("clock"), row.integer("phases")});
@@ -300,8 +304,8 @@ Result<Facts> gather_in_snapshot(db::Database& database, std::int64_t run) {
   reader.each("latency", [&](const Row& row) { add_to_curves(facts.latency, row); });
   reader.each("responses", [&](const Row& row) {
     facts.responses.push_back({row.text("device"), row.text("filesystem"), row.text("op"),
-                               row.integer("requests"), row.real("p50"), row.real("p90"), row.real("p99"),
-                               row.real("most"), row.real("mean")});
+                               row.integer("requests"), row.real("p50"), row.real("p90"),
+                               row.real("p99"), row.real("most"), row.real("mean")});
   });
   reader.each("io", [&](const Row& row) { add_to_panels(facts.io, row); });
   gather_exploration(reader, facts);

@@ -1,6 +1,6 @@
 #pragma once
-// Everything the report says about one run, read from the database by the named queries and nothing else.
-// Page, answer and JSON are made of this and therefore agree.
+// Everything the report says about one run, read from the database by the named queries and nothing
+// else. Page, answer and JSON are made of this and therefore agree.
 
 #include <cstdint>
 #include <filesystem>
@@ -88,7 +88,8 @@ struct Failure {
   std::int64_t findings = 0;
 };
 
-/// Crash states by where the cut is, as the number of events before it, over all workloads of a file system.
+/// Crash states by where the cut is, as the number of events before it, over all workloads of a
+/// file system.
 struct CutPlace {
   std::string filesystem, variant, control;
   std::int64_t cut = 0, kept = 0, lost = 0, other = 0;
@@ -135,7 +136,8 @@ struct IoPoint {
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
-  std::int64_t requests = 0;  ///< that were made while the points were sampled, as the device counted them
+  std::int64_t requests =
+      0;  ///< that were made while the points were sampled, as the device counted them
   std::vector<IoPoint> points;
 };
 

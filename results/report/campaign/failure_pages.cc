@@ -16,9 +16,10 @@ namespace {
 
 /// The trials whose recordings were kept.
 Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int64_t run) {
-  TRY(auto rows, db::Statement::prepare(database.handle(),
-                                        "SELECT t.id FROM trial t JOIN artefact a ON a.trial_id = t.id "
-                                        "WHERE t.run_id = ? AND a.kind = 'recording'"));
+  TRY(auto rows,
+      db::Statement::prepare(database.handle(),
+                             "SELECT t.id FROM trial t JOIN artefact a ON a.trial_id = t.id "
+                             "WHERE t.run_id = ? AND a.kind = 'recording'"));
   rows.bind(run);
   std::set<std::int64_t> trials;
   while (true) {
@@ -30,7 +31,8 @@ Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int6
 
 }  // namespace
 
-Result<std::vector<FailurePage>> failure_pages(db::Database& database, std::optional<std::int64_t> run,
+Result<std::vector<FailurePage>> failure_pages(db::Database& database,
+                                               std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder) {
   TRY(const auto kind, kind_of_run(database, run));
   const auto errors = is_io_errors(database, run), unsynced = is_unsynced(database, run);
@@ -47,8 +49,8 @@ Result<std::vector<FailurePage>> failure_pages(db::Database& database, std::opti
     for (const Bug& bug : bugs) {
       if (nth >= std::min(bug.instances.size(), kInstancesMost)) continue;
       const Instance& each = bug.instances[nth];
-      pages.push_back(
-          {each.trial_id, each.shown_state, each.page, each.command, recorded.contains(each.trial_id)});
+      pages.push_back({each.trial_id, each.shown_state, each.page, each.command,
+                       recorded.contains(each.trial_id)});
     }
   }
   return pages;

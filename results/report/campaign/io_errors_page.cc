@@ -98,15 +98,16 @@ std::string later_answers(const IoErrorRow& row) {
 }
 
 std::string table_of(const std::vector<IoErrorRow>& rows) {
-  std::string text = fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", "cell", "fsync: 1st 2nd re sync",
-                                 "syncfs", "later: a b c", "mount", "a: cache reread end", "after recovery");
+  std::string text =
+      fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", "cell", "fsync: 1st 2nd re sync",
+                  "syncfs", "later: a b c", "mount", "a: cache reread end", "after recovery");
   for (const IoErrorRow& row : rows) {
     if (!row.measured()) {
       text += fmt::format("{:46} {}: {}\n", row.key, row.verdict, row.why);
       continue;
     }
-    text += fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", row.key, answers(row), row.syncfs,
-                        later_answers(row), row.state, contents(row), row.check);
+    text += fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", row.key, answers(row),
+                        row.syncfs, later_answers(row), row.state, contents(row), row.check);
     if (!row.surprise.empty()) text += fmt::format("    {}\n", row.surprise);
     if (!row.documented.empty()) text += fmt::format("    documented: {}\n", row.documented);
   }
@@ -131,10 +132,11 @@ std::vector<Section> sections_of(const std::vector<IoErrorRow>& rows, std::int64
       continue;
     }
     const std::string documented =
-        row.documented.empty() ? "" : "<br><small>documented: " + escape(row.documented) + "</small>";
+        row.documented.empty() ? ""
+                               : "<br><small>documented: " + escape(row.documented) + "</small>";
     table.push_back({name, escape(row.block), escape(answers(row)), escape(row.syncfs),
-                     escape(later_answers(row)), escape(row.state), escape(contents(row)), escape(row.check),
-                     escape(row.surprise) + documented});
+                     escape(later_answers(row)), escape(row.state), escape(contents(row)),
+                     escape(row.check), escape(row.surprise) + documented});
     if (!row.surprise.empty())
       lists += folded({.summary = fmt::format("{} {}: <b>{}</b>", filesystem_dot(row.filesystem),
                                               escape(row.key), escape(row.surprise)),
@@ -152,12 +154,13 @@ std::vector<Section> sections_of(const std::vector<IoErrorRow>& rows, std::int64
                                       {"after recovery"},
                                       {"surprise"}},
                                      table, "cards");
-  return {{.id = "surprises",
-           .title = "Surprises and their operations",
-           .html = (lists.empty() ? "<p>None.</p>\n" : lists) + query_note("io_error_steps", run)},
-          {.id = "cells",
-           .title = "Every cell",
-           .html = details(fmt::format("{} cells", rows.size()), all) + query_note("io_errors", run)}};
+  return {
+      {.id = "surprises",
+       .title = "Surprises and their operations",
+       .html = (lists.empty() ? "<p>None.</p>\n" : lists) + query_note("io_error_steps", run)},
+      {.id = "cells",
+       .title = "Every cell",
+       .html = details(fmt::format("{} cells", rows.size()), all) + query_note("io_errors", run)}};
 }
 
 json json_of(const IoErrorRow& row) {
@@ -180,9 +183,10 @@ json json_of(const IoErrorRow& row) {
 }  // namespace
 
 Result<bool> is_io_errors(db::Database& database, std::optional<std::int64_t> run) {
-  TRY(auto select, db::Statement::prepare(database.handle(),
-                                          "SELECT count(*) FROM io_error JOIN trial ON trial.id = trial_id "
-                                          "WHERE run_id = coalesce(?, (SELECT max(id) FROM run))"));
+  TRY(auto select,
+      db::Statement::prepare(database.handle(),
+                             "SELECT count(*) FROM io_error JOIN trial ON trial.id = trial_id "
+                             "WHERE run_id = coalesce(?, (SELECT max(id) FROM run))"));
   TRY(const auto row, select.bind(run).step());
   return row && select.integer(0) > 0;
 }
@@ -209,18 +213,19 @@ Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<st
   }
   std::string verdict;
   for (const std::string& each : invalid) verdict += "INVALID: " + each + "\n";
-  const std::string counts = fmt::format("cells: {}; surprising: {}; not measured: {}", report.cells,
-                                         surprising, report.not_measured);
+  const std::string counts = fmt::format("cells: {}; surprising: {}; not measured: {}",
+                                         report.cells, surprising, report.not_measured);
   report.text = table_of(rows) + verdict + counts + "\n";
-  report.summary = {{"run", report.run},  {"cells", cells},           {"valid", report.valid},
-                    {"invalid", invalid}, {"surprising", surprising}, {"not_measured", report.not_measured}};
-  report.html =
-      framed_page({.title = "io-errors",
-                   .opening = fmt::format(
-                       "<header>\n<p class=\"kind\">A survey of failing requests</p>\n<h1>io-errors</h1>\n"
-                       "<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
-                       escape(counts), escape(verdict)),
-                   .sections = sections_of(rows, report.run)});
+  report.summary = {{"run", report.run},        {"cells", cells},
+                    {"valid", report.valid},    {"invalid", invalid},
+                    {"surprising", surprising}, {"not_measured", report.not_measured}};
+  report.html = framed_page(
+      {.title = "io-errors",
+       .opening = fmt::format(
+           "<header>\n<p class=\"kind\">A survey of failing requests</p>\n<h1>io-errors</h1>\n"
+           "<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
+           escape(counts), escape(verdict)),
+       .sections = sections_of(rows, report.run)});
   return report;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The survey io-errors as a page, as text and as JSON: one table of all cells, and for each cell that
-// surprises the list of its operations.
+// The survey io-errors as a page, as text and as JSON: one table of all cells, and for each cell
+// that surprises the list of its operations.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -33,9 +33,11 @@ Result<std::vector<Plot>> latency_plots(const Facts& facts) {
       ++series;
     }
     if (series == 0) continue;
-    const auto settings = fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}",
-                                      series, colours, dashes, widths, data_block("data", data));
-    TRY(auto svg, draw({270, settings, "latency.gp", "distribution of response times on " + device}));
+    const auto settings =
+        fmt::format("series = {}\ncolours = \"{}\"\ndashes = \"{}\"\nwidths = \"{}\"\n{}", series,
+                    colours, dashes, widths, data_block("data", data));
+    TRY(auto svg,
+        draw({270, settings, "latency.gp", "distribution of response times on " + device}));
     plots.push_back({fmt::format("<b>{}</b>", escape(device)), std::move(svg)});
   }
   return plots;

@@ -50,9 +50,10 @@ json system_json(const SystemRow& row) {
 }
 
 json trial_json(const Trial& t) {
-  json trial = {{"key", valid_utf8(t.key)},      {"seed", t.seed},         {"verdict", valid_utf8(t.verdict)},
-                {"outcome", t.outcome},          {"expected", t.expected}, {"summary", valid_utf8(t.summary)},
-                {"findings", t.findings.size()}, {"late", t.late},         {"cut_at_ms", nullptr}};
+  json trial = {
+      {"key", valid_utf8(t.key)},      {"seed", t.seed},         {"verdict", valid_utf8(t.verdict)},
+      {"outcome", t.outcome},          {"expected", t.expected}, {"summary", valid_utf8(t.summary)},
+      {"findings", t.findings.size()}, {"late", t.late},         {"cut_at_ms", nullptr}};
   if (t.cut_at_ms) trial["cut_at_ms"] = *t.cut_at_ms;
   return trial;
 }

@@ -10,7 +10,8 @@
 namespace headcrash::report {
 namespace {
 
-using Random = std::mt19937_64;  // its sequence is fixed by the standard, unlike that of the distributions
+using Random =
+    std::mt19937_64;  // its sequence is fixed by the standard, unlike that of the distributions
 
 double uniform(Random& random) {
   return static_cast<double>(random() >> 11) / 9007199254740992.0;
@@ -21,7 +22,9 @@ bool is_loss(const std::string& verdict) {
 }
 
 void add_latency(db::PhaseRecord& phase, Random& random, double mean_us, double late_us) {
-  const auto summary = [](double mean) { return db::LatencySummary{mean, mean * 0.8, mean * 3.1, mean * 6}; };
+  const auto summary = [](double mean) {
+    return db::LatencySummary{mean, mean * 0.8, mean * 3.1, mean * 6};
+  };
   phase.target = summary(mean_us);
   phase.achieved = summary(mean_us + late_us);
   phase.lateness = db::LatencySummary{late_us, late_us * 0.7, late_us * 4, late_us * 30};
@@ -37,7 +40,8 @@ void add_latency(db::PhaseRecord& phase, Random& random, double mean_us, double 
   }
 }
 
-db::PhaseRecord phase(const std::string& name, const std::string& clock, double model_ms, double wall_ms) {
+db::PhaseRecord phase(const std::string& name, const std::string& clock, double model_ms,
+                      double wall_ms) {
   db::PhaseRecord p;
   p.name = name;
   p.clock = clock;
@@ -69,7 +73,8 @@ void add_phases(db::TrialRecord& trial, Random& random, const SyntheticCell& cel
   trial.phases.push_back(phase("mount", "real", mount, mount + 40));
 }
 
-/// A log that is written round and round, data that moves up the disk, metadata scattered low; flushes, and a recovery.
+/// A log that is written round and round, data that moves up the disk, metadata scattered low;
+/// flushes, and a recovery.
 void add_io(db::TrialRecord& trial, Random& random, int requests) {
   constexpr std::int64_t kDisk = 2'100'000;
   constexpr double kFlushUs = 21'000;
@@ -98,14 +103,16 @@ void add_io(db::TrialRecord& trial, Random& random, int requests) {
 
 std::string told(const std::string& verdict) {
   if (verdict == "clean") return "everything persisted is there; the log was empty";
-  if (verdict == "replayed") return "everything persisted is there after the file system replayed its log";
-  if (verdict == "lost-synced-data") return "3 files that fsync had promised are shorter than they were";
+  if (verdict == "replayed")
+    return "everything persisted is there after the file system replayed its log";
+  if (verdict == "lost-synced-data")
+    return "3 files that fsync had promised are shorter than they were";
   if (verdict == "harness-error") return "the guest did not answer within 60 s";
   return "the tree after recovery is not one that the workload could have left";
 }
 
-db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cell, std::size_t index,
-                           Random& random) {
+db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cell,
+                           std::size_t index, Random& random) {
   db::TrialRecord t;
   t.key = fmt::format("{}/{}/{}/{}", cell.filesystem, cell.device, cell.workload, index);
   t.filesystem = cell.filesystem;
@@ -129,8 +136,10 @@ db::TrialRecord make_trial(const SyntheticShape& shape, const SyntheticCell& cel
   t.devices = {{"hd0", cell.device, 2'054'864, std::nullopt}};
   if (is_loss(t.verdict) && t.verdict != "harness-error") {
     t.incidents.push_back({*t.cut_at_ns - 5'000'000, 0, "lost-write at sector 4096"});
-    t.findings.push_back({t.verdict, "posix", "/mail/inbox/17", "12288 bytes of version 4", "0 bytes"});
-    t.findings.push_back({t.verdict, "documented", "/mail/inbox/18", "version 2 of block 1", "version 1"});
+    t.findings.push_back(
+        {t.verdict, "posix", "/mail/inbox/17", "12288 bytes of version 4", "0 bytes"});
+    t.findings.push_back(
+        {t.verdict, "documented", "/mail/inbox/18", "version 2 of block 1", "version 1"});
     t.artefacts.push_back({"recording", fmt::format("trial-{}/recording.hcr", index), 7'340'032});
   }
   if (shape.timings) {
@@ -146,8 +155,9 @@ void set_times(db::Database& database, std::int64_t run, const std::string& ende
   const std::string finished_at = ended.empty() ? "NULL" : fmt::format("'2026-03-14T{}Z'", ended);
   certain(db::execute(
       database.handle(),
-      fmt::format("UPDATE run SET started_at = '2026-03-14T09:26:53Z', finished_at = {} WHERE id = {}",
-                  finished_at, run)));
+      fmt::format(
+          "UPDATE run SET started_at = '2026-03-14T09:26:53Z', finished_at = {} WHERE id = {}",
+          finished_at, run)));
 }
 
 SyntheticShape three_cells() {
@@ -191,12 +201,13 @@ SyntheticShape a_real_campaign() {
              : std::vector<std::string>{"clean", "unmountable", "clean", "harness-error", "clean"},
          0.4});
     shape.cells.push_back({"f2fs", device, "small-files", "clean", kept, 2.1});
-    shape.cells.push_back({"vfat",
-                           device,
-                           "small-files",
-                           "any",
-                           {"repaired-by-fsck", "zero-length", "clean", "repaired-by-fsck", "clean"},
-                           3});
+    shape.cells.push_back(
+        {"vfat",
+         device,
+         "small-files",
+         "any",
+         {"repaired-by-fsck", "zero-length", "clean", "repaired-by-fsck", "clean"},
+         3});
   }
   shape.requests = 2500;
   return shape;

@@ -37,8 +37,8 @@ T certain(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Golden pages cannot show when they were made: every run began in the same second. `ended` is a time of day
-/// of that date; empty: it has not.
+/// Golden pages cannot show when they were made: every run began in the same second. `ended` is a
+/// time of day of that date; empty: it has not.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
 /// The number of the run; throws on any failure.

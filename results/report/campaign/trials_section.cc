@@ -1,5 +1,5 @@
-// Outcomes: a map of workloads by file systems, where there is more than one of each. Trials: each cell's, folded, and its
-// numbers.
+// Outcomes: a map of workloads by file systems, where there is more than one of each. Trials: each
+// cell's, folded, and its numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ std::string id_of(const Cell& cell) {
 
 std::string expectation_html(const Cell& cell) {
   if (!cell.is_control()) return escape(expectation(cell));
-  const std::string least = cell.must == "lose" ? fmt::format(", &ge;&nbsp;{}", cell.losses_needed) : "";
+  const std::string least =
+      cell.must == "lose" ? fmt::format(", &ge;&nbsp;{}", cell.losses_needed) : "";
   return escape(expectation(cell)) + "<small>control" + least + "</small>";
 }
 
@@ -47,12 +48,13 @@ std::string place(const Cell& cell) {
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
-                  cell.filesystem, place(cell), cell.workload, cell.trials, cell.clean, cell.replayed,
-                  cell.lost, cell.other, expectation(cell));
+                  cell.filesystem, place(cell), cell.workload, cell.trials, cell.clean,
+                  cell.replayed, cell.lost, cell.other, expectation(cell));
   const std::int64_t kept = cell.clean + cell.replayed;
   const std::string link = fmt::format("<a href=\"#{}\">", id_of(cell));
   if (cell.lost > 0) {
-    const std::string text = fmt::format("{}{} lost</a> <small>of {}</small>", link, cell.lost, cell.trials);
+    const std::string text =
+        fmt::format("{}{} lost</a> <small>of {}</small>", link, cell.lost, cell.trials);
     const bool wanted = cell.must == "lose" || cell.must == "damage";
     if (wanted && cell.met.value_or(false)) return {text, "hwant", name + ", as expected"};
     if (!cell.met) return {text, "hother", name};
@@ -60,11 +62,12 @@ HeatCell outcome_cell(const Cell& cell) {
                                     : HeatCell{"<span>" + text + "</span>", "hsome", name};
   }
   if (cell.met == false)
-    return {fmt::format("<span>{}{} kept</a> <small>of {}</small></span>", link, kept, cell.trials), "hsome",
-            name};
+    return {fmt::format("<span>{}{} kept</a> <small>of {}</small></span>", link, kept, cell.trials),
+            "hsome", name};
   if (cell.other > 0)
-    return {fmt::format("{}{} repaired, other</a> <small>of {}</small>", link, cell.other, cell.trials),
-            "hother", name};
+    return {
+        fmt::format("{}{} repaired, other</a> <small>of {}</small>", link, cell.other, cell.trials),
+        "hother", name};
   return {fmt::format("{}{} kept</a>", link, kept), "h0", name};
 }
 
@@ -107,21 +110,23 @@ std::string incidents_list(const Trial& trial) {
 /// They stand with the bug.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
-  return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>", anchor("failure", trial.key),
-                     trial.findings.size());
+  return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",
+                     anchor("failure", trial.key), trial.findings.size());
 }
 
 std::string artefact_line(const Trial& trial) {
   std::string out;
   for (const auto& a : trial.artefacts) {
-    out += fmt::format("{}{} <code>{}</code> ({})", out.empty() ? "" : ", ", escape(a.kind), escape(a.path),
-                       bytes(static_cast<double>(a.bytes)));
+    out += fmt::format("{}{} <code>{}</code> ({})", out.empty() ? "" : ", ", escape(a.kind),
+                       escape(a.path), bytes(static_cast<double>(a.bytes)));
   }
   return out.empty() ? out : "<small class=\"artefacts\">stored: " + out + "</small>";
 }
 
 std::vector<std::string> trial_row(const Trial& t) {
-  const std::string verdict_class = t.outcome == "lost" ? "no" : t.outcome == "other" ? "warn" : "yes";
+  const std::string verdict_class = t.outcome == "lost"    ? "no"
+                                    : t.outcome == "other" ? "warn"
+                                                           : "yes";
   std::string persisted = "<span class=\"muted\">none</span>";
   if (t.persisted_operation) persisted = fmt::format("{}", *t.persisted_operation);
   const auto time = [](const std::optional<double>& ms, const char* without) {
@@ -133,8 +138,8 @@ std::vector<std::string> trial_row(const Trial& t) {
           time(t.after_persistence_ms, "&ndash;"),
           fmt::format("{}<small>of {}</small>", persisted, t.operations),
           fmt::format("<b class=\"{}\">{}</b>", verdict_class, escape(t.verdict)),
-          fmt::format("{}<small>{}</small>{}{}{}", escape(t.summary), escape(t.cut), findings_link(t),
-                      incidents_list(t), artefact_line(t))};
+          fmt::format("{}<small>{}</small>{}{}{}", escape(t.summary), escape(t.cut),
+                      findings_link(t), incidents_list(t), artefact_line(t))};
 }
 
 bool belongs(const Trial& t, const Cell& c) {
@@ -156,15 +161,16 @@ std::string trials_of_cells(const Facts& facts) {
     std::size_t left_out = 0;
     for (; next < facts.trials.size() && belongs(facts.trials[next], cell); ++next) {
       const Trial& trial = facts.trials[next];
-      const bool listed = cell.device != "stage" || (trial.outcome != "clean" && trial.outcome != "replayed");
+      const bool listed =
+          cell.device != "stage" || (trial.outcome != "clean" && trial.outcome != "replayed");
       if (!listed || (cell.device == "stage" && rows.size() >= kTrialsPerExploredCell)) {
         ++left_out;
         continue;
       }
       rows.push_back(trial_row(trial));
     }
-    std::string summary =
-        fmt::format("{}, {}, {}: trials {}", cell.filesystem, place(cell), cell.workload, cell.trials);
+    std::string summary = fmt::format("{}, {}, {}: trials {}", cell.filesystem, place(cell),
+                                      cell.workload, cell.trials);
     if (left_out > 0) summary += fmt::format(", not listed {}", left_out);
     out += folded({.summary = escape(summary),
                    .html = rows.empty() ? "" : html_table(columns, rows, "cards trials"),
@@ -200,13 +206,16 @@ Section outcomes_section(const Facts& facts) {
     columns.push_back(
         {each.variant.empty() ? each.filesystem : each.filesystem + " " + each.variant,
          filesystem_name(each.filesystem, !each.variant.empty()) +
-             (each.variant.empty() ? "" : fmt::format("<br><small>{}</small>", escape(each.variant)))});
+             (each.variant.empty() ? ""
+                                   : fmt::format("<br><small>{}</small>", escape(each.variant)))});
   std::vector<HeatRow> rows;
   for (const auto& [device, workload] : workloads) {
-    HeatRow row{.name = escape(workload), .group = device, .cells = std::vector<HeatCell>(systems.size())};
+    HeatRow row{
+        .name = escape(workload), .group = device, .cells = std::vector<HeatCell>(systems.size())};
     for (const Cell& cell : facts.cells) {
       if (cell.device != device || cell.workload != workload) continue;
-      const auto at = std::ranges::find(systems, Place{cell.filesystem, cell.variant}) - systems.begin();
+      const auto at =
+          std::ranges::find(systems, Place{cell.filesystem, cell.variant}) - systems.begin();
       HeatCell& place = row.cells[static_cast<std::size_t>(at)];
       if (place.html.empty() || cell.met == false) place = outcome_cell(cell);
     }
@@ -235,7 +244,8 @@ Section trials_section(const Facts& facts) {
   section.html +=
       facts.cells.size() <= kCellsInTheOpen
           ? each
-          : folded({.summary = fmt::format("The trials of {} cells", facts.cells.size()), .html = each});
+          : folded({.summary = fmt::format("The trials of {} cells", facts.cells.size()),
+                    .html = each});
   section.html += query_note("trials", facts.run.id) + query_note("findings", facts.run.id) +
                   query_note("incidents", facts.run.id);
   return section;

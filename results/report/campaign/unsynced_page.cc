@@ -91,7 +91,8 @@ std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
     const Row row = ages.row(i);
     const auto group = group_of.find(row.text("key"));
     if (group == group_of.end()) continue;
-    groups[group->second].ages.push_back({row.real("age"), row.integer("lost") != 0, row.text("kind")});
+    groups[group->second].ages.push_back(
+        {row.real("age"), row.integer("lost") != 0, row.text("kind")});
   }
   return groups;
 }
@@ -99,13 +100,15 @@ std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
 constexpr std::string_view kKinds[] = {"create", "rename", "write", "append", "overwrite"};
 
 std::vector<std::string> group_line(const Group& group) {
-  std::vector<std::string> line{group.filesystem,
-                                group.setting,
-                                std::to_string(group.oldest_ms.size()),
-                                fmt::format("{:.1f}", statistics::quantile(group.oldest_ms, 0.5) / kMsPerS),
-                                fmt::format("{:.1f}", group.most_s()),
-                                fmt::format("{:.1f}", group.bound_ms / kMsPerS)};
-  for (const std::string_view kind : kKinds) line.push_back(fmt::format("{:.1f}", group.most_s(kind)));
+  std::vector<std::string> line{
+      group.filesystem,
+      group.setting,
+      std::to_string(group.oldest_ms.size()),
+      fmt::format("{:.1f}", statistics::quantile(group.oldest_ms, 0.5) / kMsPerS),
+      fmt::format("{:.1f}", group.most_s()),
+      fmt::format("{:.1f}", group.bound_ms / kMsPerS)};
+  for (const std::string_view kind : kKinds)
+    line.push_back(fmt::format("{:.1f}", group.most_s(kind)));
   line.push_back(fmt::format("{:.0f}", statistics::summarise(group.bytes).mean / kMsPerS));
   line.push_back(group.keeps_bound() ? "yes" : "no");
   return line;
@@ -148,9 +151,10 @@ Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) 
   constexpr int kPlotHeight = 270, kKeyLine = 16;
   return {
       kPlotHeight + kKeyLine * static_cast<int>(series),
-      fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"age at the cut (s)\"\nyname = "
-                  "\"lost (%)\"\nlogx = 0\n{}",
-                  series, colours, lines, data_block("data", data)),
+      fmt::format(
+          "series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"age at the cut (s)\"\nyname = "
+          "\"lost (%)\"\nlogx = 0\n{}",
+          series, colours, lines, data_block("data", data)),
       "series.gp", fmt::format("share of changes lost by age, setting {}", setting)};
 }
 
@@ -165,20 +169,21 @@ std::vector<std::string> invalidities(const std::vector<Cut>& cuts) {
 std::string text_table_of(const std::vector<Group>& groups, const std::vector<Cut>& cuts) {
   std::string text =
       fmt::format("{:18} {:12} {:>4} {:>8} {:>8} {:>8}   {:>6} {:>6} {:>6} {:>6} {:>9} {:>8}  {}\n",
-                  "file system", "setting", "cuts", "median s", "most s", "bound s", "create", "rename",
-                  "write", "append", "overwrite", "lost kB", "within");
+                  "file system", "setting", "cuts", "median s", "most s", "bound s", "create",
+                  "rename", "write", "append", "overwrite", "lost kB", "within");
   for (const Group& group : groups) {
     const auto c = group_line(group);
-    text += fmt::format("{:18} {:12} {:>4} {:>8} {:>8} {:>8}   {:>6} {:>6} {:>6} {:>6} {:>9} {:>8}  {}\n",
-                        c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12]);
+    text += fmt::format(
+        "{:18} {:12} {:>4} {:>8} {:>8} {:>8}   {:>6} {:>6} {:>6} {:>6} {:>9} {:>8}  {}\n", c[0],
+        c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11], c[12]);
   }
   for (const Cut& cut : cuts)
     if (!cut.measured()) text += fmt::format("{}: {}: {}\n", cut.key, cut.verdict, cut.why);
   return text;
 }
 
-Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const std::vector<Cut>& cuts,
-                                         std::int64_t run) {
+Result<std::vector<Section>> sections_of(const std::vector<Group>& groups,
+                                         const std::vector<Cut>& cuts, std::int64_t run) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> settings;
   for (const Group& group : groups) {
@@ -186,7 +191,8 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const
     for (std::string& cell : line) cell = escape(cell);
     line[0] = filesystem_name(group.filesystem);
     rows.push_back(std::move(line));
-    if (std::ranges::find(settings, group.setting) == settings.end()) settings.push_back(group.setting);
+    if (std::ranges::find(settings, group.setting) == settings.end())
+      settings.push_back(group.setting);
   }
   std::vector<Drawing> drawings;
   drawings.reserve(settings.size());
@@ -199,18 +205,20 @@ Result<std::vector<Section>> sections_of(const std::vector<Group>& groups, const
   std::vector<std::vector<std::string>> each;
   each.reserve(cuts.size());
   for (const Cut& cut : cuts)
-    each.push_back({fmt::format("<span id=\"{}\">{}</span>", anchor("cut", cut.key), escape(cut.key)),
-                    escape(cut.verdict), escape(cut.why)});
-  return std::vector<Section>{{.id = "ages",
-                               .title = "Share of the changes that is lost, by age",
-                               .html = figures + "</div>\n" + query_note("unsynced_ages", run)},
-                              {.id = "oldest",
-                               .title = "The oldest change lost",
-                               .html = html_table(kColumns, rows, "cards") + query_note("unsynced", run)},
-                              {.id = "cuts",
-                               .title = "Every cut",
-                               .html = details(fmt::format("{} cuts", cuts.size()),
-                                               html_table({{"cut"}, {"verdict"}, {"lost"}}, each, "cards"))}};
+    each.push_back(
+        {fmt::format("<span id=\"{}\">{}</span>", anchor("cut", cut.key), escape(cut.key)),
+         escape(cut.verdict), escape(cut.why)});
+  return std::vector<Section>{
+      {.id = "ages",
+       .title = "Share of the changes that is lost, by age",
+       .html = figures + "</div>\n" + query_note("unsynced_ages", run)},
+      {.id = "oldest",
+       .title = "The oldest change lost",
+       .html = html_table(kColumns, rows, "cards") + query_note("unsynced", run)},
+      {.id = "cuts",
+       .title = "Every cut",
+       .html = details(fmt::format("{} cuts", cuts.size()),
+                       html_table({{"cut"}, {"verdict"}, {"lost"}}, each, "cards"))}};
 }
 
 }  // namespace
@@ -258,15 +266,17 @@ Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std
       "cuts: {}, of them controls: {}; not measured: {}; beyond expiry, look, commit and {:g} s: {}",
       report.cells, controls, report.not_measured, kDrainMs / kMsPerS, beyond);
   report.text = text_table_of(groups, cuts) + verdict + counts + "\n";
-  report.summary = {{"run", report.run},  {"groups", rows},   {"valid", report.valid},
-                    {"invalid", invalid}, {"beyond", beyond}, {"not_measured", report.not_measured}};
+  report.summary = {{"run", report.run},     {"groups", rows},
+                    {"valid", report.valid}, {"invalid", invalid},
+                    {"beyond", beyond},      {"not_measured", report.not_measured}};
   TRY(const auto sections, sections_of(groups, cuts, report.run));
-  report.html = framed_page(
-      {.title = "unsynced-loss",
-       .opening = fmt::format("<header>\n<p class=\"kind\">A survey of what is lost without fsync</p>\n"
-                              "<h1>unsynced-loss</h1>\n<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
-                              escape(counts), escape(verdict)),
-       .sections = sections});
+  report.html =
+      framed_page({.title = "unsynced-loss",
+                   .opening = fmt::format(
+                       "<header>\n<p class=\"kind\">A survey of what is lost without fsync</p>\n"
+                       "<h1>unsynced-loss</h1>\n<p class=\"answer\">{}</p>\n<p>{}</p>\n</header>\n",
+                       escape(counts), escape(verdict)),
+                   .sections = sections});
   return report;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The survey unsynced-loss as a page, as text and as JSON: for each file system and setting how old what its cuts lost
-// was, and what share of the changes of an age was lost.
+// The survey unsynced-loss as a page, as text and as JSON: for each file system and setting how old
+// what its cuts lost was, and what share of the changes of an age was lost.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -12,7 +12,8 @@ using db::must;
 
 class UnsyncedPageTest : public db::ScratchFolder {
  protected:
-  UnsyncedPageTest() : database_(must(db::Database::open(file(), db::Database::Access::read_write))) {
+  UnsyncedPageTest()
+      : database_(must(db::Database::open(file(), db::Database::Access::read_write))) {
     run_ = must(database_.begin_run({.kind = "campaign",
                                      .name = "unsynced-loss",
                                      .configuration = "unsynced-loss",
@@ -38,8 +39,8 @@ class UnsyncedPageTest : public db::ScratchFolder {
     double lost = 0, kept = 0;
     for (const double age : {1000., 2500., 4000., 6000.}) {
       (age <= oldest_lost ? lost : kept) += 1;
-      phase.metrics.push_back({std::string("age.") + (age <= oldest_lost ? "lost" : "kept") + ".write." +
-                                   std::to_string(static_cast<int>(age)),
+      phase.metrics.push_back({std::string("age.") + (age <= oldest_lost ? "lost" : "kept") +
+                                   ".write." + std::to_string(static_cast<int>(age)),
                                "ms", age});
     }
     phase.metrics.insert(phase.metrics.end(), {{"loss.bound", "ms", bound},

@@ -1,7 +1,9 @@
-// Head, picture twice (wide and narrow paper), tables, and what the script needs, as JSON (crash_page.h).
+// Head, picture twice (wide and narrow paper), tables, and what the script needs, as JSON
+// (crash_page.h).
 //
-// Texts come from guests and from imported files: each is escaped where it enters HTML, and the JSON holds no '<', so
-// that none can end the element that it stands in. The script only ever sets text.
+// Texts come from guests and from imported files: each is escaped where it enters HTML, and the
+// JSON holds no '<', so that none can end the element that it stands in. The script only ever sets
+// text.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -61,8 +63,9 @@ std::string hex(std::string_view bytes) {
 /// In columns, which take less room than objects.
 nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan, Texts& texts) {
   nlohmann::json columns;
-  for (const char* name : {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
-                           "de",     "dt", "me", "ce",  "what", "file",    "bytes", "finding", "row", "y"})
+  for (const char* name :
+       {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
+        "de",     "dt", "me", "ce",  "what", "file",    "bytes", "finding", "row", "y"})
     columns[name] = nlohmann::json::array();
   for (std::size_t i = 0; i < page.requests.size(); ++i) {
     const TimelineRequest& request = page.requests[i];
@@ -158,20 +161,22 @@ std::string data_of(const CrashPage& page, const PicturePlan& plan) {
                        event_or_none(flush.acked), time_or_none(flush.acked)});
   for (std::size_t i = 0; i < page.media.size(); ++i) {
     const TimelineMediaWrite& each = page.media[i];
-    media.push_back(
-        {each.at.event, each.at.at_ns, plan.media[i].row, tenths(plan.media[i].y), each.whole ? 1 : 0});
+    media.push_back({each.at.event, each.at.at_ns, plan.media[i].row, tenths(plan.media[i].y),
+                     each.whole ? 1 : 0});
   }
   for (const TimelineMark& mark : page.marks) {
     const bool known = mark.operation && *mark.operation < page.operations.size();
     const std::string text =
-        known ? fmt::format("{} {}", *mark.operation, page.operations[*mark.operation].text) : mark.text;
+        known ? fmt::format("{} {}", *mark.operation, page.operations[*mark.operation].text)
+              : mark.text;
     marks.push_back({mark.at.event, mark.at.at_ns, mark.promise ? 1 : 0, texts.number(text),
                      texts.number(known ? page.operations[*mark.operation].text : mark.text)});
   }
-  for (const auto& [moment, on] : page.power) power.push_back({moment.event, moment.at_ns, on ? 1 : 0});
+  for (const auto& [moment, on] : page.power)
+    power.push_back({moment.event, moment.at_ns, on ? 1 : 0});
   for (const TimelineFinding& finding : page.findings)
-    findings.push_back(valid_utf8(fmt::format("{}: {}: expected {}, found {}", finding.path, finding.kind,
-                                              finding.expected, finding.found)));
+    findings.push_back(valid_utf8(fmt::format("{}: {}: expected {}, found {}", finding.path,
+                                              finding.kind, finding.expected, finding.found)));
   for (const TimeScale::Knot& knot : plan.scale.knots()) knots.push_back({knot.at_ns, knot.place});
   nlohmann::json data = {{"requests", columns_of_requests(page, plan, texts)},
                          {"devices", devices},
@@ -224,8 +229,8 @@ Risk risk_of(const CrashPage& page) {
 std::string head(const CrashPage& page) {
   std::string out = "<header>\n<p class=\"kind\">headcrash &middot; ";
   out += page.shown ? "one power cut</p>\n" : "a recording</p>\n";
-  out += fmt::format("<h1>{}</h1>\n<p class=\"answer\">{}</p>\n<dl class=\"facts\">", escape(page.title),
-                     escape(page.summary));
+  out += fmt::format("<h1>{}</h1>\n<p class=\"answer\">{}</p>\n<dl class=\"facts\">",
+                     escape(page.title), escape(page.summary));
   for (const auto& [name, value] : page.facts)
     out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value));
   return out + "</dl>\n</header>\n";
@@ -234,7 +239,8 @@ std::string head(const CrashPage& page) {
 std::string legend(const CrashPage& page) {
   std::string out = "<p class=\"legend\" aria-hidden=\"true\">";
   const auto entry = [&](const char* drawing, const char* text) {
-    out += fmt::format("<span><svg viewBox=\"0 0 34 12\" class=\"key\">{}</svg>{}</span>", drawing, text);
+    out += fmt::format("<span><svg viewBox=\"0 0 34 12\" class=\"key\">{}</svg>{}</span>", drawing,
+                       text);
   };
   entry("<path class=\"k-write\" d=\"M2 6h14\"/><path class=\"k-tail\" d=\"M16 6h16\"/>",
         "write in flight, then not flushed");
@@ -242,21 +248,25 @@ std::string legend(const CrashPage& page) {
   if (state != nullptr && !state->by_members) {
     entry("<path class=\"k-kept-tail\" d=\"M6 6h26\"/><path class=\"k-kept\" d=\"M6 6h0\"/>",
           "at risk, and there");
-    entry("<path class=\"k-lost-tail\" d=\"M6 6h26\"/><path class=\"k-lost\" d=\"M2.5 2.5l7 7m0-7l-7 7\"/>",
-          "lost");
+    entry(
+        "<path class=\"k-lost-tail\" d=\"M6 6h26\"/><path class=\"k-lost\" d=\"M2.5 2.5l7 7m0-7l-7 7\"/>",
+        "lost");
     if (!state->torn.empty())
-      entry("<path class=\"k-torn-tail\" d=\"M6 6h26\"/><path class=\"k-torn\" d=\"M6 1.5l5 8h-10z\"/>",
-            "torn");
+      entry(
+          "<path class=\"k-torn-tail\" d=\"M6 6h26\"/><path class=\"k-torn\" d=\"M6 1.5l5 8h-10z\"/>",
+          "torn");
   }
-  entry("<path class=\"k-risk-tail\" d=\"M6 6h26\"/><path class=\"k-risk\" d=\"M6 2l4 4-4 4-4-4z\"/>",
-        "at risk, either is possible");
+  entry(
+      "<path class=\"k-risk-tail\" d=\"M6 6h26\"/><path class=\"k-risk\" d=\"M6 2l4 4-4 4-4-4z\"/>",
+      "at risk, either is possible");
   if (!page.flushes.empty())
     entry("<path class=\"k-flush\" d=\"M4 6h20\"/><path class=\"k-flush-line\" d=\"M24 0v12\"/>",
           "flush, and what it completes");
   if (!page.media.empty())
     entry("<path class=\"k-media\" d=\"M8 3v6M14 3v6M20 3v6\"/>", "reached the medium");
   if (state != nullptr && !state->undone.empty())
-    entry("<path class=\"k-lost\" d=\"M13.5 2.5l7 7m0-7l-7 7\"/>", "did not: its member had stopped");
+    entry("<path class=\"k-lost\" d=\"M13.5 2.5l7 7m0-7l-7 7\"/>",
+          "did not: its member had stopped");
   entry("<path class=\"k-cut\" d=\"M17 0v12\"/>", "power cut");
   if (page.states.size() > 1) {
     entry("<path class=\"k-state-kept\" d=\"M17 6h0\"/>", "promises kept");
@@ -267,16 +277,17 @@ std::string legend(const CrashPage& page) {
 
 std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
   const Risk risk = risk_of(page);
-  std::string out =
-      fmt::format("At {}, after {} events: {} {} ({}) had no completed flush behind {}",
-                  time_text(plan.cut_ns), page.cut, risk.writes, risk.writes == 1 ? "write" : "writes",
-                  bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "it" : "them");
+  std::string out = fmt::format(
+      "At {}, after {} events: {} {} ({}) had no completed flush behind {}", time_text(plan.cut_ns),
+      page.cut, risk.writes, risk.writes == 1 ? "write" : "writes",
+      bytes(static_cast<double>(risk.bytes)), risk.writes == 1 ? "it" : "them");
   if (risk.in_flight > 0) out += fmt::format(", {} of them in flight", risk.in_flight);
   if (const TimelineState* state = shown_state(page); state != nullptr && state->by_members) {
     out += fmt::format("; {} media writes of members that had stopped are missing in state {}",
                        state->undone.size(), state->name);
   } else if (state != nullptr && risk.writes > 0) {
-    out += fmt::format("; {} lost, {} torn in state {}", state->lost.size(), state->torn.size(), state->name);
+    out += fmt::format("; {} lost, {} torn in state {}", state->lost.size(), state->torn.size(),
+                       state->name);
   }
   out += ".";
   const TimelineMark* last = nullptr;
@@ -286,7 +297,8 @@ std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
     const bool known = last->operation && *last->operation < page.operations.size();
     out += fmt::format(
         " The last promise was {}.",
-        known ? fmt::format("{} {}", *last->operation, page.operations[*last->operation].text) : last->text);
+        known ? fmt::format("{} {}", *last->operation, page.operations[*last->operation].text)
+              : last->text);
   }
   return out;
 }
@@ -303,7 +315,8 @@ std::string picture(const CrashPage& page, const PicturePlan& plan) {
       "<button id=\"back\">this cut</button><span></span>"
       "<button id=\"out\" aria-label=\"zoom out\">&minus;</button><button id=\"in\" aria-label=\"zoom in\">+</button>"
       "<button id=\"all\">all</button></div></div>\n";
-  out += fmt::format("<p id=\"at-cut\" aria-live=\"polite\">{}</p>\n", escape(at_the_cut(page, plan)));
+  out +=
+      fmt::format("<p id=\"at-cut\" aria-live=\"polite\">{}</p>\n", escape(at_the_cut(page, plan)));
   out += "<p id=\"verdicts\" hidden></p>\n<div id=\"request\" aria-live=\"polite\" hidden></div>\n";
   for (const std::string& sentence : page.left_out)
     out += fmt::format("<p class=\"note\">{}</p>\n", escape(sentence));
@@ -317,8 +330,8 @@ std::string picture(const CrashPage& page, const PicturePlan& plan) {
 std::string writes_at_risk(const CrashPage& page) {
   const TimelineState* state = shown_state(page);
   std::vector<std::vector<std::string>> rows;
-  const bool any_finding =
-      std::ranges::any_of(page.requests, [](const auto& request) { return request.finding.has_value(); });
+  const bool any_finding = std::ranges::any_of(
+      page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
   // What is lost comes first.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
@@ -328,20 +341,23 @@ std::string writes_at_risk(const CrashPage& page) {
       if (++all > kWritesListed) continue;
       const char* fate = wanted == Fate::lost   ? "<b class=\"fate-lost\">&times; lost</b>"
                          : wanted == Fate::torn ? "<b class=\"fate-torn\">&#9651; torn</b>"
-                         : wanted == Fate::kept ? "<span class=\"fate-kept\">&#9679; there</span>"
-                                                : "<span class=\"fate-risk\">&#9671; at risk</span>";
+                         : wanted == Fate::kept
+                             ? "<span class=\"fate-kept\">&#9679; there</span>"
+                             : "<span class=\"fate-risk\">&#9671; at risk</span>";
       std::string what = escape(request.what);
       if (!request.file.empty()) what += fmt::format("<small>{}</small>", escape(request.file));
       const std::string device =
           page.devices.size() > 1 ? escape(page.devices[request.device].name) + " " : std::string();
-      std::vector<std::string> row{
-          fate,
-          fmt::format("{}", request.request),
-          fmt::format("{}{} + {}", device, request.lba, request.sectors),
-          what,
-          time_text(request.submitted.at_ns),
-          request.acked && request.acked->event < page.cut ? time_text(request.acked->at_ns) : "in flight"};
-      if (any_finding) row.push_back(request.finding ? escape(page.findings[*request.finding].path) : "");
+      std::vector<std::string> row{fate,
+                                   fmt::format("{}", request.request),
+                                   fmt::format("{}{} + {}", device, request.lba, request.sectors),
+                                   what,
+                                   time_text(request.submitted.at_ns),
+                                   request.acked && request.acked->event < page.cut
+                                       ? time_text(request.acked->at_ns)
+                                       : "in flight"};
+      if (any_finding)
+        row.push_back(request.finding ? escape(page.findings[*request.finding].path) : "");
       rows.push_back(std::move(row));
     }
   }
@@ -355,7 +371,8 @@ std::string writes_at_risk(const CrashPage& page) {
                               {"acknowledged", Column::Kind::number}};
   if (any_finding) columns.push_back({"finding about"});
   out += html_table(columns, rows, "cards writes");
-  if (all > kWritesListed) out += fmt::format("<p class=\"note\">{} more.</p>\n", all - kWritesListed);
+  if (all > kWritesListed)
+    out += fmt::format("<p class=\"note\">{} more.</p>\n", all - kWritesListed);
   return out + "</section>\n";
 }
 
@@ -381,15 +398,17 @@ std::string operations(const CrashPage& page) {
   for (std::size_t i = 0; i < page.operations.size(); ++i) {
     const TimelineOperation& operation = page.operations[i];
     const bool after = persisted ? i > *persisted : true;
-    list +=
-        fmt::format("<li class=\"{}{}\" value=\"{}\"><code>{}</code>{}</li>\n",
-                    operation.promises ? "promise" : "", after ? " after" : "", i, escape(operation.text),
-                    persisted == i ? " <b>the last that is known to have returned before the cut</b>" : "");
+    list += fmt::format(
+        "<li class=\"{}{}\" value=\"{}\"><code>{}</code>{}</li>\n",
+        operation.promises ? "promise" : "", after ? " after" : "", i, escape(operation.text),
+        persisted == i ? " <b>the last that is known to have returned before the cut</b>" : "");
   }
   return "<section id=\"operations\">\n<h2>Operations</h2>\n" +
-         details(fmt::format("{} operations; bold ones promise persistence, grey ones may have begun or not",
-                             page.operations.size()),
-                 "<ol class=\"operations\">\n" + list + "</ol>\n", "", page.operations.size() <= 24) +
+         details(
+             fmt::format(
+                 "{} operations; bold ones promise persistence, grey ones may have begun or not",
+                 page.operations.size()),
+             "<ol class=\"operations\">\n" + list + "</ol>\n", "", page.operations.size() <= 24) +
          "</section>\n";
 }
 
@@ -401,18 +420,20 @@ std::string states(const CrashPage& page) {
     const TimelineState& state = page.states[i];
     if (state.outcome != TimelineState::Outcome::failed) continue;
     if (++failed > kStatesListed) continue;
-    rows.push_back(
-        {fmt::format("<code>{}</code>{}", escape(state.name), page.shown == i ? " (this page)" : ""),
-         escape(state.strategy), escape(state.verdict), escape(state.summary)});
+    rows.push_back({fmt::format("<code>{}</code>{}", escape(state.name),
+                                page.shown == i ? " (this page)" : ""),
+                    escape(state.strategy), escape(state.verdict), escape(state.summary)});
   }
   std::string out = fmt::format(
       "<section id=\"states\">\n<h2>Other cuts</h2>\n<p>{} crash states of this recording were checked, {} broke a "
       "promise.</p>\n",
       page.states.size(), failed);
   if (!rows.empty())
-    out += details("those that did", html_table({{"state"}, {"strategy"}, {"verdict"}, {"what was wrong"}},
-                                                rows, "cards values"));
-  if (failed > kStatesListed) out += fmt::format("<p class=\"note\">{} more.</p>\n", failed - kStatesListed);
+    out += details("those that did",
+                   html_table({{"state"}, {"strategy"}, {"verdict"}, {"what was wrong"}}, rows,
+                              "cards values"));
+  if (failed > kStatesListed)
+    out += fmt::format("<p class=\"note\">{} more.</p>\n", failed - kStatesListed);
   return out + "</section>\n";
 }
 
@@ -420,7 +441,8 @@ std::string foot(const CrashPage& page) {
   std::string out;
   if (!page.log.empty())
     out += "<section id=\"recovery\">\n<h2>Recovery</h2>\n" +
-           details("commands, their output, the kernel's messages", "<pre>" + escape(page.log) + "</pre>\n") +
+           details("commands, their output, the kernel's messages",
+                   "<pre>" + escape(page.log) + "</pre>\n") +
            "</section>\n";
   if (!page.reproduce.empty()) {
     out += "<section id=\"reproduce\">\n<h2>To reproduce</h2>\n<pre><code>";
@@ -459,7 +481,8 @@ std::string crash_page(const CrashPage& page) {
   const PicturePlan plan = plan_picture(page);
   std::string content = head(page) + picture(page, plan) + findings(page) + writes_at_risk(page) +
                         operations(page) + states(page) + foot(page);
-  content += "<script type=\"application/json\" id=\"crash-data\">" + data_of(page, plan) + "</script>\n";
+  content +=
+      "<script type=\"application/json\" id=\"crash-data\">" + data_of(page, plan) + "</script>\n";
   content += fmt::format("<script>\n{}</script>\n", embedded_text("crash.js"));
   return whole_page(page.title, content, embedded_text("crash.css"));
 }

@@ -8,10 +8,10 @@
 //   unflushed    __/~~~~~~~~~~~\___/~~~~~~~~~|
 //   states             . .  o    .        #  .               verdicts, where the cut was tried
 //
-// The picture is drawn here, as it is for the state in question, so that it needs no script and prints; the script of the
-// page (crash.js) draws the same rows again for another cut or a part of the time. Who fills the structure:
-// harness/explorer/explain/crash_timeline.h. Events are ordinals of the recording, times nanoseconds of its clock; texts may hold
-// any bytes.
+// The picture is drawn here, as it is for the state in question, so that it needs no script and
+// prints; the script of the page (crash.js) draws the same rows again for another cut or a part of
+// the time. Who fills the structure: harness/explorer/explain/crash_timeline.h. Events are ordinals
+// of the recording, times nanoseconds of its clock; texts may hold any bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +55,8 @@ struct TimelineRequest {
   std::uint32_t sectors = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// The ACK after which no cut can take it any more: of the first flush that was submitted after its own, or its own
-  /// (FUA).
+  /// The ACK after which no cut can take it any more: of the first flush that was submitted after
+  /// its own, or its own (FUA).
   std::optional<Moment> durable;
   std::optional<std::uint64_t>
       on_medium;  ///< the event after which all of it is there, where that is recorded
@@ -123,7 +123,12 @@ struct TimelineState {
 struct TimelineSeries {
   std::size_t device = 0;
   std::string label;  ///< "throughput"
-  enum class Unit : std::uint8_t { requests, bytes, bytes_per_second, cylinders } unit = Unit::requests;
+  enum class Unit : std::uint8_t {
+    requests,
+    bytes,
+    bytes_per_second,
+    cylinders
+  } unit = Unit::requests;
   enum class Shape : std::uint8_t { steps, line, spikes } shape = Shape::steps;
   std::vector<std::pair<std::int64_t, double>> values;  ///< by time
 };
@@ -141,9 +146,9 @@ struct CrashPage {
   std::vector<TimelineOperation> operations;
   std::vector<std::pair<Moment, bool>> power;  ///< changes; true: on
   std::vector<TimelineState> states;
-  std::optional<std::size_t> shown;               ///< the state in question
-  std::uint64_t cut = 0;                          ///< where the picture is cut: that of the state, or the end
-  std::uint64_t events = 0;                       ///< of the recording
+  std::optional<std::size_t> shown;  ///< the state in question
+  std::uint64_t cut = 0;             ///< where the picture is cut: that of the state, or the end
+  std::uint64_t events = 0;          ///< of the recording
   std::uint64_t first_event = 0, last_event = 0;  ///< the workload's, without mkfs and unmount
   /// From here on it is the recovery of the state in question.
   std::optional<Moment> recovery;
@@ -152,7 +157,8 @@ struct CrashPage {
   std::vector<std::string> reproduce;  ///< commands
   std::vector<std::string> left_out;   ///< sentences: what was too much for the page
   std::vector<TimelineSeries> series;
-  std::vector<std::string> series_notes;  ///< sentences: how it is known, and what is not in the recording
+  std::vector<std::string>
+      series_notes;  ///< sentences: how it is known, and what is not in the recording
 };
 
 /// What became of a write that is at risk.
@@ -161,7 +167,8 @@ enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 /// Of the `request`th of the page in a state; null: no state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
-/// Whether a cut before `event` could take it: submitted, not durable, and the power had not gone before.
+/// Whether a cut before `event` could take it: submitted, not durable, and the power had not gone
+/// before.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 
 /// One HTML file without references to others.

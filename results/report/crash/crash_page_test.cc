@@ -41,7 +41,8 @@ CrashPage a_page() {
                          .torn = {{2, 0, 4}}});
   page.shown = 0;
   page.cut = page.events = page.last_event = 12;
-  page.findings.push_back({"lost-synced-data", "posix", "f", "the name to be there", "no such name"});
+  page.findings.push_back(
+      {"lost-synced-data", "posix", "f", "the name to be there", "no such name"});
   page.requests[1].finding = 0;
   return page;
 }
@@ -70,8 +71,9 @@ TEST(CrashPage, TellsLostFromTornFromThere) {
   EXPECT_NE(row_of(html, "write number 3").find("torn</b>"), std::string::npos);
   EXPECT_NE(row_of(html, "write number 4").find("there</span>"), std::string::npos);
   EXPECT_EQ(row_of(html, "write number 1"), "") << "it was flushed";
-  EXPECT_NE(html.find("3 writes (12.0\xc2\xa0KiB) had no completed flush behind them; 1 lost, 1 torn"),
-            std::string::npos);
+  EXPECT_NE(
+      html.find("3 writes (12.0\xc2\xa0KiB) had no completed flush behind them; 1 lost, 1 torn"),
+      std::string::npos);
 }
 
 /// One mark of each shape, at the bar of the write that it is about.
@@ -83,8 +85,12 @@ TEST(CrashPage, DrawsEachFateInAShapeOfItsOwn) {
   const auto y = [&](std::size_t request) {
     return plan.tops(1180)[plan.requests[request].row] + plan.requests[request].y;
   };
-  const auto d = [&](const std::string& name) { return between(fates, "class=\"" + name + "\" d=\"", "\""); };
-  const auto place_of = [](const std::string& path) { return std::stod(path.substr(path.find(' ') + 1)); };
+  const auto d = [&](const std::string& name) {
+    return between(fates, "class=\"" + name + "\" d=\"", "\"");
+  };
+  const auto place_of = [](const std::string& path) {
+    return std::stod(path.substr(path.find(' ') + 1));
+  };
   EXPECT_NEAR(place_of(d("lost-tail")), y(1), 0.1);
   EXPECT_NEAR(place_of(d("torn-tail")), y(2), 0.1);
   EXPECT_NEAR(place_of(d("kept-tail")), y(3), 0.1);
@@ -135,8 +141,10 @@ TEST(CrashPage, TextsOfGuestsCannotEndWhatTheyStandIn) {
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
   // The page's own two elements, and no third.
   std::size_t scripts = 0, ends = 0;
-  for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from) ++scripts;
-  for (std::size_t from = 0; (from = html.find("</script", from)) != std::string::npos; ++from) ++ends;
+  for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
+    ++scripts;
+  for (std::size_t from = 0; (from = html.find("</script", from)) != std::string::npos; ++from)
+    ++ends;
   EXPECT_EQ(scripts, 2U);
   EXPECT_EQ(ends, 2U);
   const auto data = data_of(html);
@@ -166,14 +174,15 @@ TEST(CrashPage, TheScriptGetsTheSameNumbers) {
 
 TEST(CrashPage, DrawsWhatTheHardwareDidOverTime) {
   CrashPage page = a_page();
-  page.series = {{.label = "throughput",
-                  .unit = TimelineSeries::Unit::bytes_per_second,
-                  .values = {{1'000'000, 1048576}, {3'000'000, 0}}},
-                 {.label = "head",
-                  .unit = TimelineSeries::Unit::cylinders,
-                  .shape = TimelineSeries::Shape::line,
-                  .values = {{2'000'000, 10}, {5'000'000, 400}}},
-                 {.label = "rebuilt", .unit = TimelineSeries::Unit::bytes, .values = {{2'000'000, 4096}}}};
+  page.series = {
+      {.label = "throughput",
+       .unit = TimelineSeries::Unit::bytes_per_second,
+       .values = {{1'000'000, 1048576}, {3'000'000, 0}}},
+      {.label = "head",
+       .unit = TimelineSeries::Unit::cylinders,
+       .shape = TimelineSeries::Shape::line,
+       .values = {{2'000'000, 10}, {5'000'000, 400}}},
+      {.label = "rebuilt", .unit = TimelineSeries::Unit::bytes, .values = {{2'000'000, 4096}}}};
   page.series_notes = {"The way between is <not> recorded."};
   const std::string html = crash_page(page);
   for (const char* label : {">throughput<", ">head<", ">rebuilt<"})

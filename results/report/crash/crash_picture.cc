@@ -56,8 +56,8 @@ class Picture {
         width_, height, escape(spoken()));
     clip_ = fmt::format("clip{:.0f}", width_);
     out_ += fmt::format(
-        "<clipPath id=\"{}\"><rect x=\"{}\" y=\"0\" width=\"{:.1f}\" height=\"{:.0f}\"/></clipPath>\n", clip_,
-        left_, right_ - left_ + 6, height);
+        "<clipPath id=\"{}\"><rect x=\"{}\" y=\"0\" width=\"{:.1f}\" height=\"{:.0f}\"/></clipPath>\n",
+        clip_, left_, right_ - left_ + 6, height);
     labels();
     out_ += fmt::format("<g clip-path=\"url(#{})\">\n", clip_);
     group("quiet", quiet());
@@ -80,8 +80,8 @@ class Picture {
 
  private:
   double x(std::int64_t at_ns) const {
-    return left_ + (plan_.scale.place(at_ns) - plan_.window_begin) / (plan_.window_end - plan_.window_begin) *
-                       (right_ - left_);
+    return left_ + (plan_.scale.place(at_ns) - plan_.window_begin) /
+                       (plan_.window_end - plan_.window_begin) * (right_ - left_);
   }
   bool seen(double from, double to) const { return to >= left_ - 4 && from <= right_ + 4; }
   void group(std::string_view css_class, const std::string& content) {
@@ -100,9 +100,11 @@ class Picture {
 
   std::string spoken() const {
     std::size_t count = 0;
-    for (const TimelineRequest& request : page_.requests) count += at_risk(request, page_.cut) ? 1 : 0;
-    return fmt::format("Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
-                       page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), count);
+    for (const TimelineRequest& request : page_.requests)
+      count += at_risk(request, page_.cut) ? 1 : 0;
+    return fmt::format(
+        "Timeline of {} requests and {} flushes; power cut at {}; {} writes at risk there",
+        page_.requests.size(), page_.flushes.size(), time_text(plan_.cut_ns), count);
   }
 
   void labels() {
@@ -111,8 +113,9 @@ class Picture {
     for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
       const PictureRow& row = plan_.rows[i];
       if (row.kind != PictureRow::Kind::axis) {
-        out_ += fmt::format("<rect class=\"row\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                            left_, tops_[i], right_ - left_, row.height);
+        out_ += fmt::format(
+            "<rect class=\"row\" x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", left_,
+            tops_[i], right_ - left_, row.height);
       }
       const std::string text = row.heading.empty() ? row.label : row.heading + ": " + row.label;
       if (text.empty()) continue;
@@ -123,8 +126,8 @@ class Picture {
         if (!row.heading.empty())
           out_ += fmt::format("<text class=\"heading\" x=\"0\" y=\"{:.1f}\">{}</text>", middle,
                               escape(row.heading));
-        out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left_ - 8,
-                            middle, escape(row.label));
+        out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
+                            left_ - 8, middle, escape(row.label));
       }
     }
     out_ += "</g>\n";
@@ -136,11 +139,12 @@ class Picture {
     for (const std::size_t i : plan_.scale.quiet()) {
       const double from = x(knots[i].at_ns), to = x(knots[i + 1].at_ns);
       if (!seen(from, to)) continue;
-      out += fmt::format("<rect x=\"{:.1f}\" y=\"20\" width=\"{:.1f}\" height=\"11\"/>", from, to - from);
+      out += fmt::format("<rect x=\"{:.1f}\" y=\"20\" width=\"{:.1f}\" height=\"11\"/>", from,
+                         to - from);
       const std::string text = short_time(knots[i + 1].at_ns - knots[i].at_ns);
       if (to - from > kSmallCharacterWidth * static_cast<double>(text.size()))
-        out += fmt::format("<text x=\"{:.1f}\" y=\"29\" text-anchor=\"middle\">{}</text>", (from + to) / 2,
-                           text);
+        out += fmt::format("<text x=\"{:.1f}\" y=\"29\" text-anchor=\"middle\">{}</text>",
+                           (from + to) / 2, text);
     }
     return out;
   }
@@ -197,12 +201,14 @@ class Picture {
   std::string flushes() const {
     std::string done, open;
     for (const TimelineFlush& flush : page_.flushes) {
-      const double from = x(flush.submitted.at_ns), to = flush.acked ? x(flush.acked->at_ns) : from + 8;
+      const double from = x(flush.submitted.at_ns),
+                   to = flush.acked ? x(flush.acked->at_ns) : from + 8;
       if (!seen(from, to)) continue;
       for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
-        if (plan_.rows[i].kind != PictureRow::Kind::flushes || plan_.rows[i].device != flush.device) continue;
-        (flush.acked ? done : open) +=
-            fmt::format("M{:.1f} {:.1f}h{:.1f}", from, tops_[i] + 8, std::max(to - from, kShortestBar));
+        if (plan_.rows[i].kind != PictureRow::Kind::flushes || plan_.rows[i].device != flush.device)
+          continue;
+        (flush.acked ? done : open) += fmt::format("M{:.1f} {:.1f}h{:.1f}", from, tops_[i] + 8,
+                                                   std::max(to - from, kShortestBar));
       }
     }
     return path("done", done) + path("open", open);
@@ -220,7 +226,9 @@ class Picture {
     const auto ended_at = power_went_at(request);
     return ended_at ? x(*ended_at) : right_ + 4;
   }
-  static bool is_read(const TimelineRequest& request) { return request.op == TimelineRequest::Op::read; }
+  static bool is_read(const TimelineRequest& request) {
+    return request.op == TimelineRequest::Op::read;
+  }
   std::string tails() const {
     std::string d;
     for (std::size_t i = 0; i < page_.requests.size(); ++i) {
@@ -234,7 +242,8 @@ class Picture {
   }
   std::pair<double, double> bar_of(const TimelineRequest& request) const {
     const double from = x(request.submitted.at_ns);
-    const double to = request.acked ? x(request.acked->at_ns) : std::min(ended(request), right_ + 4);
+    const double to =
+        request.acked ? x(request.acked->at_ns) : std::min(ended(request), right_ + 4);
     return {from, std::max(to, from + kShortestBar)};
   }
   std::string bars() const {
@@ -287,8 +296,8 @@ class Picture {
       d += fmt::format("H{:.1f}V{:.1f}", here, height(now));
     }
     d += fmt::format("H{:.1f}V{:.1f}Z", right_ + 6, bottom);
-    return path("", d) + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", left_ + 4, top + 11,
-                                     "at most " + bytes(most));
+    return path("", d) + fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", left_ + 4,
+                                     top + 11, "at most " + bytes(most));
   }
 
   /// Each with its greatest value in sight as its scale.
@@ -306,15 +315,17 @@ class Picture {
     double most = 0;
     for (std::size_t i = 0; i < each.values.size(); ++i) {
       const double from = x(each.values[i].first),
-                   to = i + 1 < each.values.size() && each.shape == Shape::steps ? x(each.values[i + 1].first)
-                                                                                 : from;
+                   to = i + 1 < each.values.size() && each.shape == Shape::steps
+                            ? x(each.values[i + 1].first)
+                            : from;
       if (seen(from, to)) most = std::max(most, each.values[i].second);
     }
     if (most <= 0) return {};
     const double bottom = top + height - 2, room = height - 16;  // below the words
     std::string d;
     for (const auto& [at_ns, value] : each.values) {
-      const double at = std::clamp(x(at_ns), left_ - 4, right_ + 6), y = bottom - room * value / most;
+      const double at = std::clamp(x(at_ns), left_ - 4, right_ + 6),
+                   y = bottom - room * value / most;
       if (each.shape == Shape::spikes) {
         if (seen(x(at_ns), x(at_ns))) d += fmt::format("M{:.1f} {:.1f}V{:.1f}", at, bottom, y);
       } else if (d.empty()) {
@@ -350,7 +361,8 @@ class Picture {
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
         // Of what came before the cut the words end there, too.
-        const double cut = x(plan_.cut_ns), end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
+        const double cut = x(plan_.cut_ns),
+                     end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));
         if (from < free_from[line] || from > at) continue;
         out += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
@@ -391,7 +403,8 @@ class Picture {
         if (!seen(at, at)) continue;
         if (state.outcome == TimelineState::Outcome::failed)
           failed += fmt::format("M{:.1f} {:.1f}l5 5-5 5-5-5z", at, y - 5);
-        if (state.outcome == TimelineState::Outcome::kept) kept += fmt::format("M{:.1f} {:.1f}h0", at, y);
+        if (state.outcome == TimelineState::Outcome::kept)
+          kept += fmt::format("M{:.1f} {:.1f}h0", at, y);
         if (state.outcome == TimelineState::Outcome::unknown)
           unknown += fmt::format("M{:.1f} {:.1f}v8", at, y - 4);
       }
@@ -401,14 +414,16 @@ class Picture {
 
   /// What comes after the cut did not happen.
   std::string veil() const {
-    const double from = x(plan_.cut_ns), to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
+    const double from = x(plan_.cut_ns),
+                 to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
     std::string out;
     const bool happened = std::ranges::any_of(page_.power, [&](const auto& change) {
-      return !change.second && (change.first.event == page_.cut || change.first.event + 1 == page_.cut);
+      return !change.second &&
+             (change.first.event == page_.cut || change.first.event + 1 == page_.cut);
     });
     if (!happened && to > from)
-      out = fmt::format("<rect x=\"{:.1f}\" y=\"32\" width=\"{:.1f}\" height=\"{:.1f}\"/>", from, to - from,
-                        tops_.back() - 32);
+      out = fmt::format("<rect x=\"{:.1f}\" y=\"32\" width=\"{:.1f}\" height=\"{:.1f}\"/>", from,
+                        to - from, tops_.back() - 32);
     return out;
   }
 
@@ -428,8 +443,9 @@ class Picture {
       }
     }
     return path("risk-tail", all.tails[0]) + path("kept-tail", all.tails[1]) +
-           path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) + path("risk", all.marks[0]) +
-           path("kept", all.marks[1]) + path("torn", all.marks[2]) + path("lost", all.marks[3]);
+           path("torn-tail", all.tails[2]) + path("lost-tail", all.tails[3]) +
+           path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
+           path("lost", all.marks[3]);
   }
   /// Each fate has a shape of its own: diamond, disk, triangle with a cross, cross.
   struct Fates {
@@ -437,10 +453,13 @@ class Picture {
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {
       const double from = bar.first;
       const auto which = static_cast<std::size_t>(fate);
-      tails.at(which) += fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
-      if (fate == Fate::unknown) marks.at(which) += fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", from, y - 4);
+      tails.at(which) +=
+          fmt::format("M{:.1f} {:.1f}H{:.1f}", from, y, std::max(cut, from + kShortestBar));
+      if (fate == Fate::unknown)
+        marks.at(which) += fmt::format("M{:.1f} {:.1f}l4 4-4 4-4-4z", from, y - 4);
       if (fate == Fate::kept) marks.at(which) += fmt::format("M{:.1f} {:.1f}h0", from, y);
-      if (fate == Fate::torn) marks.at(which) += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
+      if (fate == Fate::torn)
+        marks.at(which) += fmt::format("M{:.1f} {:.1f}l5 8h-10z", from, y - 4.5);
       if (fate == Fate::lost) cross(from, y);
     }
     void cross(double at, double y) {
@@ -451,7 +470,8 @@ class Picture {
 
   std::string cut() const {
     const double at = x(plan_.cut_ns);
-    std::string out = fmt::format("<path class=\"line\" d=\"M{:.1f} 18V{:.0f}\"/>", at, tops_.back());
+    std::string out =
+        fmt::format("<path class=\"line\" d=\"M{:.1f} 18V{:.0f}\"/>", at, tops_.back());
     if (page_.shown) {
       std::string stops;
       for (const auto& [device, moment] : page_.states[*page_.shown].stopped) {
@@ -465,8 +485,8 @@ class Picture {
     }
     const bool left = at > (left_ + right_) / 2, whole = !page_.shown && page_.cut == page_.events;
     return out + fmt::format("<text x=\"{:.1f}\" y=\"43\" text-anchor=\"{}\">{} {}</text>",
-                             left ? at - 5 : at + 5, left ? "end" : "start", whole ? "end" : "power cut",
-                             time_text(plan_.cut_ns));
+                             left ? at - 5 : at + 5, left ? "end" : "start",
+                             whole ? "end" : "power cut", time_text(plan_.cut_ns));
   }
 
   const CrashPage& page_;

@@ -28,7 +28,9 @@ class TimeScale {
   explicit TimeScale(std::vector<std::int64_t> times);
 
   double place(std::int64_t at_ns) const;
-  const std::vector<Knot>& knots() const { return knots_; }  ///< ascending; straight lines between them
+  const std::vector<Knot>& knots() const {
+    return knots_;
+  }  ///< ascending; straight lines between them
   /// Indices into knots() of those that begin a shortened stretch.
   const std::vector<std::size_t>& quiet() const { return quiet_; }
   double length() const { return knots_.back().place; }

@@ -1,4 +1,5 @@
-// What is where: the scale of time, rows and their heights, and what is shown first (crash_picture.h).
+// What is where: the scale of time, rows and their heights, and what is shown first
+// (crash_picture.h).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -122,7 +123,8 @@ class Rows {
       if (request.device != device) continue;
       plan_.requests[i] = {row_of.at(request.block), classes.at(request.block).y(request.lba)};
     }
-    if (std::ranges::any_of(page_.flushes, [&](const auto& flush) { return flush.device == device; })) {
+    if (std::ranges::any_of(page_.flushes,
+                            [&](const auto& flush) { return flush.device == device; })) {
       add({.kind = PictureRow::Kind::flushes,
            .label = "flush",
            .heading = std::exchange(heading, {}),
@@ -142,7 +144,8 @@ class Rows {
     if (!any) return;
     lines.finish();
     for (std::size_t i = 0; i < page_.media.size(); ++i) {
-      if (page_.media[i].device == device) plan_.media[i] = {plan_.rows.size(), lines.y(page_.media[i].lba)};
+      if (page_.media[i].device == device)
+        plan_.media[i] = {plan_.rows.size(), lines.y(page_.media[i].lba)};
     }
     add({.kind = PictureRow::Kind::media,
          .label = "medium",
@@ -160,13 +163,15 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   std::vector<double> places;
   std::size_t before = 0;
   for (const TimelineRequest& request : page.requests) {
-    if (request.submitted.event < page.first_event || request.submitted.event > page.last_event) continue;
+    if (request.submitted.event < page.first_event || request.submitted.event > page.last_event)
+      continue;
     if (request.submitted.event < page.cut) ++before;
     places.push_back(plan.scale.place(request.submitted.at_ns));
   }
   double begin = plan.scale.length(), end = 0;
   if (places.size() > kRequestsShownFirst) {
-    const std::size_t first = before > kRequestsShownFirst * 3 / 4 ? before - kRequestsShownFirst * 3 / 4 : 0;
+    const std::size_t first =
+        before > kRequestsShownFirst * 3 / 4 ? before - kRequestsShownFirst * 3 / 4 : 0;
     const std::size_t last = std::min(first + kRequestsShownFirst, places.size()) - 1;
     begin = places[first];
     end = places[last];
@@ -178,7 +183,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
     };
     for (const TimelineRequest& request : page.requests) {
       // What the cut can take may be older than the workload.
-      if (at_risk(request, page.cut)) begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
+      if (at_risk(request, page.cut))
+        begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
       if (request.acked) see(*request.acked);
     }
@@ -222,22 +228,24 @@ TimeScale::TimeScale(std::vector<std::int64_t> times) {
   for (std::size_t i = 1; i < times.size(); ++i) {
     const double gap = static_cast<double>(times[i] - times[i - 1]);
     if (gap <= 2 * most) continue;
-    const double before = knots_.back().place + static_cast<double>(times[i - 1] - knots_.back().at_ns);
+    const double before =
+        knots_.back().place + static_cast<double>(times[i - 1] - knots_.back().at_ns);
     if (knots_.back().at_ns != times[i - 1]) knots_.push_back({times[i - 1], before});
     quiet_.push_back(knots_.size() - 1);
     knots_.push_back({times[i], before + most});
   }
   if (knots_.back().at_ns != times.back() || knots_.size() == 1)
-    knots_.push_back(
-        {std::max(times.back(), knots_.back().at_ns + 1),
-         knots_.back().place + std::max(static_cast<double>(times.back() - knots_.back().at_ns), 1.0)});
+    knots_.push_back({std::max(times.back(), knots_.back().at_ns + 1),
+                      knots_.back().place +
+                          std::max(static_cast<double>(times.back() - knots_.back().at_ns), 1.0)});
 }
 
 double TimeScale::place(std::int64_t at_ns) const {
   const auto after = std::ranges::upper_bound(knots_, at_ns, {}, &Knot::at_ns);
   if (after == knots_.begin())
     return knots_.front().place - static_cast<double>(knots_.front().at_ns - at_ns);
-  if (after == knots_.end()) return knots_.back().place + static_cast<double>(at_ns - knots_.back().at_ns);
+  if (after == knots_.end())
+    return knots_.back().place + static_cast<double>(at_ns - knots_.back().at_ns);
   const Knot& before = *std::prev(after);
   return before.place + (after->place - before.place) * static_cast<double>(at_ns - before.at_ns) /
                             static_cast<double>(after->at_ns - before.at_ns);

@@ -110,16 +110,19 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
     const Row row = numbers.row(i);
     Claim& claim = claim_of(claims, row);
     claim.title = row.text("title");
-    claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"), row.text("remark"),
-                             row.maybe_real("paper"), row.maybe_real("ours"), row.maybe_real("low"),
-                             row.maybe_real("high")});
+    claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"),
+                             row.text("remark"), row.maybe_real("paper"), row.maybe_real("ours"),
+                             row.maybe_real("low"), row.maybe_real("high")});
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Row row = rules.row(i);
-    claim_of(claims, row).rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
+    claim_of(claims, row)
+        .rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail")});
   }
-  for (std::size_t i = 0; i < tables.size(); ++i) add_cell(claim_of(claims, tables.row(i)), tables.row(i));
-  for (std::size_t i = 0; i < points.size(); ++i) add_point(claim_of(claims, points.row(i)), points.row(i));
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    add_cell(claim_of(claims, tables.row(i)), tables.row(i));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    add_point(claim_of(claims, points.row(i)), points.row(i));
   return claims;
 }
 
@@ -133,8 +136,8 @@ std::optional<double> number_in(std::string_view text) {
 std::string own_table(const OwnTable& table) {
   std::vector<Column> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool numbers =
-        std::ranges::all_of(table.rows, [i](const auto& row) { return number_in(row[i]).has_value(); });
+    const bool numbers = std::ranges::all_of(
+        table.rows, [i](const auto& row) { return number_in(row[i]).has_value(); });
     columns.push_back({table.columns[i], numbers ? Column::Kind::number : Column::Kind::text});
   }
   std::vector<std::vector<std::string>> rows = table.rows;
@@ -142,8 +145,8 @@ std::string own_table(const OwnTable& table) {
     row.resize(columns.size());
     for (std::string& value : row) value = escape(value);
   }
-  return fmt::format("<h3>{}</h3>\n<div class=\"scroll\">", escape(table.title)) + html_table(columns, rows) +
-         "</div>\n";
+  return fmt::format("<h3>{}</h3>\n<div class=\"scroll\">", escape(table.title)) +
+         html_table(columns, rows) + "</div>\n";
 }
 
 constexpr std::size_t kNamesOfARow = 2;  // the group and the row
@@ -172,10 +175,12 @@ std::string own_heat_map(const OwnTable& table) {
   for (const auto& line : table.rows) {
     if (line.size() != table.columns.size()) continue;
     HeatRow row{.name = escape(line[1]), .group = line[0], .cells = {}};
-    for (std::size_t i = kNamesOfARow; i < line.size(); ++i) row.cells.push_back(heat_cell(line[i]));
+    for (std::size_t i = kNamesOfARow; i < line.size(); ++i)
+      row.cells.push_back(heat_cell(line[i]));
     rows.push_back(std::move(row));
   }
-  return fmt::format("<h3>{}</h3>\n", escape(table.title)) + heat_map(table.columns[1], columns, rows) +
+  return fmt::format("<h3>{}</h3>\n", escape(table.title)) +
+         heat_map(table.columns[1], columns, rows) +
          "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> beaten by none</span> <span>"
          "times the best: " +
          shade_scale() + "</span></p>\n";
@@ -194,7 +199,8 @@ std::string key_label(const std::string& text) {
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (!std::ranges::all_of(text, ascii)) return plot_label(text);
   std::string label;
-  for (std::size_t at = 0; at < text.size(); at += kPiece) label += plot_label(text.substr(at, kPiece));
+  for (std::size_t at = 0; at < text.size(); at += kPiece)
+    label += plot_label(text.substr(at, kPiece));
   return label;
 }
 
@@ -226,10 +232,12 @@ Drawing curves_of(const OwnPlot& plot) {
   constexpr int kPlotHeight = 270, kKeyLine = 17;
   return {
       kPlotHeight + kKeyLine * static_cast<int>(plot.series.size()),
-      fmt::format("series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
-                  "{}\n{}",
-                  plot.series.size(), colours, lines, plot_label(plot.x, kAxisCharacters),
-                  plot_label(plot.y, kAxisCharacters), plot.logarithmic_x ? 1 : 0, data_block("data", data)),
+      fmt::format(
+          "series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"{}\"\nyname = \"{}\"\nlogx = "
+          "{}\n{}",
+          plot.series.size(), colours, lines, plot_label(plot.x, kAxisCharacters),
+          plot_label(plot.y, kAxisCharacters), plot.logarithmic_x ? 1 : 0,
+          data_block("data", data)),
       "series.gp", fmt::format("{}: {} by {}", plot.title, plot.y, plot.x)};
 }
 
@@ -286,9 +294,12 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
 
 /// "users" where the claim speaks of them, and else nothing.
 std::string axis_of(const Claim& claim) {
-  const auto speaks = [](const std::string& text) { return text.find(" user") != std::string::npos; };
-  const bool users =
-      speaks(claim.title) || std::ranges::any_of(claim.rules, [&](const Rule& r) { return speaks(r.text); });
+  const auto speaks = [](const std::string& text) {
+    return text.find(" user") != std::string::npos;
+  };
+  const bool users = speaks(claim.title) || std::ranges::any_of(claim.rules, [&](const Rule& r) {
+                       return speaks(r.text);
+                     });
   return users ? "users" : "";
 }
 
@@ -297,7 +308,8 @@ std::string legend_of(const OwnPlot& plot) {
   const bool paper = std::ranges::any_of(plot.series, &OwnSeries::from_paper);
   const bool here = !std::ranges::all_of(plot.series, &OwnSeries::from_paper);
   if (!paper) return {};
-  return here ? " <small>lines: here; rings: the paper</small>" : " <small>rings: the paper</small>";
+  return here ? " <small>lines: here; rings: the paper</small>"
+              : " <small>rings: the paper</small>";
 }
 
 std::vector<OwnPlot> plots_of(const Claim& claim) {
@@ -314,7 +326,8 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
   return plots;
 }
 
-/// The colour of a cell's bar: that of the file system or scheme that it names; what is varied, behind a semicolon, is hollow.
+/// The colour of a cell's bar: that of the file system or scheme that it names; what is varied,
+/// behind a semicolon, is hollow.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -331,7 +344,8 @@ std::string bar_class(const std::string& cell) {
 /// Each number once: its bar, and itself; the paper's as a stroke and beside it.
 std::string bars_table(const Quantity& quantity) {
   const auto has = [&](auto member) {
-    return std::ranges::any_of(quantity.numbers, [&](const Number* n) { return (n->*member).has_value(); });
+    return std::ranges::any_of(quantity.numbers,
+                               [&](const Number* n) { return (n->*member).has_value(); });
   };
   const bool compared = has(&Number::paper), over_seeds = has(&Number::low);
   double most = 0;
@@ -340,7 +354,8 @@ std::string bars_table(const Quantity& quantity) {
   std::vector<Column> columns{{quantity.title}, {""}, {"here", Column::Kind::number}};
   if (over_seeds) columns.push_back({"95 %"});
   if (compared)
-    columns.insert(columns.end(), {{"paper", Column::Kind::number}, {"ratio", Column::Kind::number}});
+    columns.insert(columns.end(),
+                   {{"paper", Column::Kind::number}, {"ratio", Column::Kind::number}});
   std::vector<std::vector<std::string>> rows;
   for (const Number* n : quantity.numbers) {
     Meter bar{.share = n->ours && most > 0 ? *n->ours / most : 0, .css_class = bar_class(n->cell)};
@@ -352,10 +367,12 @@ std::string bars_table(const Quantity& quantity) {
     const bool drawn = most > 0 && (n->ours.value_or(0) > 0 || n->paper.value_or(0) > 0);
     std::vector<std::string> row{escape(n->cell), drawn ? meter(bar) : "",
                                  n->ours ? figure(n->ours) : escape(n->remark)};
-    if (over_seeds) row.push_back(n->low && n->high ? figure(n->low) + " to " + figure(n->high) : "");
+    if (over_seeds)
+      row.push_back(n->low && n->high ? figure(n->low) + " to " + figure(n->high) : "");
     if (compared) {
       row.push_back(figure(n->paper));
-      row.push_back(n->paper && n->ours && *n->paper != 0 ? fmt::format("{:.2f}", *n->ours / *n->paper) : "");
+      row.push_back(
+          n->paper && n->ours && *n->paper != 0 ? fmt::format("{:.2f}", *n->ours / *n->paper) : "");
     }
     rows.push_back(std::move(row));
   }
@@ -391,7 +408,8 @@ std::string lines_table(const Quantity& quantity, const std::string& axis) {
       }
       const Number& n = *at->second;
       std::string text = n.ours ? figure(n.ours) : escape(n.remark);
-      if (n.low && n.high) text += fmt::format("<small>{} to {}</small>", figure(n.low), figure(n.high));
+      if (n.low && n.high)
+        text += fmt::format("<small>{} to {}</small>", figure(n.low), figure(n.high));
       if (n.paper) text += fmt::format("<small>paper {}</small>", figure(n.paper));
       row.push_back(std::move(text));
     }
@@ -407,14 +425,15 @@ std::string numbers_of(const Claim& claim) {
       lines += lines_table(quantity, axis_of(claim));
     } else {
       bars += "<div>" + bars_table(quantity) + "</div>\n";
-      strokes = strokes ||
-                std::ranges::any_of(quantity.numbers, [](const Number* n) { return n->paper.has_value(); });
+      strokes = strokes || std::ranges::any_of(quantity.numbers, [](const Number* n) {
+                  return n->paper.has_value();
+                });
     }
   }
   if (!bars.empty())
-    bars =
-        (strokes ? "<p class=\"legend\"><span>bars: here; strokes: the paper</span></p>\n" : std::string{}) +
-        "<div class=\"plots\">\n" + bars + "</div>\n";
+    bars = (strokes ? "<p class=\"legend\"><span>bars: here; strokes: the paper</span></p>\n"
+                    : std::string{}) +
+           "<div class=\"plots\">\n" + bars + "</div>\n";
   return lines + bars;
 }
 
@@ -434,7 +453,9 @@ struct Score {
 Score score_of(const Claim& claim) {
   Score score;
   for (const Rule& rule : claim.rules)
-    ++(rule.verdict == "holds" ? score.hold : rule.verdict == "undecided" ? score.undecided : score.fail);
+    ++(rule.verdict == "holds"       ? score.hold
+       : rule.verdict == "undecided" ? score.undecided
+                                     : score.fail);
   return score;
 }
 
@@ -445,8 +466,9 @@ std::string verdict_of(const Score& score) {
   if (score.undecided > 0)
     return fmt::format("<span class=\"verdict open\">{} of {} undecided</span>", score.undecided,
                        score.all());
-  return score.all() == 1 ? "<span class=\"verdict good\">holds</span>"
-                          : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
+  return score.all() == 1
+             ? "<span class=\"verdict good\">holds</span>"
+             : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
 /// The rules' places, those that do not hold first.
@@ -470,17 +492,20 @@ std::string rules_table(const Claim& claim) {
     out += fmt::format(
         "<tr class=\"{0}\" id=\"{1}\"><td data-label=\"what must hold\">{2}</td><td data-label=\"verdict\"><span class=\"verdict "
         "{0}\">{3}</span></td><td data-label=\"numbers\">{4}</td></tr>\n",
-        mark_class(rule), rule_id(claim, i), escape(rule.text), escape(rule.verdict), escape(rule.detail));
+        mark_class(rule), rule_id(claim, i), escape(rule.text), escape(rule.verdict),
+        escape(rule.detail));
   }
   return out + "</tbody></table>\n";
 }
 
 /// Tables alone: what an experiment comes to, shown before its claims.
 bool opens_the_page(const Claim& claim) {
-  return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() && !claim.tables.empty();
+  return claim.id == kSummary && claim.rules.empty() && claim.numbers.empty() &&
+         !claim.tables.empty();
 }
 
-/// Claims that do not hold first, then those undecided, those that hold, those that only have numbers.
+/// Claims that do not hold first, then those undecided, those that hold, those that only have
+/// numbers.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
@@ -506,8 +531,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
     for (const std::size_t i : failures_first(*claim)) {
       const Rule& rule = claim->rules[i];
       const std::string_view css = mark_class(rule);
-      marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css, rule_id(*claim, i),
-                           escape(rule.verdict), escape(rule.text),
+      marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css,
+                           rule_id(*claim, i), escape(rule.verdict), escape(rule.text),
                            css == "good"  ? "&#10003;"
                            : css == "bad" ? "&#10007;"
                                           : "?");
@@ -517,14 +542,16 @@ std::string scoreboard(const std::vector<Claim>& claims) {
       ++listed;
       failing += fmt::format("<li>{}</li>\n", escape(rule.text));
     }
-    if (fails > listed) failing += fmt::format("<li class=\"muted\">{} more</li>\n", fails - listed);
+    if (fails > listed)
+      failing += fmt::format("<li class=\"muted\">{} more</li>\n", fails - listed);
     rows.push_back({link + " " + escape(claim->title) +
                         (failing.empty() ? "" : "<ul class=\"fails\">\n" + failing + "</ul>"),
                     verdict_of(score_of(*claim)), "<span class=\"marks\">" + marks + "</span>"});
   }
-  std::string out = rows.empty() ? ""
-                                 : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
-                                              "cards claims");
+  std::string out = rows.empty()
+                        ? ""
+                        : html_table({{"claim; what does not hold"}, {"result"}, {"checks"}}, rows,
+                                     "cards claims");
   if (without_rules > kNumbersOnlyNamed)
     out += fmt::format("<p>{} more have numbers only.</p>\n", without_rules);
   else if (!without.empty())
@@ -542,13 +569,16 @@ std::vector<Section> summary_sections(const Claim& claim) {
       (first.empty() ? first : others) += own_table(table);
     }
   }
-  if (!others.empty()) first += folded({.summary = "who beats whom, and by how much", .html = others});
+  if (!others.empty())
+    first += folded({.summary = "who beats whom, and by how much", .html = others});
   std::vector<Section> sections;
   if (!maps.empty())
-    sections.push_back({.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
-  if (!first.empty())
     sections.push_back(
-        {.id = "costs-and-losses", .title = "What it costs, what is lost", .html = std::move(first)});
+        {.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
+  if (!first.empty())
+    sections.push_back({.id = "costs-and-losses",
+                        .title = "What it costs, what is lost",
+                        .html = std::move(first)});
   return sections;
 }
 
@@ -574,12 +604,12 @@ Result<std::string> claims_html(const std::vector<Claim>& claims) {
     if (!plots.empty()) html += plot_grid(plots);
     html += numbers_of(claim);
     html += tables_html(claim);
-    out +=
-        folded({.summary = fmt::format("<b>{}</b>{}{} {}", escape(claim.id), claim.title.empty() ? "" : " ",
-                                       escape(claim.title), verdict_of(score_of(claim))),
-                .html = html,
-                .id = anchor("claim", claim.id),
-                .css_class = "cell"});
+    out += folded({.summary = fmt::format("<b>{}</b>{}{} {}", escape(claim.id),
+                                          claim.title.empty() ? "" : " ", escape(claim.title),
+                                          verdict_of(score_of(claim))),
+                   .html = html,
+                   .id = anchor("claim", claim.id),
+                   .css_class = "cell"});
   }
   return out;
 }
@@ -613,14 +643,16 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   if (rules == 0) answer = fmt::format("no check{}", against);
   if (page.undecided > 0)
     answer += fmt::format("; undecided, since a cell is missing or failed: {}", page.undecided);
-  std::vector<std::pair<std::string, std::string>> facts{{"claims", fmt::format("{}", claims.size())}};
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"claims", fmt::format("{}", claims.size())}};
   if (page.cells > 0) facts.emplace_back("cells", fmt::format("{}", page.cells));
   if (page.failed > 0) facts.emplace_back("failed cells", fmt::format("{}", page.failed));
-  Page whole{.title = name,
-             .opening = fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
-                                    "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
-                                    escape(name), answer, facts_line(facts)),
-             .sections = {}};
+  Page whole{
+      .title = name,
+      .opening = fmt::format("<header>\n<p class=\"kind\">An experiment in virtual time</p>\n"
+                             "<h1>{}</h1>\n<p class=\"answer\">{}</p>\n{}</header>\n",
+                             escape(name), answer, facts_line(facts)),
+      .sections = {}};
   for (const Claim& claim : claims) {
     if (!opens_the_page(claim)) continue;
     for (Section& section : summary_sections(claim)) whole.sections.push_back(std::move(section));

@@ -1,7 +1,7 @@
 #pragma once
-// The page of an experiment: a scoreboard of the paper's claims, those that do not hold first; behind it each claim, folded:
-// its rules, its numbers as bars beside the paper's (lines where they are by a number of users), and the tables and plots
-// that the experiment made itself.
+// The page of an experiment: a scoreboard of the paper's claims, those that do not hold first;
+// behind it each claim, folded: its rules, its numbers as bars beside the paper's (lines where they
+// are by a number of users), and the tables and plots that the experiment made itself.
 
 #include <string>
 

@@ -1,4 +1,5 @@
-// The page of an experiment: what comes first, and that each number, rule and line is there whatever it is made of.
+// The page of an experiment: what comes first, and that each number, rule and line is there
+// whatever it is made of.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -32,8 +33,8 @@ class ExperimentPageTest : public db::ScratchFolder {
     for (std::size_t i = 0; i < units.size(); ++i) {
       const std::string claim = "C-" + std::to_string(i);
       for (const char* cell : {"one", "two"})
-        numbers.push_back(
-            {claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0, std::string()});
+        numbers.push_back({claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0,
+                           std::string()});
     }
     EXPECT_TRUE(database.record_claims(run, {.numbers = numbers, .rules = {}}));
     return experiment_page(database, run);
@@ -42,7 +43,8 @@ class ExperimentPageTest : public db::ScratchFolder {
 
 std::size_t plots_in(const std::string& html) {
   std::size_t count = 0;
-  for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", at + 1)) ++count;
+  for (auto at = html.find("<svg"); at != std::string::npos; at = html.find("<svg", at + 1))
+    ++count;
   return count;
 }
 
@@ -84,8 +86,9 @@ TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
   constexpr int kLines = 11, kPoints = 40;
   for (int line = 0; line < kLines; ++line) {
     for (int x = 0; x < kPoints; ++x)
-      records.points.push_back({"C-1", "curve", "Many", "x", "y", false, "line " + std::to_string(line),
-                                false, static_cast<double>(x), static_cast<double>(x * line % 7)});
+      records.points.push_back({"C-1", "curve", "Many", "x", "y", false,
+                                "line " + std::to_string(line), false, static_cast<double>(x),
+                                static_cast<double>(x * line % 7)});
   }
   ASSERT_TRUE(database.record_claims(run, records));
   auto page = experiment_page(database, run);
@@ -93,11 +96,13 @@ TEST_F(ExperimentPageTest, EveryLineOfAPlotIsThereHoweverManyPointsItHas) {
   page->html = without_own_script(page->html);
   // A path that is not closed swallows what follows it.
   std::size_t open = 0;
-  for (auto at = page->html.find("<path"); at != std::string::npos; at = page->html.find("<path", at + 1))
+  for (auto at = page->html.find("<path"); at != std::string::npos;
+       at = page->html.find("<path", at + 1))
     if (page->html.find("/>", at) > page->html.find('<', at + 1)) ++open;
   EXPECT_EQ(open, 0U);
   EXPECT_NE(page->html.find(">no check against the paper<"), std::string::npos);
-  EXPECT_EQ(page->html.find(": the paper"), std::string::npos) << "no legend of marks that are not there";
+  EXPECT_EQ(page->html.find(": the paper"), std::string::npos)
+      << "no legend of marks that are not there";
 }
 
 TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
@@ -113,7 +118,9 @@ TEST_F(ExperimentPageTest, ThePaperHasColumnsAndStrokesWhereItHasNumbers) {
   ASSERT_TRUE(page) << page.error().message();
   const auto count = [&](const std::string& text) {
     std::size_t n = 0;
-    for (auto at = page->html.find(text); at != std::string::npos; at = page->html.find(text, at + 1)) ++n;
+    for (auto at = page->html.find(text); at != std::string::npos;
+         at = page->html.find(text, at + 1))
+      ++n;
     return n;
   };
   EXPECT_EQ(count(">paper</th>"), 1U);
@@ -126,14 +133,17 @@ TEST_F(ExperimentPageTest, TablesAndPlotsOfAClaimAreShown) {
   db::ClaimRecords records;
   records.rules = {{"C-1", "a rule without a number", "holds", ""}};
   for (std::int64_t line = 0; line < 2; ++line) {
-    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "who <b>", line == 0 ? "\"x\"" : "y"});
-    records.tables.push_back({"C-1", "sizes", "Sizes & delays", line, "s", line == 0 ? "1.5" : "12"});
+    records.tables.push_back(
+        {"C-1", "sizes", "Sizes & delays", line, "who <b>", line == 0 ? "\"x\"" : "y"});
+    records.tables.push_back(
+        {"C-1", "sizes", "Sizes & delays", line, "s", line == 0 ? "1.5" : "12"});
   }
   records.tables.push_back({"C-1", "again", "Another", 0, "n", "7"});
   for (const double x : {1.0, 2.0, 4.0}) {
     records.points.push_back(
         {"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
-    records.points.push_back({"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
+    records.points.push_back(
+        {"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
   }
   ASSERT_TRUE(database.record_claims(run, records));
   const auto page = experiment_page(database, run);
@@ -151,10 +161,11 @@ TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
   const auto run = begin_run(database);
   db::ClaimRecords records;
   records.rules = {{"C-1", "a rule", "does not hold", ""}};
-  const std::vector<std::vector<std::string>> cells = {{"machine", "one drive", "one drive", "array"},
-                                                       {"workload", "create", "copy", "copy"},
-                                                       {"LFS", "1.00*", "2.50", "-"},
-                                                       {"Journal", "12.34", "1.00*", "1.01*"}};
+  const std::vector<std::vector<std::string>> cells = {
+      {"machine", "one drive", "one drive", "array"},
+      {"workload", "create", "copy", "copy"},
+      {"LFS", "1.00*", "2.50", "-"},
+      {"Journal", "12.34", "1.00*", "1.01*"}};
   for (std::size_t line = 0; line < 3; ++line)
     for (const auto& column : cells)
       records.tables.push_back({"summary", "heat map, of all", "Times the best",
@@ -164,14 +175,17 @@ TEST_F(ExperimentPageTest, AComparisonBeginsWithItsHeatMap) {
   const auto page = must(experiment_page(database, run));
   expect_links_lead_somewhere(page.html);
   EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos) << "no paper's";
-  EXPECT_LT(page.html.find("<table class=\"heat\">"), page.html.find("<section id=\"scoreboard\">"));
-  EXPECT_LT(page.html.find("id=\"costs-and-losses\""), page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_LT(page.html.find("<table class=\"heat\">"),
+            page.html.find("<section id=\"scoreboard\">"));
+  EXPECT_LT(page.html.find("id=\"costs-and-losses\""),
+            page.html.find("<section id=\"scoreboard\">"));
   EXPECT_EQ(times(page.html, "<table class=\"heat\">"), 1U) << "once, not among the claims as well";
   const auto map = all_between(page.html, "<table class=\"heat\">", "</table>").at(0);
   EXPECT_EQ(times(map, "class=\"group\""), 2U) << "machines";
   EXPECT_EQ(times(map, " best\""), 3U) << "a star is a mark";
   EXPECT_NE(map.find("<td class=\"h3\" data-label=\"LFS\">2.50</td>"), std::string::npos) << map;
-  EXPECT_NE(map.find("<td class=\"h5\" data-label=\"Journal\">12.3</td>"), std::string::npos) << map;
+  EXPECT_NE(map.find("<td class=\"h5\" data-label=\"Journal\">12.3</td>"), std::string::npos)
+      << map;
   EXPECT_EQ(times(map, "<td class=\"hnone\""), 1U) << "no multiple, no shade";
 }
 
@@ -207,9 +221,9 @@ TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
   db::ClaimRecords records;
   for (const char* scheme : {"No Order", "Soft Updates"})
     for (const int users : {1, 2, 8})
-      records.numbers.push_back({"C-1", "part", "split among users", fmt::format("{}, {}", scheme, users),
-                                 "throughput", "1/s", std::nullopt,
-                                 1000.0 + users + (scheme[0] == 'S' ? 100 : 0), ""});
+      records.numbers.push_back({"C-1", "part", "split among users",
+                                 fmt::format("{}, {}", scheme, users), "throughput", "1/s",
+                                 std::nullopt, 1000.0 + users + (scheme[0] == 'S' ? 100 : 0), ""});
   records.numbers.push_back(
       {"C-2", "part", "two points", "No Order, 1", "throughput", "1/s", std::nullopt, 2001.0, ""});
   records.numbers.push_back(
@@ -219,7 +233,8 @@ TEST_F(ExperimentPageTest, NumbersByUsersAreLinesOverUsersAndStandOnce) {
   EXPECT_EQ(plots_in(page.html), 1U) << "two points are not a line";
   const auto plot = all_between(page.html, "<svg", "</svg>").at(0);
   EXPECT_EQ(times(plot, ">users<"), 1U) << "what is at the axis";
-  for (const char* number : {">1001<", ">1108<", ">2002<"}) EXPECT_EQ(times(page.html, number), 1U) << number;
+  for (const char* number : {">1001<", ">1108<", ">2002<"})
+    EXPECT_EQ(times(page.html, number), 1U) << number;
   EXPECT_EQ(times(page.html, "<span class=\"meter\">"), 2U);
 }
 

@@ -72,7 +72,9 @@ std::string breach(const Facts& facts, const std::string& filesystem) {
     lost += cell.lost;
     lost_synced += cell.lost_synced;
   }
-  return lost == 0 ? "was neither clean nor lost data" : lost_synced > 0 ? "lost synced data" : "lost data";
+  return lost == 0         ? "was neither clean nor lost data"
+         : lost_synced > 0 ? "lost synced data"
+                           : "lost data";
 }
 
 std::string status_of(const Facts& facts, const Answer& answer) {
@@ -88,11 +90,12 @@ std::string status_of(const Facts& facts, const Answer& answer) {
   std::string breaches;
   for (const auto& [filesystem, all_kept] : kept) {
     if (all_kept) continue;
-    if (++broken <= kNamesInStatus) breaches += fmt::format("; {} {}", filesystem, breach(facts, filesystem));
+    if (++broken <= kNamesInStatus)
+      breaches += fmt::format("; {} {}", filesystem, breach(facts, filesystem));
   }
   if (broken > kNamesInStatus) breaches += fmt::format("; {} more below", broken - kNamesInStatus);
-  return fmt::format("{} of {} file systems kept what they promise{}", kept.size() - broken, kept.size(),
-                     breaches);
+  return fmt::format("{} of {} file systems kept what they promise{}", kept.size() - broken,
+                     kept.size(), breaches);
 }
 
 void judge_controls(const Facts& facts, Answer& answer) {
@@ -106,18 +109,21 @@ void judge_controls(const Facts& facts, Answer& answer) {
     all.insert(name);
     if (cell.met.value_or(false)) continue;
     failed.insert(name);
-    answer.failed_controls.push_back(fmt::format(
-        "{}, {}, {}: expected {}{}; trials {}, kept {}, lost {}, other {}", name, cell.device, cell.workload,
-        expectation(cell), cell.must == "lose" ? fmt::format(" in at least {}", cell.losses_needed) : "",
-        cell.trials, cell.clean + cell.replayed, cell.lost, cell.other));
+    answer.failed_controls.push_back(
+        fmt::format("{}, {}, {}: expected {}{}; trials {}, kept {}, lost {}, other {}", name,
+                    cell.device, cell.workload, expectation(cell),
+                    cell.must == "lose" ? fmt::format(" in at least {}", cell.losses_needed) : "",
+                    cell.trials, cell.clean + cell.replayed, cell.lost, cell.other));
   }
   answer.valid = failed.empty();
   if (!all.empty())
-    answer.controls = fmt::format("controls as expected: {} of {}", all.size() - failed.size(), all.size());
+    answer.controls =
+        fmt::format("controls as expected: {} of {}", all.size() - failed.size(), all.size());
   if (facts.cells.empty() || must_lose) return;
-  answer.notes.push_back(facts.run.interrupted()
-                             ? "negative controls: none has run yet"
-                             : "negative controls: none (nothing here shows that a loss would be noticed)");
+  answer.notes.push_back(
+      facts.run.interrupted()
+          ? "negative controls: none has run yet"
+          : "negative controls: none (nothing here shows that a loss would be noticed)");
 }
 
 void add_notes(const Facts& facts, std::vector<std::string>& notes) {
@@ -131,7 +137,8 @@ void add_notes(const Facts& facts, std::vector<std::string>& notes) {
     clockless += trial.clock == "off" && trial.device != "stage" ? 1 : 0;
   for (const ExploredCell& cell : facts.explored) unconfirmed += cell.unconfirmed;
   const auto note = [&](const char* what, std::int64_t n, const char* meaning) {
-    if (n > 0) notes.push_back(fmt::format("{}: {} of {} ({})", what, n, facts.trials.size(), meaning));
+    if (n > 0)
+      notes.push_back(fmt::format("{}: {} of {} ({})", what, n, facts.trials.size(), meaning));
   };
   note("trials without a power cut", uncut, "they show nothing about crashes");
   note("harness errors", harness, "not judged");
@@ -163,7 +170,8 @@ std::string completeness_note(const Run& run) {
 
 Answer answer(const Facts& facts) {
   Answer result;
-  if (auto note = completeness_note(facts.run); !note.empty()) result.notes.push_back(std::move(note));
+  if (auto note = completeness_note(facts.run); !note.empty())
+    result.notes.push_back(std::move(note));
   judge_controls(facts, result);
   result.systems = rows_of(facts);
   result.status = status_of(facts, result);
@@ -181,12 +189,12 @@ std::string status_text(const Answer& answer) {
 }
 
 std::string systems_text(const Answer& answer) {
-  TextTable table(
-      {"file system", ">trials", ">kept", ">lost", ">other", "expected", "as expected?", "verdicts"});
+  TextTable table({"file system", ">trials", ">kept", ">lost", ">other", "expected", "as expected?",
+                   "verdicts"});
   for (const SystemRow& row : answer.systems) {
-    table.add({row.name(), fmt::format("{}", row.trials), fmt::format("{}", row.clean + row.replayed),
-               fmt::format("{}", row.lost), fmt::format("{}", row.other),
-               row.expected + (row.control ? " (control)" : ""),
+    table.add({row.name(), fmt::format("{}", row.trials),
+               fmt::format("{}", row.clean + row.replayed), fmt::format("{}", row.lost),
+               fmt::format("{}", row.other), row.expected + (row.control ? " (control)" : ""),
                !row.as_expected   ? "nothing promised"
                : *row.as_expected ? "yes"
                                   : "NO",

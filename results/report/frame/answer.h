@@ -1,6 +1,6 @@
 #pragma once
-// The answer of a campaign: a status line, a table of the file systems and notes of fixed text, made only from
-// the facts. Page, terminal and JSON show the same one.
+// The answer of a campaign: a status line, a table of the file systems and notes of fixed text,
+// made only from the facts. Page, terminal and JSON show the same one.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,9 @@ struct SystemRow {
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
   std::string verdicts;             ///< "3 replayed, 2 silent-loss"
   std::optional<bool> as_expected;  ///< unset where nothing is promised
-  std::string name() const { return variant.empty() ? filesystem : filesystem + " (" + variant + ")"; }
+  std::string name() const {
+    return variant.empty() ? filesystem : filesystem + " (" + variant + ")";
+  }
 };
 
 struct Answer {
@@ -27,7 +29,7 @@ struct Answer {
   std::string status;    ///< "4 of 5 file systems kept what they promise; btrfs lost synced data"
   std::string controls;  ///< "controls as expected: 2 of 2"
   std::vector<std::string>
-      failed_controls;             ///< "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ..."
+      failed_controls;  ///< "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ..."
   std::vector<SystemRow> systems;  ///< those that are not as expected first
   std::vector<std::string> notes;  ///< "late trials: 3 of 15 (...)"
 };
@@ -40,7 +42,8 @@ std::string expectation(const Cell& cell);
 /// "finished trials: 7 of 15 ..." where a run is incomplete, else empty.
 std::string completeness_note(const Run& run);
 
-/// For the terminal: failed controls, status line, controls and notes; and the table of the file systems.
+/// For the terminal: failed controls, status line, controls and notes; and the table of the file
+/// systems.
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 

@@ -5,7 +5,8 @@
 namespace headcrash::report {
 namespace {
 
-Cell cell(const std::string& filesystem, const std::string& expected, std::int64_t kept, std::int64_t lost) {
+Cell cell(const std::string& filesystem, const std::string& expected, std::int64_t kept,
+          std::int64_t lost) {
   Cell c;
   c.filesystem = filesystem;
   c.device = "d";
@@ -54,8 +55,8 @@ Facts facts(std::vector<Cell> cells) {
 }
 
 TEST(Answer, SaysWhoKeptAndWhatTheControlDid) {
-  const auto said = answer(
-      facts({cell("ext4-nobarrier", "loss", 1, 4), cell("ext4", "clean", 5, 0), cell("xfs", "clean", 5, 0)}));
+  const auto said = answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("ext4", "clean", 5, 0),
+                                  cell("xfs", "clean", 5, 0)}));
   EXPECT_EQ(said.status, "2 of 2 file systems kept what they promise");
   EXPECT_EQ(said.controls, "controls as expected: 1 of 1");
   EXPECT_TRUE(said.valid);
@@ -75,7 +76,8 @@ TEST(Answer, ABrokenPromiseIsNamedAndComesFirst) {
   EXPECT_EQ(said.systems.at(0).filesystem, "btrfs");
   EXPECT_EQ(said.systems.at(0).as_expected, false);
   EXPECT_EQ(said.controls, "");
-  EXPECT_EQ(said.notes.at(0), "negative controls: none (nothing here shows that a loss would be noticed)");
+  EXPECT_EQ(said.notes.at(0),
+            "negative controls: none (nothing here shows that a loss would be noticed)");
 }
 
 TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
@@ -86,7 +88,8 @@ TEST(Answer, WhatIsNeitherKeptNorLostIsNotCalledALoss) {
   f.cells[0].met = false;
   f.trials[0].verdict = "hang";
   const auto said = answer(f);
-  EXPECT_EQ(said.status, "0 of 1 file systems kept what they promise; btrfs was neither clean nor lost data");
+  EXPECT_EQ(said.status,
+            "0 of 1 file systems kept what they promise; btrfs was neither clean nor lost data");
   EXPECT_EQ(said.systems.at(0).verdicts, "1 hang, 4 replayed");
 }
 
@@ -102,7 +105,8 @@ TEST(Answer, OneBadCellOfAFileSystemIsEnough) {
 }
 
 TEST(Answer, AControlThatDoesNotLoseMakesTheReportInvalid) {
-  const auto said = answer(facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 3, 2)}));
+  const auto said =
+      answer(facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 3, 2)}));
   EXPECT_FALSE(said.valid);
   EXPECT_EQ(said.controls, "controls as expected: 0 of 1");
   ASSERT_EQ(said.failed_controls.size(), 1U);
@@ -116,7 +120,8 @@ TEST(Answer, APositiveControlThatFailsMakesTheReportInvalid) {
   f.cells[1].must = "keep";
   const auto said = answer(f);
   EXPECT_FALSE(said.valid);
-  EXPECT_EQ(said.failed_controls.at(0), "xfs, d, w: expected clean; trials 3, kept 2, lost 1, other 0");
+  EXPECT_EQ(said.failed_controls.at(0),
+            "xfs, d, w: expected clean; trials 3, kept 2, lost 1, other 0");
   f.cells[1].met = true;
   f.cells[1].variant = "lose-all";
   EXPECT_EQ(answer(f).status, "controls as expected: 2 of 2") << "nothing else was run";
@@ -137,7 +142,8 @@ TEST(Answer, InterruptedAndEmptyRunsAreSaid) {
   f.run.finished_at.reset();
   f.run.planned = 15;
   const auto said = answer(f);
-  EXPECT_EQ(said.notes.at(0), "finished trials: 7 of 15 (the run was interrupted or is still running)");
+  EXPECT_EQ(said.notes.at(0),
+            "finished trials: 7 of 15 (the run was interrupted or is still running)");
   EXPECT_EQ(said.notes.at(1), "negative controls: none has run yet");
   EXPECT_TRUE(answer(facts({})).valid);
   EXPECT_EQ(answer(facts({})).status, "no trial has finished");
@@ -157,14 +163,15 @@ TEST(Answer, ManyBrokenPromisesAreCounted) {
   std::vector<Cell> cells;
   for (char c = 'a'; c < 'k'; ++c) cells.push_back(cell(std::string(1, c), "clean", 0, 1));
   const std::string status = answer(facts(cells)).status;
-  EXPECT_TRUE(status.starts_with("0 of 10 file systems kept what they promise; a lost synced data; b"))
+  EXPECT_TRUE(
+      status.starts_with("0 of 10 file systems kept what they promise; a lost synced data; b"))
       << status;
   EXPECT_TRUE(status.ends_with("; f lost synced data; 4 more below")) << status;
 }
 
 TEST(Answer, TheTableForTheTerminalLinesUp) {
-  const std::string text =
-      systems_text(answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("xfs", "clean", 12, 0)})));
+  const std::string text = systems_text(
+      answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("xfs", "clean", 12, 0)})));
   EXPECT_EQ(
       text,
       "  file system     trials  kept  lost  other  expected        as expected?  verdicts\n"

@@ -1,5 +1,5 @@
-// Scripts for gnuplot (drawing.h). Several plots go through one process: each ends with `reset session`,
-// which also closes its document, and the documents are distinguished by their ends.
+// Scripts for gnuplot (drawing.h). Several plots go through one process: each ends with `reset
+// session`, which also closes its document, and the documents are distinguished by their ends.
 #include "results/report/frame/drawing.h"
 
 #include <fmt/format.h>
@@ -20,14 +20,15 @@ namespace headcrash::report {
 namespace {
 
 constexpr int kWidth = 400;  // a phone shows it nearly as large as it is
-/// Plots of one process: its output stays within the limit, and a page without hundreds of them needs only
-/// one.
+/// Plots of one process: its output stays within the limit, and a page without hundreds of them
+/// needs only one.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
 constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp
 
 std::string script_of(const Drawing& drawing) {
-  std::string script = fmt::format("width = {}\nheight = {}\n{}", kWidth, drawing.height, drawing.settings);
+  std::string script =
+      fmt::format("width = {}\nheight = {}\n{}", kWidth, drawing.height, drawing.settings);
   script += embedded_text("common.gp");
   script += embedded_text(drawing.plot_template);
   return script + "reset session\n";
@@ -46,7 +47,8 @@ Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings) 
     for (std::size_t i = first; i < end; ++i) {
       const std::size_t close = documents.find(kEnd, from);
       if (close == std::string::npos) return fail("gnuplot", "drew fewer plots than requested");
-      drawn.push_back(inline_svg(documents.substr(from, close + kEnd.size() - from), drawings[i].spoken));
+      drawn.push_back(
+          inline_svg(documents.substr(from, close + kEnd.size() - from), drawings[i].spoken));
       from = close + kEnd.size();
     }
   }
@@ -66,7 +68,8 @@ Dashes::Dashes(const std::vector<std::string>& names) {
   std::map<std::size_t, int> modes;  // by hue
   for (const std::string& name : names) {
     if (std::ranges::find(all_, name, &std::pair<std::string, int>::first) != all_.end()) continue;
-    all_.emplace_back(name, is_mode(name) ? kFirstDash + modes[filesystem_colour(name)]++ % kDashKinds : 1);
+    all_.emplace_back(
+        name, is_mode(name) ? kFirstDash + modes[filesystem_colour(name)]++ % kDashKinds : 1);
   }
 }
 
@@ -79,10 +82,10 @@ std::string Dashes::legend() const {
   static constexpr std::array<const char*, kDashKinds> kStrokes = {"5 3", "2 2", "8 2 2 2"};
   std::string out = "<p class=\"legend\">";
   for (const auto& [name, dash] : all_) {
-    const std::string stroke = dash == 1
-                                   ? ""
-                                   : fmt::format(" stroke-dasharray=\"{}\"",
-                                                 kStrokes.at(static_cast<std::size_t>(dash - kFirstDash)));
+    const std::string stroke =
+        dash == 1 ? ""
+                  : fmt::format(" stroke-dasharray=\"{}\"",
+                                kStrokes.at(static_cast<std::size_t>(dash - kFirstDash)));
     out += fmt::format(
         "<span class=\"fs\"><svg viewBox=\"0 0 26 8\" width=\"26\" height=\"8\" aria-hidden=\"true\"><path "
         "class=\"c{}\" d=\"M0 4h26\" stroke-width=\"2.5\"{}/></svg> {}</span> ",
@@ -115,8 +118,8 @@ std::string axis_unit(const std::string& unit) {
 }
 
 std::size_t characters_in(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
 std::string data_block(const std::string& name, const std::string& lines) {

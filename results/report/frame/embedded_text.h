@@ -1,5 +1,6 @@
 #pragma once
-// Queries, gnuplot templates and the style sheet are files of this folder, embedded into the program.
+// Queries, gnuplot templates and the style sheet are files of this folder, embedded into the
+// program.
 
 #include <string_view>
 

@@ -16,7 +16,8 @@ std::string entry(const std::string& name, const std::string& html) {
 /// The members of a recorded JSON object; what is not an object is shown as it is.
 std::string members(const std::string& json_text, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);
-  if (!json.is_object()) return json_text.empty() ? std::string{} : entry(otherwise, escape(json_text));
+  if (!json.is_object())
+    return json_text.empty() ? std::string{} : entry(otherwise, escape(json_text));
   std::string out;
   for (const auto& [name, value] : json.items()) {
     const auto text = value.is_string()
@@ -33,13 +34,14 @@ Section environment_section(const Facts& facts) {
   const auto& run = facts.run;
   std::string out = "<div class=\"columns\">\n<div><h3>Host</h3><dl class=\"list\">\n";
   out += members(run.host, "host") + entry("accelerator", escape(run.accelerator));
-  out += "</dl></div>\n<div><h3>Versions</h3><dl class=\"list\">\n" + members(run.versions, "versions");
+  out += "</dl></div>\n<div><h3>Versions</h3><dl class=\"list\">\n" +
+         members(run.versions, "versions");
   out += "</dl></div>\n<div><h3>Run</h3><dl class=\"list\">\n";
   out += entry("started", escape(run.started_at)) +
-         entry("ended",
-               run.finished_at ? escape(*run.finished_at) : "<span class=\"muted\">no end recorded</span>");
-  out +=
-      entry("seed", fmt::format("{}", run.seed)) + entry("digest", "<code>" + escape(run.digest) + "</code>");
+         entry("ended", run.finished_at ? escape(*run.finished_at)
+                                        : "<span class=\"muted\">no end recorded</span>");
+  out += entry("seed", fmt::format("{}", run.seed)) +
+         entry("digest", "<code>" + escape(run.digest) + "</code>");
   out += "</dl></div>\n</div>\n" + query_note("run", run.id);
   return {.id = "environment",
           .title = "Environment",

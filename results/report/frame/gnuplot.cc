@@ -1,6 +1,6 @@
-// The script goes in through a pipe while output and errors come out through two others; one poll loop
-// serves all three until they are closed, so that neither side can block the other for ever. `-d` keeps the
-// user's own gnuplot settings out of the report.
+// The script goes in through a pipe while output and errors come out through two others; one poll
+// loop serves all three until they are closed, so that neither side can block the other for ever.
+// `-d` keeps the user's own gnuplot settings out of the report.
 #include "results/report/frame/gnuplot.h"
 
 #include <fcntl.h>
@@ -56,7 +56,8 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// The error in one line: runs of white space (gnuplot points at the place with many) become one space.
+/// The error in one line: runs of white space (gnuplot points at the place with many) become one
+/// space.
 std::string first_words(const std::string& errors) {
   std::string line;
   for (const char c : errors) {
@@ -74,14 +75,15 @@ enum class Outcome { done, too_long, too_much };
 
 class Conversation {
  public:
-  Conversation(Pipe& in, Pipe& out, Pipe& err, const std::string& script, const GnuplotLimits& limits)
+  Conversation(Pipe& in, Pipe& out, Pipe& err, const std::string& script,
+               const GnuplotLimits& limits)
       : in_(in), out_(out), err_(err), script_(script), limits_(limits) {}
 
   Outcome run() {
     const auto deadline = std::chrono::steady_clock::now() + limits_.time;
     while (out_.ends[0] >= 0 || err_.ends[0] >= 0) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+          deadline - std::chrono::steady_clock::now());
       if (left.count() <= 0) return Outcome::too_long;
       std::array<pollfd, 3> fds = {pollfd{in_.ends[1], POLLOUT, 0}, pollfd{out_.ends[0], POLLIN, 0},
                                    pollfd{err_.ends[0], POLLIN, 0}};
@@ -108,7 +110,8 @@ class Conversation {
     const auto n = read(from.ends[0], buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) return;
     if (n <= 0) return from.close_end(0);
-    to.append(buffer.data(), std::min(static_cast<std::size_t>(n), at_most - std::min(at_most, to.size())));
+    to.append(buffer.data(),
+              std::min(static_cast<std::size_t>(n), at_most - std::min(at_most, to.size())));
   }
 
   Pipe &in_, &out_, &err_;
@@ -126,11 +129,13 @@ Result<pid_t> start(const GnuplotLimits& limits, const Pipe& in, const Pipe& out
   std::string program = limits.program, defaults = "-d";
   std::array<char*, 3> arguments = {program.data(), defaults.data(), nullptr};
   pid_t pid = -1;
-  const int code = posix_spawnp(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  const int code =
+      posix_spawnp(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (code == 0) return pid;
   if (code == ENOENT)
-    return fail(program, "is not installed", "install it (Debian: gnuplot-nox); the plots are drawn by it");
+    return fail(program, "is not installed",
+                "install it (Debian: gnuplot-nox); the plots are drawn by it");
   return fail(program, "cannot be started: " + std::generic_category().message(code));
 }
 
@@ -139,7 +144,8 @@ Result<pid_t> start(const GnuplotLimits& limits, const Pipe& in, const Pipe& out
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits) {
   const NoSigpipe quiet;
   Pipe in, out, err;
-  if (!in.ok() || !out.ok() || !err.ok()) return fail(limits.program, "no pipe to it: too many open files");
+  if (!in.ok() || !out.ok() || !err.ok())
+    return fail(limits.program, "no pipe to it: too many open files");
   TRY(const auto pid, start(limits, in, out, err));
   in.close_end(0);
   out.close_end(1);
@@ -153,7 +159,8 @@ Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& 
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (outcome == Outcome::too_long) {
-    return fail(limits.program, fmt::format("was stopped after {} s", limits.time.count() / 1000.0));
+    return fail(limits.program,
+                fmt::format("was stopped after {} s", limits.time.count() / 1000.0));
   }
   if (outcome == Outcome::too_much) {
     return fail(limits.program, fmt::format("wrote more than {} bytes", limits.output_bytes));

@@ -15,8 +15,8 @@ struct GnuplotLimits {
   std::string program = "gnuplot";  ///< looked up in PATH
 };
 
-/// What the script writes to its standard output. Errors: gnuplot is missing, fails (with its first words),
-/// takes too long, or writes too much.
+/// What the script writes to its standard output. Errors: gnuplot is missing, fails (with its first
+/// words), takes too long, or writes too much.
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits = {});
 
 }  // namespace headcrash::report

@@ -13,12 +13,13 @@ TEST(Gnuplot, DrawsAndThePlotCanStandInAPage) {
       "plot $d with dots lc rgb '#0072b2' title '<&>'\n");
   ASSERT_TRUE(svg) << svg.error().message();
   const auto inlined = inline_svg(*svg, "a \"label\"");
-  EXPECT_TRUE(
-      inlined.starts_with("<svg viewBox=\"0 0 100 80\" role=\"img\" aria-label=\"a &quot;label&quot;\">"))
+  EXPECT_TRUE(inlined.starts_with(
+      "<svg viewBox=\"0 0 100 80\" role=\"img\" aria-label=\"a &quot;label&quot;\">"))
       << inlined;
   EXPECT_NE(inlined.find("stroke=\"var(--fs0)\""), std::string::npos);
   EXPECT_NE(inlined.find("&lt;&amp;>"), std::string::npos);
-  for (const char* unwanted : {" id=", "<rect", "<script", "<?xml", "color=\"black\"", "<use", "xlink"}) {
+  for (const char* unwanted :
+       {" id=", "<rect", "<script", "<?xml", "color=\"black\"", "<use", "xlink"}) {
     EXPECT_EQ(inlined.find(unwanted), std::string::npos) << unwanted;
   }
   EXPECT_TRUE(inlined.ends_with("</svg>\n"));
@@ -36,7 +37,8 @@ TEST(Gnuplot, MissingIsSaidWithARemedy) {
 TEST(Gnuplot, AFailingScriptGivesItsComplaint) {
   const auto failed = run_gnuplot("plot nonsense nonsense\n");
   ASSERT_FALSE(failed);
-  EXPECT_NE(failed.error().message().find("nonsense"), std::string::npos) << failed.error().message();
+  EXPECT_NE(failed.error().message().find("nonsense"), std::string::npos)
+      << failed.error().message();
 }
 
 TEST(Gnuplot, ALongOneIsStopped) {
@@ -44,7 +46,8 @@ TEST(Gnuplot, ALongOneIsStopped) {
   limits.time = std::chrono::milliseconds(200);
   const auto stopped = run_gnuplot("while (1) { x = 1 }\n", limits);
   ASSERT_FALSE(stopped);
-  EXPECT_NE(stopped.error().message().find("stopped"), std::string::npos) << stopped.error().message();
+  EXPECT_NE(stopped.error().message().find("stopped"), std::string::npos)
+      << stopped.error().message();
 }
 
 TEST(Gnuplot, ALoquaciousOneIsStopped) {

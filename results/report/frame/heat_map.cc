@@ -34,7 +34,8 @@ std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& c
                      const std::vector<HeatRow>& rows) {
   std::string out = fmt::format("<table class=\"heat{}\">\n<thead><tr><th>{}</th>",
                                 columns.size() > kWideColumnsMost ? " many" : "", escape(corner));
-  for (const HeatColumn& column : columns) out += fmt::format("<th scope=\"col\">{}</th>", column.html);
+  for (const HeatColumn& column : columns)
+    out += fmt::format("<th scope=\"col\">{}</th>", column.html);
   out += "</tr></thead>\n<tbody>\n";
   const std::string* group = nullptr;
   for (const HeatRow& row : rows) {
@@ -55,13 +56,15 @@ std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& c
 }
 
 std::string_view shade(double times_the_best) {
-  return std::ranges::find_if(kShades, [&](const Shade& each) { return times_the_best < each.below; })
+  return std::ranges::find_if(kShades,
+                              [&](const Shade& each) { return times_the_best < each.below; })
       ->css_class;
 }
 
 std::string shade_scale() {
   std::string out = "<span class=\"scale\">";
-  for (const Shade& each : kShades) out += fmt::format("<i class=\"{}\">{}</i>", each.css_class, each.words);
+  for (const Shade& each : kShades)
+    out += fmt::format("<i class=\"{}\">{}</i>", each.css_class, each.words);
   return out + "</span>";
 }
 

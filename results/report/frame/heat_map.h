@@ -1,6 +1,6 @@
 #pragma once
-// A table whose cells are shaded by what they hold: a row a workload, a column a file system. On a narrow screen each row
-// becomes a line of labelled cells.
+// A table whose cells are shaded by what they hold: a row a workload, a column a file system. On a
+// narrow screen each row becomes a line of labelled cells.
 
 #include <string>
 #include <string_view>

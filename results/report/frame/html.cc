@@ -12,10 +12,12 @@ namespace {
 
 constexpr const char* kReplacement = "\xef\xbf\xbd";
 
-/// Length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of Unicode), 0 if there
-/// is none.
+/// Length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of Unicode), 0
+/// if there is none.
 std::size_t sequence_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U;
+  };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
   const unsigned lead = byte(0);
   if (lead < 0x80) return 1;
@@ -82,13 +84,14 @@ std::string escape(std::string_view text) {
   return out;
 }
 
-std::string html_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
+std::string html_table(const std::vector<Column>& columns,
+                       const std::vector<std::vector<std::string>>& rows,
                        const std::string& css_class) {
   const auto kind = [&](std::size_t i) {
     return columns[i].kind == Column::Kind::number ? " class=\"n\"" : "";
   };
-  std::string out =
-      fmt::format("<table{}>\n<thead><tr>", css_class.empty() ? "" : " class=\"" + css_class + "\"");
+  std::string out = fmt::format("<table{}>\n<thead><tr>",
+                                css_class.empty() ? "" : " class=\"" + css_class + "\"");
   for (std::size_t i = 0; i < columns.size(); ++i) {
     out += fmt::format("<th scope=\"col\"{}>{}</th>", kind(i), escape(columns[i].title));
   }
@@ -96,15 +99,16 @@ std::string html_table(const std::vector<Column>& columns, const std::vector<std
   for (const auto& row : rows) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
-      out += fmt::format("<td{} data-label=\"{}\">{}</td>", kind(i), escape(columns[i].title), row[i]);
+      out +=
+          fmt::format("<td{} data-label=\"{}\">{}</td>", kind(i), escape(columns[i].title), row[i]);
     }
     out += "</tr>\n";
   }
   return out + "</tbody></table>\n";
 }
 
-std::string details(const std::string& summary, const std::string& html, const std::string& css_class,
-                    bool open) {
+std::string details(const std::string& summary, const std::string& html,
+                    const std::string& css_class, bool open) {
   return folded({.summary = escape(summary), .html = html, .css_class = css_class, .open = open});
 }
 
@@ -116,21 +120,23 @@ std::string folded(const Fold& fold) {
 }
 
 std::string query_note(const std::string& name, std::int64_t run) {
-  return details(
-      "query: " + name,
-      fmt::format("<pre><code>.parameter set :run {}\n{}</code></pre>\n", run, escape(query_text(name))),
-      "query");
+  return details("query: " + name,
+                 fmt::format("<pre><code>.parameter set :run {}\n{}</code></pre>\n", run,
+                             escape(query_text(name))),
+                 "query");
 }
 
 std::string number(std::int64_t n, const char* css_class) {
   if (n == 0) return "<span class=\"muted\">0</span>";
-  return css_class == nullptr ? fmt::format("{}", n) : fmt::format("<b class=\"{}\">{}</b>", css_class, n);
+  return css_class == nullptr ? fmt::format("{}", n)
+                              : fmt::format("<b class=\"{}\">{}</b>", css_class, n);
 }
 
-std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost, std::int64_t other) {
-  std::string out =
-      fmt::format("<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} other\">",
-                  clean, replayed, lost, other);
+std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost,
+                        std::int64_t other) {
+  std::string out = fmt::format(
+      "<span class=\"bar\" role=\"img\" aria-label=\"{} clean, {} replayed, {} lost, {} other\">",
+      clean, replayed, lost, other);
   for (const auto& [css_class, n] : {std::pair<const char*, std::int64_t>{"clean", clean},
                                      {"replayed", replayed},
                                      {"lost", lost},
@@ -150,7 +156,8 @@ std::string filesystem_name(const std::string& filesystem, bool variant) {
                      escape(filesystem));
 }
 
-std::string cell_name(const std::string& filesystem, const std::string& device, const std::string& workload) {
+std::string cell_name(const std::string& filesystem, const std::string& device,
+                      const std::string& workload) {
   return fmt::format("{}<small>{} &middot; {}</small>", filesystem_name(filesystem), escape(device),
                      escape(workload));
 }
@@ -176,13 +183,15 @@ std::string anchor(std::string_view kind, std::string_view name) {
 }
 
 std::string anchored(int level, const std::string& id, const std::string& title) {
-  return fmt::format("<h{0} id=\"{1}\"><a href=\"#{1}\">{2}</a></h{0}>\n", level, id, escape(title));
+  return fmt::format("<h{0} id=\"{1}\"><a href=\"#{1}\">{2}</a></h{0}>\n", level, id,
+                     escape(title));
 }
 
 std::string meter(const Meter& meter) {
   const auto at = [](double share) { return 100 * std::clamp(share, 0.0, 1.0); };
-  std::string out = fmt::format("<span class=\"meter\"><i class=\"{}\" style=\"width:{:.2f}%\"></i>",
-                                meter.css_class, at(meter.share));
+  std::string out =
+      fmt::format("<span class=\"meter\"><i class=\"{}\" style=\"width:{:.2f}%\"></i>",
+                  meter.css_class, at(meter.share));
   if (meter.low && meter.high)
     out += fmt::format("<u style=\"left:{:.2f}%;width:{:.2f}%\"></u>", at(*meter.low),
                        std::max(0.0, at(*meter.high) - at(*meter.low)));

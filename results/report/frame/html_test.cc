@@ -26,10 +26,13 @@ TEST(Html, BytesThatAreNoTextAreReplaced) {
 }
 
 TEST(Html, TablesNameTheirColumnsInEachCell) {
-  const auto table = html_table({{"a & b"}, {"n", Column::Kind::number}}, {{"<i>x</i>", "1"}}, "cards");
+  const auto table =
+      html_table({{"a & b"}, {"n", Column::Kind::number}}, {{"<i>x</i>", "1"}}, "cards");
   EXPECT_NE(table.find("<th scope=\"col\">a &amp; b</th>"), std::string::npos);
-  EXPECT_NE(table.find("<td data-label=\"a &amp; b\"><i>x</i></td><td class=\"n\" data-label=\"n\">1</td>"),
-            std::string::npos);
+  EXPECT_NE(
+      table.find(
+          "<td data-label=\"a &amp; b\"><i>x</i></td><td class=\"n\" data-label=\"n\">1</td>"),
+      std::string::npos);
 }
 
 TEST(Html, DifferentNamesHaveDifferentIds) {

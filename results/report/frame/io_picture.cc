@@ -1,5 +1,5 @@
-// Strips of SVG (io_picture.h). Marks are put onto a grid of half pixels, so that those that would hide each other are
-// written once, and 20 000 requests stay small.
+// Strips of SVG (io_picture.h). Marks are put onto a grid of half pixels, so that those that would
+// hide each other are written once, and 20 000 requests stay small.
 #include "results/report/frame/io_picture.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kBytesOfSector = 512;
-constexpr double kWidePaper = 1080, kNarrowPaper = 358;  // CSS pixels: the page's column, and a phone of 390
+constexpr double kWidePaper = 1080,
+                 kNarrowPaper = 358;  // CSS pixels: the page's column, and a phone of 390
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
 /// A stretch of time with its place on the paper.
@@ -35,7 +36,8 @@ bool is_request(const IoPoint& point) {
 }
 
 template <typename Add>
-std::vector<double> binned(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins, Add add) {
+std::vector<double> binned(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins,
+                           Add add) {
   std::vector<double> sums(bins, 0);
   const double width = (to_ms - from_ms) / static_cast<double>(bins);
   if (width <= 0) return sums;
@@ -67,9 +69,11 @@ class Strips {
     scatter(y, narrow_ ? 170 : 230);
     if (sample_.known) {
       strip(
-          y, "Throughput", [&](const Stretch& s) { return throughput(panel_, s.from_ms, s.to_ms, bins(s)); },
+          y, "Throughput",
+          [&](const Stretch& s) { return throughput(panel_, s.from_ms, s.to_ms, bins(s)); },
           [](double v) {
-            return v < 1e9 ? fmt::format("{:.3g} MB/s", v / 1e6) : fmt::format("{:.3g} GB/s", v / 1e9);
+            return v < 1e9 ? fmt::format("{:.3g} MB/s", v / 1e6)
+                           : fmt::format("{:.3g} GB/s", v / 1e9);
           });
       strip(
           y, "Requests in the device",
@@ -79,7 +83,8 @@ class Strips {
     if (sample_.whole())
       strip(
           y, "Distance to the next request, sectors",
-          [&](const Stretch& s) { return distances(panel_, s.from_ms, s.to_ms, bins(s)); }, short_count);
+          [&](const Stretch& s) { return distances(panel_, s.from_ms, s.to_ms, bins(s)); },
+          short_count);
     time_axis(y);
     if (stretches_.size() > 1) {
       const double x = (stretches_[0].right + stretches_[1].left) / 2;
@@ -96,7 +101,8 @@ class Strips {
  private:
   /// No finer than the sample: a stretch of time with one request in it has no rate.
   std::size_t bins(const Stretch& s) const {
-    const double by_paper = (s.right - s.left) / 4, by_sample = static_cast<double>(sample_.requests) / 3;
+    const double by_paper = (s.right - s.left) / 4,
+                 by_sample = static_cast<double>(sample_.requests) / 3;
     return static_cast<std::size_t>(std::max(8.0, std::min(by_paper, by_sample)));
   }
 
@@ -104,15 +110,16 @@ class Strips {
     double last = panel_.cut_ms.value_or(0), first_after = 1e300;
     for (const IoPoint& point : panel_.points) {
       last = std::max(last, point.at_ms);
-      if (panel_.cut_ms && point.at_ms > *panel_.cut_ms) first_after = std::min(first_after, point.at_ms);
+      if (panel_.cut_ms && point.at_ms > *panel_.cut_ms)
+        first_after = std::min(first_after, point.at_ms);
       lbas_ = std::max(lbas_, static_cast<double>(point.lba + point.sectors));
     }
     const double right = width_ - (narrow_ ? 4 : 12);
     if (first_after < 1e300) {
       const double middle = left_ + (right - left_) * 0.66;
-      stretches_ = {
-          {0, std::max(*panel_.cut_ms, 1.0), left_, middle - kStretchGap / 2, "workload"},
-          {first_after, std::max(last, first_after + 1), middle + kStretchGap / 2, right, "recovery"}};
+      stretches_ = {{0, std::max(*panel_.cut_ms, 1.0), left_, middle - kStretchGap / 2, "workload"},
+                    {first_after, std::max(last, first_after + 1), middle + kStretchGap / 2, right,
+                     "recovery"}};
     } else {
       stretches_ = {{0, std::max(last, 1.0), left_, right, "workload"}};
     }
@@ -120,8 +127,8 @@ class Strips {
   }
 
   void frame(const Stretch& s, double top, double height) {
-    body_ += fmt::format("<path class=\"frame\" d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\"/>\n", s.left, top,
-                         top + height, s.right);
+    body_ += fmt::format("<path class=\"frame\" d=\"M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}\"/>\n", s.left,
+                         top, top + height, s.right);
   }
 
   void scatter(double& y, double height) {
@@ -131,10 +138,11 @@ class Strips {
     const double step = tick_step(lbas_);
     for (double lba = 0; lba <= lbas_ * 1.001; lba += step) {
       const double at = bottom - height * lba / lbas_;
-      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left_ - 6,
-                           at + 4, short_count(lba));
+      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                           left_ - 6, at + 4, short_count(lba));
       for (const Stretch& s : stretches_)
-        body_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", s.left, at, s.right);
+        body_ += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", s.left, at,
+                             s.right);
     }
     for (const Stretch& s : stretches_) {
       if (stretches_.size() > 1)
@@ -147,8 +155,8 @@ class Strips {
       const double x = stretches_.size() > 1 ? (stretches_[0].right + stretches_[1].left) / 2
                                              : stretches_[0].x(*panel_.cut_ms);
       body_ += fmt::format(
-          "<text class=\"cut-text\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">cut</text>\n", x,
-          kTop - 7);
+          "<text class=\"cut-text\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">cut</text>\n",
+          x, kTop - 7);
     }
     y = bottom + kStripGap;
   }
@@ -157,8 +165,8 @@ class Strips {
     std::set<std::pair<int, int>> places;
     for (const IoPoint& point : panel_.points) {
       if (point.op != op || !s.has(point.at_ms)) continue;
-      const double at =
-          op == "flush" ? top + height - 5 : top + height * (1 - static_cast<double>(point.lba) / lbas_);
+      const double at = op == "flush" ? top + height - 5
+                                      : top + height * (1 - static_cast<double>(point.lba) / lbas_);
       places.emplace(static_cast<int>(std::lround(2 * s.x(point.at_ms))),
                      static_cast<int>(std::lround(2 * at)));
     }
@@ -175,11 +183,13 @@ class Strips {
       }
     }
     const std::string colour =
-        op == "write" ? fmt::format(" stroke=\"var(--fs{})\"", filesystem_colour(panel_.filesystem)) : "";
+        op == "write" ? fmt::format(" stroke=\"var(--fs{})\"", filesystem_colour(panel_.filesystem))
+                      : "";
     body_ += fmt::format("<path class=\"{}\"{} d=\"{}\"/>\n", op, colour, path);
   }
 
-  /// Each stretch has a scale of its own, as it has one of time: what was most in it stands above it.
+  /// Each stretch has a scale of its own, as it has one of time: what was most in it stands above
+  /// it.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;
@@ -189,19 +199,20 @@ class Strips {
       most_of_all = std::max(most_of_all, std::ranges::max(all.back()));
     }
     if (most_of_all <= 0) return;
-    body_ += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", narrow_ ? 0.0 : 4.0, y - 6,
-                         name);
+    body_ += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+                         narrow_ ? 0.0 : 4.0, y - 6, name);
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
       const Stretch& s = stretches_[i];
       const double most = std::ranges::max(all[i]),
                    step = (s.right - s.left) / static_cast<double>(all[i].size());
       std::string area = fmt::format("M{:.1f} {:.1f}", s.left, y + kStripHeight);
       for (const double v : all[i])
-        area += fmt::format("V{:.1f}h{:.2f}", y + kStripHeight * (most > 0 ? 1 - v / most : 1), step);
+        area +=
+            fmt::format("V{:.1f}h{:.2f}", y + kStripHeight * (most > 0 ? 1 - v / most : 1), step);
       body_ += fmt::format("<path class=\"area\" d=\"{}V{:.1f}z\"/>\n", area, y + kStripHeight);
       if (!narrow_ || i + 1 == stretches_.size())
-        body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">most {}</text>\n", s.right,
-                             y - 6, words(most));
+        body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">most {}</text>\n",
+                             s.right, y - 6, words(most));
       frame(s, y, kStripHeight);
     }
     y += kStripHeight + kStripGap;
@@ -221,9 +232,10 @@ class Strips {
             x, y, y + 16, at);
       }
       const bool after = s.from_ms > 0;
-      body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}{}</text>\n",
-                           after ? s.right : (s.left + s.right) / 2, y + 30, after ? "end" : "middle",
-                           seconds ? "s" : "ms", after ? " of the recovery" : " of model time");
+      body_ +=
+          fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}{}</text>\n",
+                      after ? s.right : (s.left + s.right) / 2, y + 30, after ? "end" : "middle",
+                      seconds ? "s" : "ms", after ? " of the recovery" : " of model time");
     }
   }
 
@@ -242,35 +254,44 @@ IoSample sample_of(const IoPanel& panel) {
   sample.requests = static_cast<std::size_t>(std::ranges::count_if(panel.points, is_request));
   sample.known = panel.requests > 0 && sample.requests > 0;
   if (sample.known)
-    sample.scale = std::max(1.0, static_cast<double>(panel.requests) / static_cast<double>(sample.requests));
+    sample.scale =
+        std::max(1.0, static_cast<double>(panel.requests) / static_cast<double>(sample.requests));
   return sample;
 }
 
-std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins) {
+std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
+                                std::size_t bins) {
   const double scale = sample_of(panel).scale;
   return binned(
-      panel, from_ms, to_ms, bins, [&](const IoPoint& point, std::vector<double>& sums, double width) {
+      panel, from_ms, to_ms, bins,
+      [&](const IoPoint& point, std::vector<double>& sums, double width) {
         if (!point.response_us) return;
         const double begin = point.at_ms - from_ms, end = begin + *point.response_us / 1e3;
-        for (auto i = static_cast<std::size_t>(std::max(0.0, begin / width)); i < sums.size(); ++i) {
+        for (auto i = static_cast<std::size_t>(std::max(0.0, begin / width)); i < sums.size();
+             ++i) {
           const double low = static_cast<double>(i) * width;
           if (low >= end) break;
-          sums[i] += scale * std::max(0.0, std::min(end, low + width) - std::max(begin, low)) / width;
+          sums[i] +=
+              scale * std::max(0.0, std::min(end, low + width) - std::max(begin, low)) / width;
         }
       });
 }
 
-std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins) {
+std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
+                               std::size_t bins) {
   const double scale = sample_of(panel).scale;
-  return binned(
-      panel, from_ms, to_ms, bins, [&](const IoPoint& point, std::vector<double>& sums, double width) {
-        if (point.at_ms < from_ms || point.at_ms > to_ms) return;
-        const auto bin = std::min(sums.size() - 1, static_cast<std::size_t>((point.at_ms - from_ms) / width));
-        sums[bin] += scale * static_cast<double>(point.sectors) * kBytesOfSector / (width / 1e3);
-      });
+  return binned(panel, from_ms, to_ms, bins,
+                [&](const IoPoint& point, std::vector<double>& sums, double width) {
+                  if (point.at_ms < from_ms || point.at_ms > to_ms) return;
+                  const auto bin = std::min(
+                      sums.size() - 1, static_cast<std::size_t>((point.at_ms - from_ms) / width));
+                  sums[bin] +=
+                      scale * static_cast<double>(point.sectors) * kBytesOfSector / (width / 1e3);
+                });
 }
 
-std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins) {
+std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms,
+                              std::size_t bins) {
   std::vector<const IoPoint*> order;
   for (const IoPoint& point : panel.points)
     if (is_request(point) && point.op != "flush") order.push_back(&point);
@@ -280,8 +301,10 @@ std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms
   const double width = (to_ms - from_ms) / static_cast<double>(bins);
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i]->at_ms < from_ms || order[i]->at_ms > to_ms || width <= 0) continue;
-    const auto bin = std::min(bins - 1, static_cast<std::size_t>((order[i]->at_ms - from_ms) / width));
-    sums[bin] += std::abs(static_cast<double>(order[i]->lba - order[i - 1]->lba - order[i - 1]->sectors));
+    const auto bin =
+        std::min(bins - 1, static_cast<std::size_t>((order[i]->at_ms - from_ms) / width));
+    sums[bin] +=
+        std::abs(static_cast<double>(order[i]->lba - order[i - 1]->lba - order[i - 1]->sectors));
     ++counts[bin];
   }
   for (std::size_t i = 0; i < bins; ++i)

@@ -8,7 +8,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Ten requests of 4 KiB, 10 ms apart from 0 ms, each 20 ms in the device; then a cut at 100 ms and one read at 5 s.
+/// Ten requests of 4 KiB, 10 ms apart from 0 ms, each 20 ms in the device; then a cut at 100 ms and
+/// one read at 5 s.
 IoPanel ten_and_one() {
   IoPanel panel{.filesystem = "ext4", .key = "t", .cut_ms = 100, .requests = 11, .points = {}};
   for (int i = 0; i < 10; ++i)
@@ -54,8 +55,9 @@ TEST(IoPicture, ASampleStandsForWhatTheDeviceCounted) {
 TEST(IoPicture, WorkloadAndRecoveryAreApartAndAxesHaveUnits) {
   const std::string page = io_picture(ten_and_one());
   EXPECT_EQ(times(page, "<svg"), 2U) << "wide and narrow";
-  for (const char* text : {">LBA (512 B sectors)<", ">Throughput<", ">Requests in the device<", ">workload<",
-                           ">recovery<", ">ms of model time<", ">ms of the recovery<", ">cut<"})
+  for (const char* text :
+       {">LBA (512 B sectors)<", ">Throughput<", ">Requests in the device<", ">workload<",
+        ">recovery<", ">ms of model time<", ">ms of the recovery<", ">cut<"})
     EXPECT_EQ(times(page, text), 2U) << text;
   EXPECT_NE(page.find("class=\"write\" stroke=\"var(--fs0)\""), std::string::npos)
       << "in the file system's colour";

@@ -1,5 +1,5 @@
-// What is read first: the verdict in a sentence, cautions folded, the table of the file systems. A failed control comes
-// before everything else, since the report proves nothing without it.
+// What is read first: the verdict in a sentence, cautions folded, the table of the file systems. A
+// failed control comes before everything else, since the report proves nothing without it.
 #include <fmt/format.h>
 
 #include "results/report/frame/figures.h"
@@ -19,8 +19,8 @@ std::string facts_of(const Facts& facts) {
   const auto& run = facts.run;
   const bool whole = run.recorded == run.planned;
   std::vector<std::pair<std::string, std::string>> list;
-  list.emplace_back(
-      "trials", whole ? fmt::format("{}", run.recorded) : fmt::format("{} of {}", run.recorded, run.planned));
+  list.emplace_back("trials", whole ? fmt::format("{}", run.recorded)
+                                    : fmt::format("{} of {}", run.recorded, run.planned));
   std::int64_t states = 0;
   for (const ExploredCell& cell : facts.explored) states += cell.states;
   if (states > 0) list.emplace_back("crash states", fmt::format("{}", states));
@@ -53,13 +53,14 @@ std::string systems_table(const Answer& answer) {
   std::vector<std::vector<std::string>> rows;
   for (const SystemRow& row : answer.systems) {
     const std::string place = row.variant.empty() ? row.place : row.variant + ", " + row.place;
-    rows.push_back({fmt::format("{}<small>{}</small>", filesystem_name(row.filesystem, !row.variant.empty()),
-                                escape(place)),
-                    outcome_bar(row.clean, row.replayed, row.lost, row.other), fmt::format("{}", row.trials),
-                    number(row.clean + row.replayed),
-                    number(row.lost, row.as_expected == false ? "no" : nullptr), number(row.other),
-                    escape(row.verdicts),
-                    escape(row.expected) + (row.control ? "<small>control</small>" : ""), as_expected(row)});
+    rows.push_back(
+        {fmt::format("{}<small>{}</small>", filesystem_name(row.filesystem, !row.variant.empty()),
+                     escape(place)),
+         outcome_bar(row.clean, row.replayed, row.lost, row.other), fmt::format("{}", row.trials),
+         number(row.clean + row.replayed),
+         number(row.lost, row.as_expected == false ? "no" : nullptr), number(row.other),
+         escape(row.verdicts), escape(row.expected) + (row.control ? "<small>control</small>" : ""),
+         as_expected(row)});
   }
   return html_table(columns, rows, "cards systems") + outcome_legend();
 }
@@ -77,10 +78,11 @@ std::string cautions(const std::vector<std::string>& notes) {
   if (notes.empty()) return {};
   std::string out;
   for (const std::string& note : notes) out += fmt::format("<li>{}</li>\n", escape(note));
-  return folded({.summary = notes.size() == 1 ? "1 caution" : fmt::format("{} cautions", notes.size()),
-                 .html = "<ul class=\"notes\">\n" + out + "</ul>\n",
-                 .id = "cautions",
-                 .css_class = "cautions on-paper"});
+  return folded(
+      {.summary = notes.size() == 1 ? "1 caution" : fmt::format("{} cautions", notes.size()),
+       .html = "<ul class=\"notes\">\n" + out + "</ul>\n",
+       .id = "cautions",
+       .css_class = "cautions on-paper"});
 }
 
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -96,11 +98,13 @@ std::string opening(const Facts& facts, const Answer& answer) {
     out +=
         "<div class=\"invalid\" role=\"alert\"><strong>This report is invalid</strong> Controls that were not as "
         "expected:<ul>\n";
-    for (const auto& control : answer.failed_controls) out += fmt::format("<li>{}</li>\n", escape(control));
+    for (const auto& control : answer.failed_controls)
+      out += fmt::format("<li>{}</li>\n", escape(control));
     out += "</ul></div>\n";
   }
-  out += fmt::format("<p class=\"kind\">{}</p>\n<h1>{}</h1>\n", escape(kind_in_words(facts)),
-                     escape(facts.run.name.empty() ? fmt::format("run {}", facts.run.id) : facts.run.name));
+  out += fmt::format(
+      "<p class=\"kind\">{}</p>\n<h1>{}</h1>\n", escape(kind_in_words(facts)),
+      escape(facts.run.name.empty() ? fmt::format("run {}", facts.run.id) : facts.run.name));
   out += fmt::format("<p class=\"answer\">{}</p>\n", escape(answer.status));
   if (!answer.controls.empty() && answer.controls != answer.status)
     out += fmt::format("<p class=\"controls\">{}</p>\n", escape(answer.controls));

@@ -23,7 +23,8 @@ std::string contents_list(const Page& page) {
 
 }  // namespace
 
-std::string whole_page(const std::string& title, const std::string& content, std::string_view style) {
+std::string whole_page(const std::string& title, const std::string& content,
+                       std::string_view style) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -38,7 +39,8 @@ std::string whole_page(const std::string& title, const std::string& content, std
 }
 
 std::string framed_page(const Page& page) {
-  // Beside the text where there is room, folded above it where there is none: one of the two is shown.
+  // Beside the text where there is room, folded above it where there is none: one of the two is
+  // shown.
   const std::string list = contents_list(page);
   std::string content = "<nav class=\"contents\" aria-label=\"Contents\">\n" + list +
                         "</nav>\n<div id=\"top\">\n" + page.opening +
@@ -46,8 +48,9 @@ std::string framed_page(const Page& page) {
                         "</details>\n";
   for (const Section& section : page.sections) {
     if (section.title.empty()) continue;
-    content += fmt::format("<section id=\"{0}\">\n<h2><a href=\"#{0}\">{1}</a></h2>\n{2}</section>\n",
-                           section.id, escape(section.title), section.html);
+    content +=
+        fmt::format("<section id=\"{0}\">\n<h2><a href=\"#{0}\">{1}</a></h2>\n{2}</section>\n",
+                    section.id, escape(section.title), section.html);
   }
   return whole_page(page.title,
                     content + "<script>\n" + std::string(embedded_text("page.js")) + "</script>\n",
@@ -64,9 +67,9 @@ Result<std::string> page(const Facts& facts) {
   add(bugs_section(facts));
   add(exploration_section(facts));
   add(trials_section(facts));
-  const bool timed = facts.explored.empty() || std::ranges::any_of(facts.cells, [](const Cell& cell) {
-                       return cell.device != "stage";
-                     });
+  const bool timed =
+      facts.explored.empty() ||
+      std::ranges::any_of(facts.cells, [](const Cell& cell) { return cell.device != "stage"; });
   if (timed) {
     add(recovery_section(facts));
     add(io_section(facts));

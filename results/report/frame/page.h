@@ -1,7 +1,7 @@
 #pragma once
-// The frame that all pages have: head, a list of contents that stays, sections with an address each, and the one script.
-// The page says the same without the script, which adds buttons to copy commands and opens what is folded for a link
-// and for paper.
+// The frame that all pages have: head, a list of contents that stays, sections with an address
+// each, and the one script. The page says the same without the script, which adds buttons to copy
+// commands and opens what is folded for a link and for paper.
 
 #include <string>
 #include <string_view>
@@ -28,8 +28,9 @@ std::string framed_page(const Page& page);
 /// The page of a campaign. Errors: gnuplot's.
 Result<std::string> page(const Facts& facts);
 
-/// `content` (HTML) between head and foot, with style and palette, and a page's own style after them. The page forbids
-/// browsers to load anything, whatever the content says.
-std::string whole_page(const std::string& title, const std::string& content, std::string_view style = {});
+/// `content` (HTML) between head and foot, with style and palette, and a page's own style after
+/// them. The page forbids browsers to load anything, whatever the content says.
+std::string whole_page(const std::string& title, const std::string& content,
+                       std::string_view style = {});
 
 }  // namespace headcrash::report

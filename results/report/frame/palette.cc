@@ -105,11 +105,12 @@ std::string palette_css() {
     dark += fmt::format("{}:{};", tone.variable, tone.dark);
   }
   for (std::size_t i = 0; i < kFilesystemColours.size(); ++i) {
-    classes += fmt::format(".c{0}{{background:var({1});border-color:var({1});stroke:var({1})}}\n", i,
-                           kFilesystemColours.at(i).variable);
+    classes += fmt::format(".c{0}{{background:var({1});border-color:var({1});stroke:var({1})}}\n",
+                           i, kFilesystemColours.at(i).variable);
   }
-  return fmt::format(":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}\n{}", light,
-                     dark, classes);
+  return fmt::format(
+      ":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}\n{}", light, dark,
+      classes);
 }
 
 }  // namespace headcrash::report

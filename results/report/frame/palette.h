@@ -1,7 +1,8 @@
 #pragma once
-// One palette for page and plots. A hue is a file system, the same in every report; what came out is told by shapes, greys and
-// the one red, which no file system has. Each hue has a tone for light and one for dark paper; plots are drawn in the
-// light tone and the page turns it into the CSS variable of the same place (svg.cc), so that one SVG is right in both.
+// One palette for page and plots. A hue is a file system, the same in every report; what came out
+// is told by shapes, greys and the one red, which no file system has. Each hue has a tone for light
+// and one for dark paper; plots are drawn in the light tone and the page turns it into the CSS
+// variable of the same place (svg.cc), so that one SVG is right in both.
 
 #include <array>
 #include <string>
@@ -28,12 +29,14 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// The place of a file system's colour. "ext4-nobarrier" has ext4's: the mount modes of a file system share its hue and
-/// differ by shape (is_mode()); a name that nobody knows has one of the twelve by its own letters, in every report the same.
+/// The place of a file system's colour. "ext4-nobarrier" has ext4's: the mount modes of a file
+/// system share its hue and differ by shape (is_mode()); a name that nobody knows has one of the
+/// twelve by its own letters, in every report the same.
 std::size_t filesystem_colour(std::string_view name);
 /// Whether the name, or what it begins with, is one that has a colour of its own.
 bool is_known_filesystem(std::string_view name);
-/// Whether the name is that of a mode of a file system that has a name of its own: drawn hollow or dashed.
+/// Whether the name is that of a mode of a file system that has a name of its own: drawn hollow or
+/// dashed.
 bool is_mode(std::string_view name);
 
 inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};

@@ -14,8 +14,9 @@ namespace {
 TEST(Palette, AFileSystemHasTheSameColourWhoeverStandsBesideIt) {
   // Pinned: a report of today and one of next year are to be laid beside each other.
   const std::map<std::string, std::size_t> pinned = {
-      {"ext4", 0}, {"xfs", 1},  {"btrfs", 2},    {"f2fs", 3},   {"nilfs2", 4}, {"ext2", 5},   {"jfs", 6},
-      {"ext3", 9}, {"vfat", 8}, {"reiserfs", 7}, {"snapfs", 9}, {"lfs", 4},    {"shadow", 10}};
+      {"ext4", 0},   {"xfs", 1}, {"btrfs", 2},  {"f2fs", 3}, {"nilfs2", 4},
+      {"ext2", 5},   {"jfs", 6}, {"ext3", 9},   {"vfat", 8}, {"reiserfs", 7},
+      {"snapfs", 9}, {"lfs", 4}, {"shadow", 10}};
   for (const auto& [name, colour] : pinned) EXPECT_EQ(filesystem_colour(name), colour) << name;
   EXPECT_EQ(filesystem_name("xfs"), "<span class=\"fs\"><i class=\"dot c1\"></i>xfs</span>");
   EXPECT_EQ(filesystem_colour("never heard of"), filesystem_colour("never heard of"));
@@ -39,7 +40,8 @@ TEST(Palette, SchemesOfOursAreKnownByEachOfTheirNames) {
     EXPECT_EQ(filesystem_colour(name), filesystem_colour("soft-updates")) << name;
   EXPECT_EQ(filesystem_colour("scheduler-chains tracked-cb"), filesystem_colour("Chains"));
   std::map<std::size_t, std::string> taken;
-  for (const char* name : {"conventional", "flag", "chains", "soft-updates", "no-order", "journal", "netra"})
+  for (const char* name :
+       {"conventional", "flag", "chains", "soft-updates", "no-order", "journal", "netra"})
     EXPECT_TRUE(taken.emplace(filesystem_colour(name), name).second) << name;
 }
 

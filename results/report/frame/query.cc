@@ -72,10 +72,12 @@ Result<Table> run_query(db::Database& database, const std::string& name, std::in
   const std::string sql = query_text(name);
   if (sql.empty()) return fail("queries.sql", "has no query " + name);
   auto statement = db::Statement::prepare(database.handle(), sql);
-  if (!statement) return fail(statement.error().subject, "query " + name + ": " + statement.error().problem);
+  if (!statement)
+    return fail(statement.error().subject, "query " + name + ": " + statement.error().problem);
   statement->bind_named(":run", run);
   Table table;
-  for (int i = 0; i < statement->columns(); ++i) table.columns.emplace(statement->column_name(i), i);
+  for (int i = 0; i < statement->columns(); ++i)
+    table.columns.emplace(statement->column_name(i), i);
   TRY(statement->each_row([&] {
     auto& values = table.values.emplace_back();
     for (int i = 0; i < statement->columns(); ++i) values.push_back(statement->value(i));

@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries: parsed from the embedded queries.sql, run with one parameter, read by column
-// name.
+// The report's named queries: parsed from the embedded queries.sql, run with one parameter, read by
+// column name.
 
 #include <cstdint>
 #include <map>
@@ -16,8 +16,8 @@ namespace headcrash::report {
 
 using db::Value;
 
-/// One row of a Table; a column that is not there reads as NULL. Numbers of either kind convert, NULL is 0 or
-/// "".
+/// One row of a Table; a column that is not there reads as NULL. Numbers of either kind convert,
+/// NULL is 0 or "".
 class Row {
  public:
   Row(const std::map<std::string, std::size_t>& columns, const std::vector<Value>& values)

@@ -56,7 +56,8 @@ std::string cell(const Value& value) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.size() <= kCellWidthMost) return text;
   std::size_t end = kCellWidthMost - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;  // not inside a character
   return text.substr(0, end) + "...";
 }
 
@@ -74,16 +75,16 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-/// SQLite prepares the first statement of a text and leaves the rest: more than blanks and comments there is
-/// a mistake.
+/// SQLite prepares the first statement of a text and leaves the rest: more than blanks and comments
+/// there is a mistake.
 bool single_statement(sqlite3* handle, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
   if (sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest) != SQLITE_OK) return true;
   sqlite3_finalize(statement);
   statement = nullptr;
-  const bool single =
-      sqlite3_prepare_v2(handle, rest, -1, &statement, nullptr) == SQLITE_OK && statement == nullptr;
+  const bool single = sqlite3_prepare_v2(handle, rest, -1, &statement, nullptr) == SQLITE_OK &&
+                      statement == nullptr;
   sqlite3_finalize(statement);
   return single;
 }
@@ -151,7 +152,8 @@ std::string as_table(const SqlAnswer& answer) {
   std::vector<std::size_t> widths;
   for (const std::string& column : answer.columns) widths.push_back(column.size());
   for (const auto& row : answer.rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], cell(row[i]).size());
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], cell(row[i]).size());
   std::string text, rule;
   const auto pad = [](std::string& line) {
     line.erase(line.find_last_not_of(' ') + 1);
@@ -179,7 +181,8 @@ std::string as_csv(const SqlAnswer& answer) {
   std::string text;
   const auto line = [&](const auto& cells, const auto& to_text) {
     std::string joined;
-    for (std::size_t i = 0; i < cells.size(); ++i) joined += (i == 0 ? "" : ",") + quoted(to_text(cells[i]));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      joined += (i == 0 ? "" : ",") + quoted(to_text(cells[i]));
     text += joined + "\r\n";
   };
   line(answer.columns, [](const std::string& column) { return column; });

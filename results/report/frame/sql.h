@@ -1,8 +1,8 @@
 #pragma once
 // Anybody's SQL over a results database, read-only: what `headcrash query` runs.
 //
-// A statement that would write, attach another file, or change a pragma is refused by SQLite itself (the
-// authorizer), before it runs; the connection is read-only as well.
+// A statement that would write, attach another file, or change a pragma is refused by SQLite itself
+// (the authorizer), before it runs; the connection is read-only as well.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +20,9 @@ struct SqlAnswer {
   bool cut = false;  ///< there are more rows than were asked for
 };
 
-/// `sql`: one statement, or the name of one of the report's queries. `:run` in it is `run`, by default the
-/// newest. Errors: SQLite's own words; more than one statement; a statement that is not a question.
+/// `sql`: one statement, or the name of one of the report's queries. `:run` in it is `run`, by
+/// default the newest. Errors: SQLite's own words; more than one statement; a statement that is not
+/// a question.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
 

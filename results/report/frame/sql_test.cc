@@ -18,13 +18,15 @@ class SqlTest : public db::ScratchFolder {
     db::must(database.record_trial(run, db::some_trial("first")));
     db::must(database.record_trial(run, db::some_trial("second")));
   }
-  db::Database open() { return db::must(db::Database::open(file(), db::Database::Access::read_only)); }
+  db::Database open() {
+    return db::must(db::Database::open(file(), db::Database::Access::read_only));
+  }
 };
 
 TEST_F(SqlTest, AnswersQuestionsAndNamedQueries) {
   auto database = open();
-  const auto keys = db::must(
-      ask(database, "SELECT key, NULL AS n FROM trial WHERE run_id = :run ORDER BY 1", {}, kRowsMost));
+  const auto keys = db::must(ask(
+      database, "SELECT key, NULL AS n FROM trial WHERE run_id = :run ORDER BY 1", {}, kRowsMost));
   EXPECT_EQ(as_csv(keys), "key,n\r\nfirst,\r\nsecond,\r\n");
   EXPECT_EQ(as_table(keys), "key     n\n------  -\nfirst\nsecond\n");
   EXPECT_EQ(as_json(keys).substr(0, 36), "[\n  {\n    \"key\": \"first\",\n    \"n\": n");
@@ -33,7 +35,8 @@ TEST_F(SqlTest, AnswersQuestionsAndNamedQueries) {
   const auto one = db::must(ask(database, "SELECT key FROM trial", {}, 1));
   EXPECT_EQ(one.rows.size(), 1U);
   EXPECT_TRUE(one.cut);
-  for (const std::string& name : query_names()) EXPECT_TRUE(ask(database, name, {}, kRowsMost)) << name;
+  for (const std::string& name : query_names())
+    EXPECT_TRUE(ask(database, name, {}, kRowsMost)) << name;
 }
 
 /// Even over a connection that could write: the rule is not the file's mode.
@@ -44,14 +47,15 @@ TEST_F(SqlTest, RefusesWhateverIsNoQuestion) {
        {std::string("DELETE FROM trial"), std::string("INSERT INTO run DEFAULT VALUES"),
         std::string("CREATE TABLE x (y)"), std::string("PRAGMA user_version = 9"),
         std::string("PRAGMA journal_mode = DELETE"), "ATTACH '" + other + "' AS o",
-        "VACUUM INTO '" + other + "'", std::string("SELECT 1; DELETE FROM trial"), std::string("SELEC 1"),
-        std::string("BEGIN")}) {
+        "VACUUM INTO '" + other + "'", std::string("SELECT 1; DELETE FROM trial"),
+        std::string("SELEC 1"), std::string("BEGIN")}) {
     const auto answer = ask(database, sql, {}, kRowsMost);
     EXPECT_FALSE(answer) << sql;
   }
   EXPECT_FALSE(std::filesystem::exists(other));
-  EXPECT_EQ(db::must(ask(database, "SELECT count(*) AS n FROM trial; -- all", {}, kRowsMost)).rows.size(),
-            1U);
+  EXPECT_EQ(
+      db::must(ask(database, "SELECT count(*) AS n FROM trial; -- all", {}, kRowsMost)).rows.size(),
+      1U);
   db::must(database.begin_run(db::some_run()));  // the connection can write again afterwards
 }
 

@@ -1,6 +1,6 @@
-// gnuplot writes one <use> per mark, 90 bytes each; here the marks of a run of dots become one path of
-// zero-length strokes with round caps, 12 bytes each, which keeps a scatter of 20 000 requests small. The
-// rest is a pass over the lines: what is kept is known, because the templates are ours.
+// gnuplot writes one <use> per mark, 90 bytes each; here the marks of a run of dots become one path
+// of zero-length strokes with round caps, 12 bytes each, which keeps a scatter of 20 000 requests
+// small. The rest is a pass over the lines: what is kept is known, because the templates are ours.
 #include "results/report/frame/svg.h"
 
 #include <fmt/format.h>
@@ -69,7 +69,8 @@ std::string without_empty_groups(const std::string& text) {
 void use_css_variables(std::string& text) {
   for (const auto& tone : all_tones()) {
     std::array<unsigned, 3> rgb = {};
-    if (std::sscanf(std::string(tone.light).c_str(), "#%2x%2x%2x", &rgb[0], &rgb[1], &rgb[2]) != 3) continue;
+    if (std::sscanf(std::string(tone.light).c_str(), "#%2x%2x%2x", &rgb[0], &rgb[1], &rgb[2]) != 3)
+      continue;
     const auto to = fmt::format("var({})", tone.variable);
     replace_all(text, fmt::format("rgb({:3}, {:3}, {:3})", rgb[0], rgb[1], rgb[2]), to);
     replace_all(text, fmt::format("rgb({},{},{})", rgb[0], rgb[1], rgb[2]), to);
@@ -95,15 +96,16 @@ class Marks {
     const auto place = between(line, "translate(", ")");
     const auto comma = place.find(',');
     if (comma == std::string::npos) return true;
-    out_ +=
-        fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\" stroke=\"none\"/>\n",
-                    place.substr(0, comma), place.substr(comma + 1), between(line, "scale(", ")"), colour);
+    out_ += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\" stroke=\"none\"/>\n",
+                        place.substr(0, comma), place.substr(comma + 1),
+                        between(line, "scale(", ")"), colour);
     return true;
   }
   void flush() {
     if (!path_.empty()) {
-      out_ += fmt::format("<path class=\"dots\" stroke=\"{}\" stroke-linecap=\"round\" d=\"{}\"/>\n", colour_,
-                          path_);
+      out_ +=
+          fmt::format("<path class=\"dots\" stroke=\"{}\" stroke-linecap=\"round\" d=\"{}\"/>\n",
+                      colour_, path_);
     }
     path_.clear();
     colour_.clear();
@@ -134,7 +136,8 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);
     }
-    const bool background = line.starts_with("<rect") && line.find("fill=\"none\"") != std::string::npos;
+    const bool background =
+        line.starts_with("<rect") && line.find("fill=\"none\"") != std::string::npos;
     if (definitions || background || line.empty() || marks.take(line)) continue;
     marks.flush();
     body += line + "\n";

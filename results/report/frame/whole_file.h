@@ -8,8 +8,8 @@
 
 namespace headcrash::report {
 
-/// Written beside its place and then renamed: a reader never sees half of it, and a failure leaves what was
-/// there before. The folder must exist.
+/// Written beside its place and then renamed: a reader never sees half of it, and a failure leaves
+/// what was there before. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
 /// The folder, made if missing. `remedy` is what the user can do.

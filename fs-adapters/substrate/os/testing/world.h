@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this folder share: a system in virtual time on a disk in memory that logs what it is
-// asked.
+// What the tests of this folder share: a system in virtual time on a disk in memory that logs what
+// it is asked.
 
 #include <cstring>
 #include <functional>
@@ -52,7 +52,9 @@ class WatchedDisk final : public BlockDevice {
   std::uint64_t sectors() const override { return disk_.sectors(); }
   bool volatile_cache() const override { return disk_.volatile_cache(); }
   void start(const BlockRequest& request, BlockDone& done) override {
-    const char* op = request.op == model::Op::read ? "r" : request.op == model::Op::write ? "w" : "f";
+    const char* op = request.op == model::Op::read    ? "r"
+                     : request.op == model::Op::write ? "w"
+                                                      : "f";
     log.push_back(op + std::to_string(request.lba) + "+" + std::to_string(request.sectors));
     Inner& inner = under_way_.emplace_back(*this);
     inner.listener = &done;

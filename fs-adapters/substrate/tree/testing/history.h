@@ -1,6 +1,6 @@
 #pragma once
-// Random operations for tests of any file system: of a user in a folder of his own, beside a map that knows
-// what must be there, and of several in one folder where only the structure is judged.
+// Random operations for tests of any file system: of a user in a folder of his own, beside a map
+// that knows what must be there, and of several in one folder where only the structure is judged.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 
 enum class Fsync : std::uint8_t { no, yes };
 
-inline void put_file(Vfs& vfs, std::string_view path, std::string_view text, Fsync fsync = Fsync::no) {
+inline void put_file(Vfs& vfs, std::string_view path, std::string_view text,
+                     Fsync fsync = Fsync::no) {
   const auto file = vfs.open(path, {.create = true});
   ASSERT_TRUE(file) << path << ": " << file.error().value;
   EXPECT_TRUE(vfs.pwrite(*file, 0, bytes_of(text))) << path;
@@ -65,7 +66,8 @@ class Reference {
   Place parent(const std::string& path) const {
     std::shared_ptr<Node> at = root_;
     std::size_t from = 0;
-    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', from)) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos;
+         slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end() || next->second->type != FileType::directory) return {};
       at = next->second;
@@ -146,14 +148,18 @@ class User {
     const auto node = reference_.find(path);
     if (node && node->type == FileType::symlink) return;
     const auto file = fs_->open(real(path), {.create = true});
-    const int error = !folder ? not_there(path) : node && node->type == FileType::directory ? EISDIR : 0;
+    const int error = !folder                                     ? not_there(path)
+                      : node && node->type == FileType::directory ? EISDIR
+                                                                  : 0;
     expect(file, error, "create " + path);
     if (!file || error != 0) return;
     auto& at = folder->names[name];
     if (!at) at = std::make_shared<Node>();
-    const std::size_t length = static_cast<std::size_t>(below(4) == 0 ? below(60'000) : below(3'000));
+    const std::size_t length =
+        static_cast<std::size_t>(below(4) == 0 ? below(60'000) : below(3'000));
     const std::size_t offset =
-        below(2) == 0 ? at->text.size() : static_cast<std::size_t>(below(below(5) == 0 ? 90'000 : 5'000));
+        below(2) == 0 ? at->text.size()
+                      : static_cast<std::size_t>(below(below(5) == 0 ? 90'000 : 5'000));
     const std::string data(length, static_cast<char>('a' + below(26)));
     expect(fs_->pwrite(*file, offset, bytes_of(data)), 0, "write " + path);
     if (length != 0) {
@@ -168,7 +174,8 @@ class User {
   int not_there(const std::string& path) const {
     std::shared_ptr<Node> at = reference_.root();
     std::size_t from = 0;
-    for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', from)) {
+    for (std::size_t slash = path.find('/'); slash != std::string::npos;
+         slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
       if (next->second->type == FileType::symlink) return ENOENT;  // they lead nowhere here
@@ -189,7 +196,8 @@ class User {
   void remove(const std::string& path) {
     const auto [folder, name] = reference_.parent(path);
     const auto node = reference_.find(path);
-    if (!node) return expect(fs_->unlink(real(path)), folder ? ENOENT : not_there(path), "unlink " + path);
+    if (!node)
+      return expect(fs_->unlink(real(path)), folder ? ENOENT : not_there(path), "unlink " + path);
     if (node->type == FileType::directory)
       expect(fs_->rmdir(real(path)), node->names.empty() ? 0 : ENOTEMPTY, "rmdir " + path);
     else
@@ -207,17 +215,20 @@ class User {
       return;
     }
     const bool exchange = target != nullptr && below(2) == 0;
-    const auto got = fs_->rename(real(from), real(to), exchange ? RenameMode::exchange : RenameMode::replace);
+    const auto got =
+        fs_->rename(real(from), real(to), exchange ? RenameMode::exchange : RenameMode::replace);
     const bool same = source == target;
     bool possible = same || !Reference::contains(*source, to_folder.get());
     if (target && !same) {
-      const bool both = (source->type == FileType::directory) == (target->type == FileType::directory);
+      const bool both =
+          (source->type == FileType::directory) == (target->type == FileType::directory);
       if (exchange)
         possible = possible && !Reference::contains(*target, from_folder.get());
       else
         possible = possible && both && target->names.empty();
     }
-    EXPECT_EQ(got.has_value(), possible) << "rename " << from << " " << to << (exchange ? " exchange" : "");
+    EXPECT_EQ(got.has_value(), possible)
+        << "rename " << from << " " << to << (exchange ? " exchange" : "");
     if (!got || same) return;
     to_folder->names[to_name] = source;
     if (exchange)
@@ -232,11 +243,13 @@ class User {
     const auto file = fs_->open(real(path), {});
     expect(file, 0, "open " + path);
     if (!file) return;
-    const std::size_t at = static_cast<std::size_t>(below(static_cast<int>(node->text.size()) + 6'000));
+    const std::size_t at =
+        static_cast<std::size_t>(below(static_cast<int>(node->text.size()) + 6'000));
     if (below(3) == 0) {
       const std::size_t length = static_cast<std::size_t>(1 + below(20'000));
       expect(fs_->fallocate(*file, FallocateMode::punch_hole, at, length), 0, "punch " + path);
-      for (std::size_t i = at; i < std::min(at + length, node->text.size()); ++i) node->text[i] = '\0';
+      for (std::size_t i = at; i < std::min(at + length, node->text.size()); ++i)
+        node->text[i] = '\0';
     } else {
       expect(fs_->truncate(*file, at), 0, "truncate " + path);
       node->text.resize(at);
@@ -248,7 +261,8 @@ class User {
     const auto node = reference_.find(from);
     const auto [folder, name] = reference_.parent(to);
     if (!node || node->type != FileType::regular || !folder) return;
-    expect(fs_->link(real(from), real(to)), folder->names.contains(name) ? EEXIST : 0, "link " + to);
+    expect(fs_->link(real(from), real(to)), folder->names.contains(name) ? EEXIST : 0,
+           "link " + to);
     folder->names.emplace(name, node);
   }
 
@@ -289,7 +303,8 @@ class User {
       if (child->type == FileType::regular) {
         EXPECT_EQ(status->size_bytes, child->text.size()) << at;
         const std::string text = get_file(*fs_, at);
-        const auto differs = std::mismatch(text.begin(), text.end(), child->text.begin(), child->text.end());
+        const auto differs =
+            std::mismatch(text.begin(), text.end(), child->text.begin(), child->text.end());
         EXPECT_TRUE(text == child->text)
             << at << " of " << text.size() << " bytes, from " << differs.first - text.begin();
       }
@@ -329,7 +344,8 @@ inline void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
         (void)fs.rmdir(path());
         break;
       case 5:
-        (void)fs.rename(path(), path(), random() % 3 == 0 ? RenameMode::exchange : RenameMode::replace);
+        (void)fs.rename(path(), path(),
+                        random() % 3 == 0 ? RenameMode::exchange : RenameMode::replace);
         break;
       default:
         (void)fs.link(path(), path());

@@ -11,7 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Of any file system with mount(System&, options), unmount() and abandon(). What is mounted at the end is abandoned.
+/// Of any file system with mount(System&, options), unmount() and abandon(). What is mounted at the
+/// end is abandoned.
 template <typename FileSystem, typename MountOptions>
 class MountedMachine {
  public:

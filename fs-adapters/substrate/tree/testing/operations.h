@@ -1,5 +1,6 @@
 #pragma once
-// What every file system of ours answers to the operations of vfs.h, on an empty one. Called as a user.
+// What every file system of ours answers to the operations of vfs.h, on an empty one. Called as a
+// user.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Leaves an empty file `f`. A file of 3 MB that has only its first bytes takes less than `hole_bytes_most`.
+/// Leaves an empty file `f`. A file of 3 MB that has only its first bytes takes less than
+/// `hole_bytes_most`.
 inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
   ASSERT_TRUE(file);

@@ -1,7 +1,7 @@
 #pragma once
-// The smallest InodeStore: inodes in a table, blocks in a buffer cache over a disk in memory, links dropped at
-// once. It has no form on the disk. It notes what a log of directory operations would hold, and says whether
-// links, names and blocks agree.
+// The smallest InodeStore: inodes in a table, blocks in a buffer cache over a disk in memory, links
+// dropped at once. It has no form on the disk. It notes what a log of directory operations would
+// hold, and says whether links, names and blocks agree.
 
 #include <fmt/core.h>
 
@@ -48,7 +48,8 @@ class Sectors final : public model::SectorStore {
 };
 
 struct TestInode : CoreInode {
-  TestInode(os::Executor& executor, InodeNumber its_number) : CoreInode(executor, its_number, its) {}
+  TestInode(os::Executor& executor, InodeNumber its_number)
+      : CoreInode(executor, its_number, its) {}
   Attributes its;
   std::map<std::int64_t, std::uint64_t> blocks;  ///< to their places
 };
@@ -133,7 +134,8 @@ class TestStore final : public InodeStore, public InodeOwner {
     const std::uint64_t place = free_.back();
     free_.pop_back();
     blocks[wanted.block] = place;
-    os::HeldBuffer buffer = cache.get(key(inode, wanted.block), os::Content::data, place, kBlockBytes);
+    os::HeldBuffer buffer =
+        cache.get(key(inode, wanted.block), os::Content::data, place, kBlockBytes);
     std::ranges::fill(buffer.bytes(), std::byte{0});
     if (inode.attributes.is_directory()) format_chunks(buffer.bytes());
     std::ranges::copy(wanted.first_contents, buffer.bytes().begin());
@@ -141,7 +143,8 @@ class TestStore final : public InodeStore, public InodeOwner {
     return read_block(inode, wanted.block);
   }
   void write_delayed(os::HeldBuffer buffer) override { cache.write_delayed(std::move(buffer)); }
-  VfsResult<void> free_blocks(Operation&, CoreInode& inode, std::int64_t first, std::int64_t end) override {
+  VfsResult<void> free_blocks(Operation&, CoreInode& inode, std::int64_t first,
+                              std::int64_t end) override {
     auto& ours = static_cast<TestInode&>(inode);
     for (auto at = ours.blocks.lower_bound(first); at != ours.blocks.end() && at->first < end;) {
       const std::int64_t block = (at++)->first;
@@ -149,7 +152,8 @@ class TestStore final : public InodeStore, public InodeOwner {
     }
     return {};
   }
-  VfsResult<void> set_size(Operation& operation, CoreInode& inode, std::uint64_t size_bytes) override {
+  VfsResult<void> set_size(Operation& operation, CoreInode& inode,
+                           std::uint64_t size_bytes) override {
     const auto last = static_cast<std::int64_t>(size_bytes / kBlockBytes);
     const std::uint64_t kept = size_bytes % kBlockBytes;
     (void)free_blocks(operation, inode, last + (kept != 0 ? 1 : 0), INT64_MAX);
@@ -164,7 +168,8 @@ class TestStore final : public InodeStore, public InodeOwner {
   /// A chunk at a time.
   VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) override {
     const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / kBlockBytes);
-    const auto buffer = block_for_writing(operation, directory, {.block = block, .bytes = kBlockBytes});
+    const auto buffer =
+        block_for_writing(operation, directory, {.block = block, .bytes = kBlockBytes});
     if (!buffer) return pass_on_errno(buffer);
     directory.attributes.size_bytes += kChunkBytes;
     return block;
@@ -172,12 +177,14 @@ class TestStore final : public InodeStore, public InodeOwner {
 
   VfsResult<void> link_added(Operation&, const LinkAddition& added, os::HeldBuffer block) override {
     EXPECT_TRUE(shows(block, added.offset, added.name, added.target.number));
-    note(added.cause, "+", added.directory, added.name, added.target, added.target.attributes.links);
+    note(added.cause, "+", added.directory, added.name, added.target,
+         added.target.attributes.links);
     cache.write_delayed(std::move(block));
     drop_link(added.replaced);
     return {};
   }
-  VfsResult<void> link_removed(Operation&, const LinkRemoval& removed, os::HeldBuffer block) override {
+  VfsResult<void> link_removed(Operation&, const LinkRemoval& removed,
+                               os::HeldBuffer block) override {
     EXPECT_FALSE(find_entry(block.bytes(), removed.name));
     cache.write_delayed(std::move(block));
     drop_link(removed.dropped);
@@ -195,22 +202,24 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::size_t free_blocks_left() const { return free_.size(); }
   std::size_t inodes() const { return inodes_.size(); }
 
-  /// Nobody is at work. Links that are not counted, names that lead nowhere, blocks of nobody. Within a fiber.
+  /// Nobody is at work. Links that are not counted, names that lead nowhere, blocks of nobody.
+  /// Within a fiber.
   std::vector<std::string> problems() {
     std::vector<std::string> found;
     std::map<InodeNumber, std::uint32_t> links{{root(), 1}};
     std::set<std::uint64_t> used;
     for (const auto& [number, inode] : inodes_) {
       for (const auto& [block, at] : inode->blocks)
-        if (!used.insert(at).second) found.push_back(fmt::format("inode {}: a block of two", number));
+        if (!used.insert(at).second)
+          found.push_back(fmt::format("inode {}: a block of two", number));
       if (inode->references != 0) found.push_back(fmt::format("inode {} is referred to", number));
       if (inode->lock.locked()) found.push_back(fmt::format("inode {} is locked", number));
       if (inode->its.is_directory()) count(*inode, links, found);
     }
     for (const auto& [number, inode] : inodes_)
       if (links[number] != inode->its.links)
-        found.push_back(
-            fmt::format("inode {} has {} links, {} names", number, inode->its.links, links[number]));
+        found.push_back(fmt::format("inode {} has {} links, {} names", number, inode->its.links,
+                                    links[number]));
     if (used.size() + free_.size() != all_) found.emplace_back("blocks of nobody");
     return found;
   }
@@ -221,7 +230,8 @@ class TestStore final : public InodeStore, public InodeOwner {
   }
   TestInode* add(InodeNumber number) {
     all_ = std::max(all_, free_.size());
-    return inodes_.emplace(number, std::make_unique<TestInode>(executor, number)).first->second.get();
+    return inodes_.emplace(number, std::make_unique<TestInode>(executor, number))
+        .first->second.get();
   }
   void release(TestInode& inode, std::int64_t block) {
     free_.push_back(inode.blocks.at(block));
@@ -233,11 +243,11 @@ class TestStore final : public InodeStore, public InodeOwner {
     const auto entry = entry_at(block.bytes(), offset);
     return entry && entry->inode == inode && entry->name == name;
   }
-  void note(NameCause cause, std::string_view sign, const CoreInode& directory, std::string_view name,
-            const CoreInode& inode, std::uint32_t links) {
+  void note(NameCause cause, std::string_view sign, const CoreInode& directory,
+            std::string_view name, const CoreInode& inode, std::uint32_t links) {
     constexpr const char* kNames[] = {"create", "link", "unlink", "rename", "exchange", "parent"};
-    log.push_back(fmt::format("{}{} {}/{} {} {}", kNames[static_cast<int>(cause)], sign, directory.number,
-                              name, inode.number, links));
+    log.push_back(fmt::format("{}{} {}/{} {} {}", kNames[static_cast<int>(cause)], sign,
+                              directory.number, name, inode.number, links));
   }
   void count(TestInode& directory, std::map<InodeNumber, std::uint32_t>& links,
              std::vector<std::string>& found) {
@@ -246,8 +256,10 @@ class TestStore final : public InodeStore, public InodeOwner {
       DirectoryCursor cursor(buffer->bytes());
       while (const auto entry = cursor.next()) {
         if (entry->inode == 0) continue;
-        if (static_cast<std::uint64_t>(block) * kBlockBytes + entry->offset >= directory.its.size_bytes)
-          found.push_back(fmt::format("{}/{} is behind the directory's end", directory.number, entry->name));
+        if (static_cast<std::uint64_t>(block) * kBlockBytes + entry->offset >=
+            directory.its.size_bytes)
+          found.push_back(
+              fmt::format("{}/{} is behind the directory's end", directory.number, entry->name));
         const auto named = inodes_.find(entry->inode);
         if (named == inodes_.end()) {
           found.push_back(fmt::format("{}/{} leads nowhere", directory.number, entry->name));
@@ -255,10 +267,12 @@ class TestStore final : public InodeStore, public InodeOwner {
           ++links[entry->inode];
         } else if (!entry->is_dot_dot()) {
           ++links[entry->inode];
-          if (named->second->its.is_directory()) check_parent(*named->second, directory, links, found);
+          if (named->second->its.is_directory())
+            check_parent(*named->second, directory, links, found);
         }
       }
-      if (cursor.damage()) found.push_back(fmt::format("directory {} is damaged", directory.number));
+      if (cursor.damage())
+        found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
   /// A directory's name counts for the directory it is in, and its ".." leads there.

@@ -1,7 +1,8 @@
 #pragma once
-// A disk that is in use: files of all sizes until so much of what it says that it has is taken, and then files that go and
-// come until all of it has been written over. Sizes and ages are those of harness/papers/comparison/ageing.h, which says
-// where they are from: log-normal, half of them below 2 KB and none above 1 MB; half of what goes is young.
+// A disk that is in use: files of all sizes until so much of what it says that it has is taken, and
+// then files that go and come until all of it has been written over. Sizes and ages are those of
+// harness/papers/comparison/ageing.h, which says where they are from: log-normal, half of them
+// below 2 KB and none above 1 MB; half of what goes is young.
 
 #include <fmt/format.h>
 
@@ -26,7 +27,8 @@ struct TurnoverOptions {
 
 class Turnover {
  public:
-  Turnover(Vfs& vfs, const TurnoverOptions& options) : vfs_(vfs), options_(options), random_(options.seed) {}
+  Turnover(Vfs& vfs, const TurnoverOptions& options)
+      : vfs_(vfs), options_(options), random_(options.seed) {}
 
   /// From a fiber. What was refused, in words; empty: nothing.
   std::string run() {
@@ -62,7 +64,8 @@ class Turnover {
 
   void refused(const char* what, int error) {
     if (refused_.empty())
-      refused_ = fmt::format("{}: errno {} at {:.1f} % of {} bytes", what, error, 100 * full_, total_);
+      refused_ =
+          fmt::format("{}: errno {} at {:.1f} % of {} bytes", what, error, 100 * full_, total_);
   }
   void look() {
     if (const auto synced = vfs_.syncfs(); !synced) return refused("sync", synced.error().value);
@@ -73,9 +76,10 @@ class Turnover {
   }
   void make_some() {
     const double mean = 20'000;
-    const double missing = std::max(1., (options_.full - full_) * static_cast<double>(total_) / mean);
-    for (std::size_t i = 0; i < std::min<std::size_t>(options_.together, static_cast<std::size_t>(missing));
-         ++i)
+    const double missing =
+        std::max(1., (options_.full - full_) * static_cast<double>(total_) / mean);
+    for (std::size_t i = 0;
+         i < std::min<std::size_t>(options_.together, static_cast<std::size_t>(missing)); ++i)
       make();
     look();
   }
@@ -88,8 +92,10 @@ class Turnover {
     const auto handle = vfs_.open(file.name, {.create = true, .exclusive = true});
     if (!handle) return refused("open", handle.error().value);
     for (std::uint64_t at = 0; at < file.bytes; at += kPieceBytes) {
-      const auto piece = std::span(zeroes_).first(std::min<std::uint64_t>(kPieceBytes, file.bytes - at));
-      if (const auto done = vfs_.pwrite(*handle, at, piece); !done) refused("write", done.error().value);
+      const auto piece =
+          std::span(zeroes_).first(std::min<std::uint64_t>(kPieceBytes, file.bytes - at));
+      if (const auto done = vfs_.pwrite(*handle, at, piece); !done)
+        refused("write", done.error().value);
     }
     if (const auto closed = vfs_.close(*handle); !closed) refused("close", closed.error().value);
     vfs_.cpu(kBetweenNs);
@@ -102,7 +108,8 @@ class Turnover {
     const std::size_t young =
         random_() % 2 == 0 ? std::max<std::size_t>(1, files_.size() / 20) : files_.size();
     const std::size_t at = files_.size() - 1 - random_() % young;
-    if (const auto gone = vfs_.unlink(files_[at].name); !gone) refused("unlink", gone.error().value);
+    if (const auto gone = vfs_.unlink(files_[at].name); !gone)
+      refused("unlink", gone.error().value);
     bytes_ -= files_[at].bytes;
     files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(at));
     vfs_.cpu(kBetweenNs);

@@ -1,4 +1,5 @@
-// Whatever is put out of step on an image that is right is found (audit.h), and the lab's disks are right.
+// Whatever is put out of step on an image that is right is found (audit.h), and the lab's disks are
+// right.
 #include "fs-adapters/ufs/damage/audit.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,8 @@ TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInode
     for (const bool journal : {false, true}) {
       const auto disk = ufs::lab_disk(name, {.journal = journal});
       ASSERT_TRUE(disk) << name;
-      const auto formatted = format_disk(ufs::file_system_type(), *disk, folder_.path() / "formatted.hcrec");
+      const auto formatted =
+          format_disk(ufs::file_system_type(), *disk, folder_.path() / "formatted.hcrec");
       ASSERT_TRUE(formatted) << name << ": " << formatted.error().message();
       EXPECT_EQ(audit_.contradiction_in(formatted->bytes), "") << name;
       const StateDisk shown(formatted->bytes);
@@ -54,7 +56,8 @@ TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInode
       ASSERT_TRUE(reader) << name;
       if (name == kPlainDisk) continue;
       EXPECT_GT(reader->geometry().groups(), 1U) << name;
-      EXPECT_GT(reader->geometry().inodes_per_group(), reader->geometry().inodes_per_block()) << name;
+      EXPECT_GT(reader->geometry().inodes_per_group(), reader->geometry().inodes_per_block())
+          << name;
     }
   }
 }
@@ -76,10 +79,13 @@ TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
   EXPECT_NE(with(formatted, header + 24, 1), "") << "a group's count";
   EXPECT_NE(with(formatted, root + ufs::kInodeLinksOffset, 1), "") << "links";
   EXPECT_NE(with(formatted, root + ufs::kInodeSectorsOffset, 1), "") << "sectors";
-  EXPECT_NE(with(formatted, root + ufs::kInodeDirectOffset + 4, 7), "") << "a pointer behind the end";
+  EXPECT_NE(with(formatted, root + ufs::kInodeDirectOffset + 4, 7), "")
+      << "a pointer behind the end";
   EXPECT_NE(with(formatted, root + ufs::kInodeModeOffset + 1, 0xc0), "") << "what the root is";
-  EXPECT_NE(with(formatted, ufs::kSuperblockByte + 1008, 1), "") << "the totals that other systems read";
-  EXPECT_NE(with(formatted, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset, 1), "") << "the flag";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + 1008, 1), "")
+      << "the totals that other systems read";
+  EXPECT_NE(with(formatted, ufs::kSuperblockByte + ufs::kSuperblockCleanOffset, 1), "")
+      << "the flag";
 }
 
 TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {

@@ -1,6 +1,6 @@
-// Each kind of damage shows its finding, the checker puts all of it right, and a repair that does not is
-// noticed. HEADCRASH_DAMAGE=500 in the environment: 500 seeds for each image; HEADCRASH_DAMAGE_FROM: the
-// first one.
+// Each kind of damage shows its finding, the checker puts all of it right, and a repair that does
+// not is noticed. HEADCRASH_DAMAGE=500 in the environment: 500 seeds for each image;
+// HEADCRASH_DAMAGE_FROM: the first one.
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,8 @@ const DamageKind& kind_called(std::string_view name) {
 class Damage : public testing::Test {
  protected:
   /// What such a run leaves when it has been unmounted.
-  std::vector<std::byte> image_of(const std::string& disk, std::span<const workload::Operation> operations,
+  std::vector<std::byte> image_of(const std::string& disk,
+                                  std::span<const workload::Operation> operations,
                                   const std::string& scheme = "soft-updates") {
     const auto variant = adapters::find_system("ufs", scheme);
     const auto made = benches_.get(disk, **variant);
@@ -78,7 +79,8 @@ class Damage : public testing::Test {
     EXPECT_EQ(run->unmount, Unmount::succeeded);
     return {store.bytes().begin(), store.bytes().end()};
   }
-  std::vector<std::byte> known_image(const std::string& disk, const std::string& scheme = "soft-updates") {
+  std::vector<std::byte> known_image(const std::string& disk,
+                                     const std::string& scheme = "soft-updates") {
     const auto operations = workload::parse_operations(kKnown, "known");
     EXPECT_TRUE(operations) << operations.error().message();
     return image_of(disk, *operations, scheme);
@@ -132,20 +134,24 @@ TEST_F(Damage, OfSeveralKindsIsPutRight) {
   const std::uint64_t end = first + number_from_environment("HEADCRASH_DAMAGE", kDamageSeeds);
   DamageCounts counts;
   for (const auto& [disk, family] :
-       {std::pair("tiny", "histories"), std::pair("deep", "large-directories"), std::pair("deep", "indirect"),
-        std::pair("tiny", "nearly-full"), std::pair("deep", "directories"), std::pair("tiny", "moves")})
+       {std::pair("tiny", "histories"), std::pair("deep", "large-directories"),
+        std::pair("deep", "indirect"), std::pair("tiny", "nearly-full"),
+        std::pair("deep", "directories"), std::pair("tiny", "moves")})
     for (const char* scheme : {"soft-updates", "journal", "journal-external", "netra"}) {
       const auto image = image_of(disk, *workload::family_member(family, first % 10), scheme);
       auto trials = trials_of(image, log_at(disk, scheme));
       for (std::uint64_t seed = first; seed < end; ++seed) {
         const auto done = trials.run(seed, counts);
-        EXPECT_TRUE(done) << disk << " " << family << " " << scheme << ": " << done.error().message();
+        EXPECT_TRUE(done) << disk << " " << family << " " << scheme << ": "
+                          << done.error().message();
       }
     }
-  fmt::print("{} damaged images, {} repairs cut, {} without room\n", counts.damaged, counts.cut, counts.left);
+  fmt::print("{} damaged images, {} repairs cut, {} without room\n", counts.damaged, counts.cut,
+             counts.left);
 }
 
-/// Who is met first has the block until it is known whose it is; a directory must not end there meanwhile.
+/// Who is met first has the block until it is known whose it is; a directory must not end there
+/// meanwhile.
 TEST_F(Damage, OfAPointerToAnotherDirectorysPointersCostsNoNames) {
   constexpr std::uint64_t kMany = 150;
   DamageCounts counts;
@@ -201,11 +207,12 @@ class BrokenRepair : public Damage {
                            const std::function<void(ufs::Inode&)>& change) {
     const auto reader = ufs::ImageReader::open(store);
     const auto place = reader->geometry().place_of(number);
-    change_sector(store, reader->geometry().byte_of(place.block) + place.offset, [&](auto sector, auto at) {
-      ufs::Inode inode = ufs::decode_inode(sector.subspan(at));
-      change(inode);
-      ufs::encode_inode(inode, sector.subspan(at));
-    });
+    change_sector(store, reader->geometry().byte_of(place.block) + place.offset,
+                  [&](auto sector, auto at) {
+                    ufs::Inode inode = ufs::decode_inode(sector.subspan(at));
+                    change(inode);
+                    ufs::encode_inode(inode, sector.subspan(at));
+                  });
   }
   static std::uint64_t byte_of_block(model::SectorStore& store, std::string_view path) {
     const auto reader = ufs::ImageReader::open(store);
@@ -252,20 +259,24 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
       {"sectors-too-high", "another owner", and_then([](auto& store, auto&) {
-         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { inode.user = 4711; });
+         change_inode(store, number_of(store, kUntouched),
+                      [](ufs::Inode& inode) { inode.user = 4711; });
        })},
       {"sectors-too-high", "had mode", and_then([](auto& store, auto&) {
-         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { inode.mode ^= 0111; });
+         change_inode(store, number_of(store, kUntouched),
+                      [](ufs::Inode& inode) { inode.mode ^= 0111; });
        })},
       {"sectors-too-high", "bytes, has", and_then([](auto& store, auto&) {
-         change_inode(store, number_of(store, kUntouched), [](ufs::Inode& inode) { --inode.size_bytes; });
+         change_inode(store, number_of(store, kUntouched),
+                      [](ufs::Inode& inode) { --inode.size_bytes; });
        })},
       {"sectors-too-high", "is gone", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, "a/b/c"), [](auto sector, auto) {
            little_endian::store8(sector, tree::find_entry(sector, "four")->offset + 8, 'F');
          });
        })},
-      {"sectors-too-high", "the report counts", and_then([](auto&, auto& report) { ++report.files; })},
+      {"sectors-too-high", "the report counts",
+       and_then([](auto&, auto& report) { ++report.files; })},
       {"sectors-too-high", "the report's totals",
        and_then([](auto&, auto& report) { ++report.totals.free_blocks; })},
       {"sectors-too-high", "the superblock is not", and_then([](auto& store, auto&) {
@@ -298,7 +309,8 @@ TEST_F(BrokenRepair, IsNoticedByWhatItThrowsAway) {
                         const auto report = ufs::Fsck().check(store);
                         for (const ufs::Finding& finding : report->findings)
                           if (finding.kind == ufs::FindingKind::unreferenced_file)
-                            change_inode(store, finding.inode, [](ufs::Inode& inode) { inode.links = 0; });
+                            change_inode(store, finding.inode,
+                                         [](ufs::Inode& inode) { inode.links = 0; });
                         return sound(store);
                       }};
   EXPECT_NE(said_of(broken).find(broken.told), std::string::npos) << said_of(broken);
@@ -317,7 +329,8 @@ TEST_F(BrokenRepair, IsNoticedByACut) {
   DamageCounts counts;
   for (std::uint64_t seed = 1; seed <= kDamageSeeds; ++seed) {
     const auto done = trials.run(seed, counts);
-    if (!done && done.error().message().find("it says that it is clean") != std::string::npos) ++told;
+    if (!done && done.error().message().find("it says that it is clean") != std::string::npos)
+      ++told;
   }
   EXPECT_GT(told, kDamageSeeds / 4) << "of most images the flag was not set";
 }
@@ -329,7 +342,8 @@ TEST_F(Damage, OfARunIsPartOfItsExploration) {
   const auto operations = workload::family_member("histories", 3);
   const ExplorationOptions how{
       .budget = 10, .run = {.unmount = true}, .damage = DamageOptions{.seed = 7, .images = 5}};
-  const auto explored = (*made)->bench.explore(**scheme, *operations, how, folder_.path() / "run.hcrec");
+  const auto explored =
+      (*made)->bench.explore(**scheme, *operations, how, folder_.path() / "run.hcrec");
   ASSERT_TRUE(explored) << explored.error().message();
   EXPECT_TRUE(explored->failures.empty());
   EXPECT_EQ(explored->run.unmount, Unmount::succeeded);

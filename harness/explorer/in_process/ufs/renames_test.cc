@@ -1,6 +1,6 @@
-// Every kind of rename under every kind of scheme: what a power cut inside one leaves is what the scheme may
-// leave, and nobody's only name is lost. Small groups, so that directories have their inodes in different
-// blocks, which go to the disk in any order that the scheme does not forbid.
+// Every kind of rename under every kind of scheme: what a power cut inside one leaves is what the
+// scheme may leave, and nobody's only name is lost. Small groups, so that directories have their
+// inodes in different blocks, which go to the disk in any order that the scheme does not forbid.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
-/// What goes for good, or is made, and may therefore be without a name in between. Whatever only moves has
-/// one at every instant (R1): lost+found would not lose it, and the oracle finds it there.
+/// What goes for good, or is made, and may therefore be without a name in between. Whatever only
+/// moves has one at every instant (R1): lost+found would not lose it, and the oracle finds it
+/// there.
 enum class Goes : std::uint8_t { nothing, file, directory };
 
 struct Renames {
@@ -34,37 +35,41 @@ const std::vector<Renames>& kinds_of_rename() {
       {"file, on and on", "create A/f", "rename A/f B/f\nrename B/f C/f\nrename C/f A/f"},
       {"directory", "mkdir A/d\ncreate A/d/f", "rename A/d A/e"},
       {"directory, another parent", "mkdir A/d\ncreate A/d/f", "rename A/d B/d"},
-      {"directory over directory", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename A/d A/e", Goes::directory},
-      {"directory over directory, another parent", "mkdir A/d\nmkdir B/e\ncreate A/d/f", "rename A/d B/e",
+      {"directory over directory", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename A/d A/e",
        Goes::directory},
-      {"directory, on and on", "mkdir A/d\ncreate A/d/f", "rename A/d B/d\nrename B/d C/d\nrename C/d A/d"},
+      {"directory over directory, another parent", "mkdir A/d\nmkdir B/e\ncreate A/d/f",
+       "rename A/d B/e", Goes::directory},
+      {"directory, on and on", "mkdir A/d\ncreate A/d/f",
+       "rename A/d B/d\nrename B/d C/d\nrename C/d A/d"},
       {"directory over directories, on and on", "mkdir A/d\nmkdir B/d\nmkdir C/d\ncreate A/d/f",
        "rename A/d B/d\nrename B/d C/d", Goes::directory},
       {"file, and its old parent goes", "create A/f", "rename A/f B/f\nrmdir A", Goes::directory},
       {"file that lies elsewhere, and its old parent goes", "create C/f\nrename C/f A/f",
        "rename A/f B/f\nrmdir A", Goes::directory},
-      {"file that lies elsewhere, and its old parent is replaced", "create C/f\nrename C/f A/f\nmkdir D",
-       "rename A/f B/f\nrename D A", Goes::directory},
+      {"file that lies elsewhere, and its old parent is replaced",
+       "create C/f\nrename C/f A/f\nmkdir D", "rename A/f B/f\nrename D A", Goes::directory},
       {"directory, and its old parent goes", "mkdir A/d\ncreate A/d/f", "rename A/d B/d\nrmdir A",
        Goes::directory},
-      {"file, and its old parent is replaced", "create A/f", "rename A/f B/f\nrename C A", Goes::directory},
+      {"file, and its old parent is replaced", "create A/f", "rename A/f B/f\nrename C A",
+       Goes::directory},
       {"directory, and a file in it is synced", "mkdir A/d\ncreate A/d/f",
        "rename A/d B/d\nwrite B/d/f 0 512 1 1\nfsync B/d/f\ncreate A/g", Goes::file},
       {"directory, and a synced file in it is synced", "mkdir A/d\ncreate A/d/f\nfsync A/d/f",
        "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
       {"directory, and a file in it that lies elsewhere is synced",
-       "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f", "rename A/d B/d\nfsync B/d/f\ncreate A/g",
-       Goes::file},
+       "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
+       "rename A/d B/d\nfsync B/d/f\ncreate A/g", Goes::file},
       {"directory, its parent stays, and a file in it that lies elsewhere is synced",
-       "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f", "rename A/d A/e\nfsync A/e/f\ncreate A/g",
-       Goes::file},
+       "mkdir A/d\ncreate C/f\nlink C/f A/d/f\nsync\nfsync A/d/f",
+       "rename A/d A/e\nfsync A/e/f\ncreate A/g", Goes::file},
       {"exchange of directories, two parents, and once more",
-       "mkdir A/d\ncreate A/d/f\nmkdir B/e\ncreate C/g", "rename-exchange A/d B/e\nrename-exchange C/g B/e"},
+       "mkdir A/d\ncreate A/d/f\nmkdir B/e\ncreate C/g",
+       "rename-exchange A/d B/e\nrename-exchange C/g B/e"},
       {"exchange of a directory and its parent, and once more",
        "mkdir D\nmkdir D/e\ncreate A/f\nsymlink x A/g",
        "rename-exchange A/f D/e\nrename-exchange A/f D\nrename-exchange A/g D"},
-      {"directory, and it is synced", "mkdir A/d\ncreate A/d/f", "rename A/d B/d\nfsyncdir B/d\ncreate A/g",
-       Goes::file},
+      {"directory, and it is synced", "mkdir A/d\ncreate A/d/f",
+       "rename A/d B/d\nfsyncdir B/d\ncreate A/g", Goes::file},
       {"directory, and its new parent is synced", "mkdir A/d\ncreate A/d/f",
        "rename A/d B/d\nfsyncdir B\ncreate A/g", Goes::file},
       {"file into a new directory", "create A/f", "mkdir N\nrename A/f N/f", Goes::directory},
@@ -75,8 +80,10 @@ const std::vector<Renames>& kinds_of_rename() {
       {"exchange of directories", "mkdir A/d\nmkdir A/e\ncreate A/d/f", "rename-exchange A/d A/e"},
       {"exchange of directories, two parents", "mkdir A/d\nmkdir B/e\ncreate A/d/f",
        "rename-exchange A/d B/e"},
-      {"exchange of file and directory, two parents", "mkdir A/d\ncreate B/f", "rename-exchange B/f A/d"},
-      {"exchange of directory and file, two parents", "mkdir A/d\ncreate B/f", "rename-exchange A/d B/f"},
+      {"exchange of file and directory, two parents", "mkdir A/d\ncreate B/f",
+       "rename-exchange B/f A/d"},
+      {"exchange of directory and file, two parents", "mkdir A/d\ncreate B/f",
+       "rename-exchange A/d B/f"},
   };
   return kinds;
 }
@@ -95,8 +102,8 @@ TEST_P(RenamesUnder, LeaveWhatTheSchemeMay) {
   for (const Renames& kind : kinds_of_rename()) {
     const std::string before = fmt::format("mkdir A\nmkdir B\nmkdir C\n{}\n", kind.set_up);
     const auto set_up = workload::parse_operations(before, kind.what);
-    const auto operations =
-        workload::parse_operations(fmt::format("{}sync\n{}\nsync\n", before, kind.operations), kind.what);
+    const auto operations = workload::parse_operations(
+        fmt::format("{}sync\n{}\nsync\n", before, kind.operations), kind.what);
     ASSERT_TRUE(set_up && operations) << kind.what;
     const auto result = bench.explore(**scheme, *operations,
                                       {.budget = 2000,
@@ -109,9 +116,9 @@ TEST_P(RenamesUnder, LeaveWhatTheSchemeMay) {
     EXPECT_FALSE(result->run.failure) << kind.what << ": " << *result->run.failure;
     EXPECT_GT(result->checked, 0U) << kind.what;
     EXPECT_EQ(result->clean, result->checked) << kind.what;
-    EXPECT_EQ(
-        result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_file)) && kind.goes != Goes::file,
-        false)
+    EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_file)) &&
+                  kind.goes != Goes::file,
+              false)
         << kind.what;
     EXPECT_EQ(result->found.contains(ufs::kind_of(ufs::FindingKind::unreferenced_directory)) &&
                   kind.goes != Goes::directory,
@@ -119,8 +126,9 @@ TEST_P(RenamesUnder, LeaveWhatTheSchemeMay) {
         << kind.what;
     if (!result->failures.empty()) {
       const ExploredState& first = result->failures.front();
-      ADD_FAILURE() << kind.what << " " << first.state << " " << oracle::name(first.outcome.judgement.verdict)
-                    << ": " << first.outcome.judgement.summary;
+      ADD_FAILURE() << kind.what << " " << first.state << " "
+                    << oracle::name(first.outcome.judgement.verdict) << ": "
+                    << first.outcome.judgement.summary;
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A device for tests of the pacer: every request takes the same time, and all run side by side. The delay of
-// one request can be set by its first sector: sector N means N microseconds.
+// A device for tests of the pacer: every request takes the same time, and all run side by side. The
+// delay of one request can be set by its first sector: sector N means N microseconds.
 
 #include <map>
 

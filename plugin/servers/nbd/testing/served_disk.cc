@@ -25,10 +25,10 @@ using std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-/// nbdkit 1.32 with a sanitizer's runtime preloaded hangs in exit(), in the destructor of libp11-kit, after
-/// it has logged any error from a connection; so does `nbdkit memory`. All of the plugin's work is done by
-/// then, and a finding of the sanitizer would have ended the server before. Such a server is killed after a
-/// grace.
+/// nbdkit 1.32 with a sanitizer's runtime preloaded hangs in exit(), in the destructor of
+/// libp11-kit, after it has logged any error from a connection; so does `nbdkit memory`. All of the
+/// plugin's work is done by then, and a finding of the sanitizer would have ended the server
+/// before. Such a server is killed after a grace.
 constexpr bool kMayHangInExit = !std::string_view(HEADCRASH_PRELOAD).empty();
 constexpr auto kExitGrace = std::chrono::seconds(1);
 
@@ -82,7 +82,8 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const auto passed = steady_clock::now() - started;
-    if (kMayHangInExit && passed > kExitGrace && text_of(log).find("error: ") != std::string::npos) {
+    if (kMayHangInExit && passed > kExitGrace &&
+        text_of(log).find("error: ") != std::string::npos) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
@@ -102,8 +103,8 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
 ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
                        const std::vector<std::string>& nbdkit_options)
     : socket_(folder / "nbd.sock"), control_(folder / "control.sock"), log_(folder / "nbdkit.log") {
-  // nbdkit writes the file when it listens. A connection that only tries would be logged as an error, after
-  // which a sanitized server hangs in exit().
+  // nbdkit writes the file when it listens. A connection that only tries would be logged as an
+  // error, after which a sanitized server hangs in exit().
   const std::string listens = folder / "nbdkit.pid";
   fs::remove(socket_);
   fs::remove(listens);
@@ -167,7 +168,8 @@ nlohmann::json ServedDisk::control(const std::string& line) const {
   const int fd = connect_to(control_);
   EXPECT_GE(fd, 0) << control_;
   const std::string request = line + "\n";
-  EXPECT_EQ(send(fd, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  EXPECT_EQ(send(fd, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
   std::string answer;
   char byte = 0;
   while (recv(fd, &byte, 1, 0) == 1 && byte != '\n') answer += byte;
@@ -188,7 +190,9 @@ Client::~Client() {
 }
 
 int Client::write(std::uint64_t sector, const std::vector<char>& bytes, std::uint32_t flags) {
-  return nbd_pwrite(handle_, bytes.data(), bytes.size(), sector * 512, flags) == 0 ? 0 : nbd_get_errno();
+  return nbd_pwrite(handle_, bytes.data(), bytes.size(), sector * 512, flags) == 0
+             ? 0
+             : nbd_get_errno();
 }
 int Client::read(std::uint64_t sector, std::vector<char>& bytes) {
   return nbd_pread(handle_, bytes.data(), bytes.size(), sector * 512, 0) == 0 ? 0 : nbd_get_errno();

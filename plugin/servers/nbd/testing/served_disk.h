@@ -1,7 +1,7 @@
 #pragma once
-// For tests: runs nbdkit with the plugin that was just built, in a temporary folder of its own, and talks to
-// it with libnbd and over the control socket. Whatever happens, the server is dead and the folder gone at the
-// end.
+// For tests: runs nbdkit with the plugin that was just built, in a temporary folder of its own, and
+// talks to it with libnbd and over the control socket. Whatever happens, the server is dead and the
+// folder gone at the end.
 
 #include <gtest/gtest.h>
 #include <libnbd.h>
@@ -34,8 +34,8 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
 
 class ServedDisk {
  public:
-  /// `arguments` are the plugin's; the control socket is added. Fails the test when the server does not come
-  /// up.
+  /// `arguments` are the plugin's; the control socket is added. Fails the test when the server does
+  /// not come up.
   ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
              const std::vector<std::string>& nbdkit_options = {});
   ~ServedDisk();

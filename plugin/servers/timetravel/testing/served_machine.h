@@ -1,5 +1,6 @@
 #pragma once
-// For tests and fuzzers: a machine in virtual time that is served, and a connection to one of its sockets.
+// For tests and fuzzers: a machine in virtual time that is served, and a connection to one of its
+// sockets.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -25,8 +26,9 @@ class ServedMachine {
  public:
   explicit ServedMachine(CalendarOptions options = {}, const std::string& profile = "hp-c2447") {
     emulation::Settings settings;
-    for (const auto& [key, value] :
-         {std::pair<std::string, std::string>{"profile", profile}, {"size", "64M"}, {"write-cache", "off"}})
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"profile", profile},
+                                     {"size", "64M"},
+                                     {"write-cache", "off"}})
       EXPECT_TRUE(settings.set(key, value)) << key;
     settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
     auto hardware = emulation::load_hardware(settings);

@@ -1,6 +1,7 @@
 #pragma once
-// For tests: the other side of a session. It shares one region of memory, lays out rings in it, and sends
-// whatever it is told to, wrong things included. Each ring has a kick descriptor, all share one for calls.
+// For tests: the other side of a session. It shares one region of memory, lays out rings in it, and
+// sends whatever it is told to, wrong things included. Each ring has a kick descriptor, all share
+// one for calls.
 //
 //   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
 //   0x80000 on       data
@@ -32,7 +33,8 @@
 namespace headcrash::vhost {
 
 /// Commands of virtio-blk.
-inline constexpr std::uint32_t kIn = 0, kOut = 1, kFlush = 4, kGetId = 8, kDiscard = 11, kWriteZeroes = 13;
+inline constexpr std::uint32_t kIn = 0, kOut = 1, kFlush = 4, kGetId = 8, kDiscard = 11,
+                               kWriteZeroes = 13;
 
 struct TestDescriptor {
   std::uint64_t address;
@@ -52,7 +54,8 @@ class TestDisk {
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
   bool trim_zeroes = true;  ///< before disk()
-  /// Under the lock: that a command is done is told through the guest's memory, of which ThreadSanitizer knows nothing.
+  /// Under the lock: that a command is done is told through the guest's memory, of which
+  /// ThreadSanitizer knows nothing.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
@@ -88,7 +91,8 @@ class TestClient {
   static constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
 
   /// Of a session in this process.
-  explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4}) : TestClient() {
+  explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4})
+      : TestClient() {
     int pair[2] = {-1, -1};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     socket_ = base::Descriptor(pair[0]);
@@ -105,7 +109,8 @@ class TestClient {
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, server.c_str(), server.native().size());
     socket_ = base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+              0);
   }
   ~TestClient() {
     socket_.reset();
@@ -162,7 +167,8 @@ class TestClient {
   void send_descriptor(Verb verb, std::uint64_t ring, int file) {
     send(verb, std::as_bytes(std::span(&ring, 1)), {file});
   }
-  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {}, std::uint32_t flags = 1) {
+  std::vector<std::byte> ask(Verb verb, std::span<const std::byte> payload = {},
+                             std::uint32_t flags = 1) {
     send(verb, payload, {}, flags);
     std::uint32_t header[3] = {};
     EXPECT_EQ(::recv(socket_.get(), header, sizeof header, MSG_WAITALL), 12);
@@ -194,8 +200,9 @@ class TestClient {
     start(ring);
     ask64(Verb::get_features);  // all of it has been handled
   }
-  /// The state in which an earlier session has left a ring: `count` chains were offered, and all were given back. Comes
-  /// before start(), as the back-end looks at a ring as soon as it is started.
+  /// The state in which an earlier session has left a ring: `count` chains were offered, and all
+  /// were given back. Comes before start(), as the back-end looks at a ring as soon as it is
+  /// started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
@@ -214,7 +221,8 @@ class TestClient {
     send_state(Verb::set_vring_base, ring, base);
     offered_[ring] = base;
   }
-  /// As set_up(), for a client that notifies by messages. Returns the channel on which the back-end asks.
+  /// As set_up(), for a client that notifies by messages. Returns the channel on which the back-end
+  /// asks.
   base::Descriptor set_up_in_band() {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
@@ -249,7 +257,8 @@ class TestClient {
     if (!kicks_unwanted(index)) kick_only(index);
   }
   bool kicks_unwanted(std::uint32_t index) {
-    return (std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2000)).load() & 1) != 0;
+    return (std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2000)).load() & 1) !=
+           0;
   }
   void kick_only(std::uint32_t index) {
     const std::uint64_t one = 1;
@@ -280,14 +289,16 @@ class TestClient {
     memory[header + 32] = std::byte{255};
     describe(index, first,
              {kGuest + header, 16, kNext, static_cast<std::uint16_t>(first + (bytes > 0 ? 1 : 2))});
-    describe(
-        index, first + 1,
-        {kGuest + kData + 0x2000, bytes, static_cast<std::uint16_t>(kNext | (device_writes ? kWrite : 0)),
-         static_cast<std::uint16_t>(first + 2)});
+    describe(index, first + 1,
+             {kGuest + kData + 0x2000, bytes,
+              static_cast<std::uint16_t>(kNext | (device_writes ? kWrite : 0)),
+              static_cast<std::uint16_t>(first + 2)});
     describe(index, first + 2, {kGuest + header + 32, 1, kWrite, 0});
     offer(index, first);
   }
-  int status(std::uint16_t slot) { return std::to_integer<int>(memory[kData + std::size_t{64} * slot + 32]); }
+  int status(std::uint16_t slot) {
+    return std::to_integer<int>(memory[kData + std::size_t{64} * slot + 32]);
+  }
   /// The status, or 255 when no answer comes.
   int command(std::uint32_t index, std::uint32_t type, std::uint64_t sector, std::uint32_t bytes,
               bool device_writes) {
