@@ -41,14 +41,14 @@ void print(const nlohmann::json& value) {
 }
 
 int finish_output(int exit_code) {
-  std::cout.flush();
   errno = 0;
+  std::cout.flush();  // by way of stdout: what fails here leaves its mark there, and its reason
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
-  const std::string reason =
-      flushed || errno == 0 ? "" : ": " + std::generic_category().message(errno);
-  return report_error(
-      {"standard output", "cannot be written" + reason, "give it a place with room"}, false);
+  const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  return report_error({"standard output", "cannot be written" + reason,
+                       "free some space, or write to another place"},
+                      false);
 }
 
 void add_database_option(CLI::App& command, std::string& database, MadeIfMissing made) {
