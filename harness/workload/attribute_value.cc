@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "harness/workload/parse_number.h"
 
 namespace headcrash::workload {
 namespace {
@@ -23,12 +24,6 @@ std::string filled(std::size_t bytes, std::uint32_t pattern) {
   std::string value(bytes, '\0');
   for (std::size_t at = 0; at < bytes; ++at) value[at] = filler(at, pattern);
   return value;
-}
-
-template <typename Number>
-bool parse_number(std::string_view word, Number& value, int base = 10) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  return error == std::errc{} && end == word.data() + word.size();
 }
 
 std::optional<std::string> parse_fill(std::string_view word) {

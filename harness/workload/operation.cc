@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/workload/attribute_value.h"
+#include "harness/workload/parse_number.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::workload {
@@ -117,12 +118,6 @@ std::vector<std::string_view> split(std::string_view line) {
     line.remove_prefix(std::min(blank + 1, line.size()));
   }
   return words;
-}
-
-template <typename T>
-bool parse_number(std::string_view word, T& value, int base = 10) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  return error == std::errc{} && end == word.data() + word.size();
 }
 
 bool parse_flags(std::string_view letters, std::uint32_t& flags) {

@@ -9,14 +9,14 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr std::size_t kFields = 5;
+constexpr std::size_t kAlibabaFields = 5;
 
 }  // namespace
 
 std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines,
                                         TraceRequest& into) {
   const CommaFields fields(line);
-  if (fields.count != kFields)
+  if (fields.count != kAlibabaFields)
     return ParseError{"does not have 5 fields", "write: device_id,opcode,offset,length,timestamp"};
   if (!number_of<std::uint64_t>(fields[0], kLbnMax))
     return ParseError{"the device is not a number", "write the number of the device first"};
@@ -32,7 +32,7 @@ std::optional<ParseError> parse_alibaba(std::string_view line, TraceLines& lines
 
 bool is_alibaba(std::string_view line) {
   const CommaFields fields(line);
-  return fields.count == kFields && (fields[1] == "R" || fields[1] == "W") &&
+  return fields.count == kAlibabaFields && (fields[1] == "R" || fields[1] == "W") &&
          number_of<std::uint64_t>(fields[0], kLbnMax) &&
          number_of<std::uint64_t>(fields[2], kLbnMax) &&
          number_of<std::uint64_t>(fields[3], kLbnMax) && time_of(fields[4], model::kMicrosecondNs);

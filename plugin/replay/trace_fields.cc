@@ -5,7 +5,7 @@ namespace headcrash::replay {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 512;
-constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 61U;
+constexpr std::uint64_t kOffsetBytesMax = std::uint64_t{1} << 61U;
 constexpr ParseError kNoTime{"the arrival time is not a number", kTimeRemedy};
 constexpr ParseError kTooLate{"the arrival time is beyond 292 years",
                               "write it in the unit of the format, counted from 1970 or later"};
@@ -49,7 +49,7 @@ CommaFields::CommaFields(std::string_view line) {
 }
 
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into) {
-  const auto first = number_of<std::uint64_t>(offset, kBytesMax);
+  const auto first = number_of<std::uint64_t>(offset, kOffsetBytesMax);
   const auto bytes = number_of<std::uint64_t>(length, kBlocksMax * kBlockBytes);
   if (!first || !bytes || *bytes == 0) return false;
   const std::uint64_t end = (*first + *bytes + kBlockBytes - 1) / kBlockBytes;

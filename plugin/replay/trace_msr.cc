@@ -12,13 +12,13 @@ namespace {
 constexpr std::uint64_t kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr TimeNs kTickNs = 100;
 constexpr std::uint64_t kTicksMax = std::numeric_limits<TimeNs>::max() / kTickNs;
-constexpr std::size_t kFields = 7;
+constexpr std::size_t kMsrFields = 7;
 
 }  // namespace
 
 std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, TraceRequest& into) {
   const CommaFields fields(line);
-  if (fields.count != kFields)
+  if (fields.count != kMsrFields)
     return ParseError{"does not have 7 fields",
                       "write: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"};
   auto ticks = number_of<std::uint64_t>(fields[0], std::numeric_limits<std::uint64_t>::max());
@@ -47,7 +47,7 @@ std::optional<ParseError> parse_msr(std::string_view line, TraceLines& lines, Tr
 
 bool is_msr(std::string_view line) {
   const CommaFields fields(line);
-  return fields.count == kFields && (fields[3] == "Read" || fields[3] == "Write") &&
+  return fields.count == kMsrFields && (fields[3] == "Read" || fields[3] == "Write") &&
          number_of<std::uint64_t>(fields[0], std::numeric_limits<std::uint64_t>::max());
 }
 

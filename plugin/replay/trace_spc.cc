@@ -10,7 +10,7 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr std::size_t kFields = 5;
+constexpr std::size_t kSpcFields = 5;
 
 bool is_read(std::string_view opcode) {
   return opcode == "R" || opcode == "r";
@@ -23,7 +23,7 @@ bool is_write(std::string_view opcode) {
 
 std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, TraceRequest& into) {
   const CommaFields fields(line);
-  if (fields.count < kFields)
+  if (fields.count < kSpcFields)
     return ParseError{"has fewer than 5 fields", "write: ASU,LBA,Size,Opcode,Timestamp"};
   if (!number_of<std::uint64_t>(fields[0], kLbnMax))
     return ParseError{"the ASU is not a number", "write the number of the volume first"};
@@ -42,7 +42,7 @@ std::optional<ParseError> parse_spc(std::string_view line, TraceLines& lines, Tr
 
 bool is_spc(std::string_view line) {
   const CommaFields fields(line);
-  return fields.count >= kFields && (is_read(fields[3]) || is_write(fields[3])) &&
+  return fields.count >= kSpcFields && (is_read(fields[3]) || is_write(fields[3])) &&
          number_of<std::uint64_t>(fields[0], kLbnMax) &&
          number_of<std::uint64_t>(fields[1], kLbnMax) &&
          number_of<std::uint64_t>(fields[2], kLbnMax) && time_of(fields[4], model::kSecondNs);

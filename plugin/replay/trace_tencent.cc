@@ -10,14 +10,14 @@
 namespace headcrash::replay {
 namespace {
 
-constexpr std::size_t kFields = 5;
+constexpr std::size_t kTencentFields = 5;
 
 }  // namespace
 
 std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines,
                                         TraceRequest& into) {
   const CommaFields fields(line);
-  if (fields.count != kFields)
+  if (fields.count != kTencentFields)
     return ParseError{"does not have 5 fields", "write: Timestamp,Offset,Size,IOType,VolumeID"};
   if (const auto error = put_arrival(fields[0], model::kSecondNs, into)) return error;
   const auto lbn = number_of<std::uint64_t>(fields[1], kLbnMax);
