@@ -98,6 +98,8 @@ ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant&
   } else if (!is_measured(now)) {
     cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
     cell.change.regression = now.failed > 0;
+  } else if (then->standing.by_operation != now.standing.by_operation) {
+    cell.change.reason = "only one of the runs knows that the job's time is fixed";
   } else {
     compare_times(cell, tolerance);
   }

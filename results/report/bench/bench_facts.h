@@ -78,6 +78,7 @@ struct Standing {
   /// 1.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
+  bool by_operation = false;  ///< times are of one operation (Contest::by_operation)
   double spread() const { return ranking.mean > 0 ? ranking.deviation / ranking.mean : 0; }
 };
 

@@ -1,6 +1,7 @@
 // Contests of jobs that take as long as they say: by time all would be equal.
 #include <gtest/gtest.h>
 
+#include "results/report/bench/baseline.h"
 #include "results/report/bench/ranking.h"
 
 namespace headcrash::report {
@@ -47,6 +48,23 @@ TEST(FixedTime, OtherContestsAreByTime) {
   rank(contest);
   EXPECT_STREQ(contest.ranked_by(), "quiescent_ms");
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
+}
+
+/// A run from before the report knew of fixed times has milliseconds, not milliseconds an operation.
+TEST(FixedTime, IsNotComparedWithARunThatLacksIt) {
+  Benchmark then, now;
+  for (auto& [bench, fixed] :
+       {std::pair<Benchmark&, bool>(then, false), std::pair<Benchmark&, bool>(now, true)}) {
+    Contest contest;
+    contest.entrants = {entrant("ext4", 5000, 92, fixed)};
+    rank(contest);
+    bench.contests.push_back(contest);
+  }
+  const auto compared = compare_with_baseline(now, then, kBaselineTolerance);
+  ASSERT_EQ(compared.changes.size(), 1U);
+  EXPECT_EQ(compared.changes[0].change, statistics::Change::cannot_tell);
+  EXPECT_FALSE(compared.changes[0].now_ms);
+  EXPECT_EQ(compared.regressions(), 0U);
 }
 
 }  // namespace

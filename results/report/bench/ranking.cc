@@ -78,6 +78,7 @@ void rank_by_operation(Contest& contest) {
   contest.by_operation = std::ranges::any_of(contest.entrants, is_fixed);
   if (!contest.by_operation) return;
   for (Entrant& entrant : contest.entrants) {
+    entrant.standing.by_operation = true;
     for (Measurement& m : entrant.measurements) {
       m.elapsed_ms = m.rate.value_or(0) > 0 ? 1000 / *m.rate : 0;
       m.quiescent_ms.reset();
