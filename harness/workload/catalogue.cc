@@ -138,7 +138,9 @@ std::vector<Operation> filler(std::uint64_t bytes) {
 }  // namespace
 
 bool is_list_file(const std::string& name) {
-  return name.ends_with(".txt") || name.find('/') != std::string::npos;
+  if (without_age({.name = name})) return false;
+  if (name.ends_with(".txt")) return true;
+  return name.find('/') != std::string::npos && !read_ace_name(name) && !of_family({.name = name});
 }
 
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {

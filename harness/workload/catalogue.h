@@ -41,7 +41,7 @@ struct WorkloadSummary {
 };
 std::vector<WorkloadSummary> known_workloads();
 
-/// A name that is the path of a list: it has a '/' or ends in .txt.
+/// True for the path of a list: it ends in .txt, or has a '/' and is not a numbered workload.
 bool is_list_file(const std::string& name);
 
 }  // namespace headcrash::workload

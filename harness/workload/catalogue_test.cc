@@ -44,6 +44,13 @@ TEST(Catalogue, AFullDiskIsFilledFirst) {
   EXPECT_EQ(format(list[5]), "allocate filler2 0 1073741824");
 }
 
+TEST(Catalogue, NumberedWorkloadsAreNotListFiles) {
+  for (const char* name : {"ace-seq1/17", "reuse/3", "small-files", "list.txt+aged", "reuse/3+aged"})
+    EXPECT_FALSE(is_list_file(name)) << name;
+  for (const char* name : {"list.txt", "./list", "folder/ace-seq1", "/lists/17"})
+    EXPECT_TRUE(is_list_file(name)) << name;
+}
+
 TEST(Catalogue, ErrorsSayWhatToDo) {
   EXPECT_NE(make_workload({.name = "mail-spol"}).error().message().find("mail-spool"),
             std::string::npos);

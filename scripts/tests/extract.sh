@@ -41,7 +41,7 @@ intact whole "an intact image"
 cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
 
 # the scripts of the findings end as those that extract writes now
-cat "$top"/harness/explorer/{look,workload}.sh >common
+cat "$top"/harness/explorer/reproduce/{look,workload}.sh >common
 for stored in "$top"/results/reference/findings/*/*workload.sh; do
   tail -c "$(stat -c %s common)" "$stored" | cmp -s - common || failed "$stored is not what extract writes now: make it anew"
 done
