@@ -6,7 +6,7 @@
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/replay/trace_file.h"
 
-namespace headcrash::replay {
+namespace headcrash::replay::trace_formats {  // a namespace of its name: tests are built as one source
 namespace {
 
 using model::kMicrosecondNs;
@@ -235,4 +235,4 @@ TEST(TraceFormats, VolumesHaveALimit) {
 }
 
 }  // namespace
-}  // namespace headcrash::replay
+}  // namespace headcrash::replay::trace_formats

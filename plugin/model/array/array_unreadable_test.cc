@@ -4,7 +4,7 @@
 
 #include "plugin/model/testing/array_fixture.h"
 
-namespace headcrash::model {
+namespace headcrash::model::array_unreadable {  // a namespace of its name: tests are built as one source
 namespace {
 
 using bench::array_profile;
@@ -205,4 +205,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ArrayUnreadable, testing::ValuesIn(kKinds),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
-}  // namespace headcrash::model
+}  // namespace headcrash::model::array_unreadable
