@@ -146,7 +146,7 @@ TEST(Exploration, ApplicationsAndTheirSettingsAreCellsOfTheirOwn) {
     EXPECT_EQ(guests.at(guest_of(cell.filesystem)).packages, cell.application->packages);
 }
 
-TEST(Exploration, ProgramsOfAnApplicationGoIntoItsGuestOnly) {
+TEST(Exploration, AddsProgramsOfAnApplicationToItsGuestOnly) {
   const TemporaryFolder folder;
   const std::string program = folder / "prog", file = folder / "mine.toml";
   std::ofstream(program) << "#!/bin/sh\n";

@@ -216,7 +216,7 @@ class RandomExchanges {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> exchanged_;
 };
 
-TEST(AmbiguousDirectories, LinksTellApartWhatMayBeAnyOfTwenty) {
+TEST(AmbiguousDirectories, LinksIdentifyEachOfTwentyDirectories) {
   std::vector<std::string> made;
   for (std::uint32_t i = 0; i < RandomExchanges::kDirectories; ++i)
     for (const char* line : {"mkdir d{0}", "create l{0}", "link l{0} d{0}/f"})
@@ -234,7 +234,7 @@ TEST(AmbiguousDirectories, LinksTellApartWhatMayBeAnyOfTwenty) {
   }
 }
 
-TEST(AmbiguousDirectories, OnePointDecidesWhatMayBeAnyOfTwenty) {
+TEST(AmbiguousDirectories, OnePointIdentifiesEachOfTwentyDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
   std::vector<std::string> made;

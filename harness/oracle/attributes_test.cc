@@ -57,7 +57,7 @@ std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
   return list;
 }
 
-TEST(Attributes, AListThatSetsMoreThanADumpReportsIsRefused) {
+TEST(Attributes, RejectsAListThatExceedsADump) {
   for (const auto& list : {list_that_sets(4080, 20), list_that_sets(240, 1024),
                            list_that_sets(2000, 64 << 10), list_that_sets(240, 1, 255)})
     EXPECT_TRUE(Oracle::follow(list, {})) << list.size();

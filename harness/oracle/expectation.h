@@ -1,5 +1,5 @@
 #pragma once
-// What a finding expects, as data and as the words of Finding::expected.
+// The expectation of a finding, as data and as the words of Finding::expected.
 //
 // A database stores the words only. Both directions are in one file, so that code which needs a
 // part of an expectation (explorer/reproduce/plain_checks.cc) decides by its kind.

@@ -38,7 +38,7 @@ TEST(GuestSession, AWrongTypeIsAnErrorOfTheLaboratory) {
     EXPECT_EQ(verdict_of(std::string(answer) + "\n", exec), Verdict::harness_error) << answer;
 }
 
-TEST(GuestSession, AFileSystemThatTheKernelDoesNotKnowSaysNothingAboutTheDisk) {
+TEST(GuestSession, AnUnknownFileSystemTypeIsALaboratoryError) {
   const std::string refusal = R"({"id":1,"ok":false,"error":"mount","errno":19)";
   const auto mount = [](GuestSession& session) {
     return session.mount(adapters::load_adapter("ext4").value());

@@ -66,7 +66,7 @@ TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
   EXPECT_NE(found(wrong), 0U) << "a file that nobody made";
 }
 
-TEST(UncutWork, AnOperationThatFailsIsNoVerdictAboutData) {
+TEST(UncutWork, ReportsAFailedOperationAsWorkloadFailed) {
   run::PretendedGuest pretended(R"({"id":1,"event":"failed","operation":0,"errno":28})"
                                 "\n"
                                 R"({"id":1,"ok":true,"done":0})"

@@ -566,7 +566,7 @@ void kick_within_kicks(TestClient& marks, int kicks) {
   }
 }
 
-TEST(TimeTravelCalendar, AGuestThatKicksWithinKicksIsGivenUp) {
+TEST(TimeTravelCalendar, DisconnectsAGuestThatNestsKicks) {
   constexpr int kMost = 4;
   for (const int kicks : {kMost, kMost + 1}) {
     Machine machine({.nested_kicks_most = kMost});
