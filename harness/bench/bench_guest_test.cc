@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
-#include "plugin/base/scratch_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 #include "results/db/statement.h"
 
 namespace headcrash::bench {
@@ -32,14 +32,11 @@ step-timeout-s = 60
 class BenchGuest : public testing::Test {
  protected:
   void SetUp() override {
-    auto scratch = base::ScratchFolder::make();
-    ASSERT_TRUE(scratch) << scratch.error().message();
-    scratch_.emplace(std::move(*scratch));
     auto bench = parse_bench(kBench, "test.toml");
     ASSERT_TRUE(bench) << bench.error().message();
     bench_ = std::move(*bench);
   }
-  std::filesystem::path file() const { return scratch_->path() / "bench.db"; }
+  std::filesystem::path file() const { return folder_ / "bench.db"; }
   Result<BenchOutcome> run(bool resume, const std::atomic<bool>* interrupted = nullptr) {
     return run_bench(bench_, {.database = file(),
                               .cache = campaign::default_cache(),
@@ -60,7 +57,7 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  std::optional<base::ScratchFolder> scratch_;
+  TemporaryFolder folder_;  ///< not locked: a database locks its folder while it is opened
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
   std::atomic<bool> stop_ = false;

@@ -37,31 +37,13 @@ constexpr milliseconds kQuietPoll{50};  // the instant itself comes from the ser
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Continues, or ends the trial for this reason.
-template <typename T>
-using Step = tl::expected<T, std::string>;
-
-std::string reason(const oracle::Judgement& judgement) {
-  if (judgement.verdict == oracle::Verdict::harness_error) return judgement.summary;
-  return fmt::format("{}: {}", oracle::name(judgement.verdict), judgement.summary);
+Error error_of(const oracle::Judgement& judgement) {
+  if (judgement.verdict == oracle::Verdict::harness_error) return {"", judgement.summary, ""};
+  return {std::string(oracle::name(judgement.verdict)), judgement.summary, ""};
 }
 template <typename T>
-Step<T> step(run::Step<T> result) {
-  if (!result) return tl::unexpected(reason(result.error()));
-  if constexpr (std::is_void_v<T>) {
-    return {};
-  } else {
-    return std::move(*result);
-  }
-}
-template <typename T>
-Step<T> step(Result<T> result) {
-  if (!result) return tl::unexpected(result.error().message());
-  if constexpr (std::is_void_v<T>) {
-    return {};
-  } else {
-    return std::move(*result);
-  }
+Result<T> result_of(run::Step<T> step) {
+  return std::move(step).map_error(error_of);
 }
 
 class BenchTrial {
@@ -74,25 +56,25 @@ class BenchTrial {
  private:
   void describe();
   Result<void> start_device();
-  Step<void> work();
-  Step<void> start_guest();
-  Step<void> format_and_mount();
-  Step<void> run_phases();
-  Step<void> run_phase(std::size_t index, const timed::Phase& phase);
-  Step<void> run_tool();
-  Step<void> cut_power();
-  Step<void> recover();
+  Result<void> work();
+  Result<void> start_guest();
+  Result<void> format_and_mount();
+  Result<void> run_phases();
+  Result<void> run_phase(std::size_t index, const timed::Phase& phase);
+  Result<void> run_tool();
+  Result<void> cut_power();
+  Result<void> recover();
   /// `name` is the phase's in the database.
-  Step<void> recovery_step(const std::string& label, const char* name,
-                           const std::function<Step<void>()>& work);
-  Step<void> put_long_file(const std::string& path, const std::string& text);
-  Step<std::string> read_guest_file(const std::string& path);
-  void conclude(const Step<void>& worked);
+  Result<void> recovery_step(const std::string& label, const char* name,
+                             const std::function<Result<void>()>& work);
+  Result<void> put_long_file(const std::string& path, const std::string& text);
+  Result<std::string> read_guest_file(const std::string& path);
+  void conclude(const Result<void>& worked);
   void keep_console();
 
-  Step<json> control(const json& request) { return step(device_->control().request(request)); }
-  Step<json> call(const json& request) { return step(session_->call(request)); }
-  Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
+  Result<json> control(const json& request) { return device_->control().request(request); }
+  Result<json> call(const json& request) { return result_of(session_->call(request)); }
+  Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void tell(const std::string& phase) const {
     if (context_.on_phase) context_.on_phase(phase);
@@ -102,16 +84,16 @@ class BenchTrial {
     base::Stopwatch watch;
     GuestCounters guest;
   };
-  Step<PhaseStart> begin_phase(const std::string& label, bool measured);
+  Result<PhaseStart> begin_phase(const std::string& label, bool measured);
   /// `measure` has what the guest told; all else is taken here. `name` is the phase's in the
   /// database.
-  Step<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
-                       std::vector<db::MetricRecord> metrics, const char* name = "workload");
-  Step<GuestCounters> counters(const char* request = "counters");
-  Step<GuestCounters> settle() { return counters("settle"); }
-  Step<double> wait_until_quiet();
+  Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
+                         std::vector<db::MetricRecord> metrics, const char* name = "workload");
+  Result<GuestCounters> counters(const char* request = "counters");
+  Result<GuestCounters> settle() { return counters("settle"); }
+  Result<double> wait_until_quiet();
   /// Milliseconds of the guest's time since it began, of ours in real time.
-  Step<double> now_ms();
+  Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
   const Cell& cell_;
@@ -133,7 +115,7 @@ Result<db::TrialRecord> BenchTrial::run() {
   describe();
   TRY(start_device());
   const HostLoad before = host_load();
-  const Step<void> worked = work();
+  const Result<void> worked = work();
   // In virtual time it does not matter what else the host does.
   if (!bench_.virtual_time) record_.host_busy = used_by_others(before, host_load());
   if (interrupted()) return fail(plan_.key, "interrupted");
@@ -179,21 +161,21 @@ Result<void> BenchTrial::start_device() {
   return {};
 }
 
-Step<void> BenchTrial::work() {
-  using Part = Step<void> (BenchTrial::*)();
+Result<void> BenchTrial::work() {
+  using Part = Result<void> (BenchTrial::*)();
   for (const Part part :
        {&BenchTrial::start_guest, &BenchTrial::format_and_mount, &BenchTrial::run_phases}) {
     TRY((this->*part)());
-    if (interrupted()) return tl::unexpected(std::string("interrupted"));
+    if (interrupted()) return fail("", "interrupted");
   }
   if (const auto oops = guest_->oops())
-    return tl::unexpected("oops: the guest's kernel reported: " + *oops);
+    return fail("oops", "the guest's kernel reported: " + *oops);
   return {};
 }
 
-Step<void> BenchTrial::start_guest() {
+Result<void> BenchTrial::start_guest() {
   tell("restore");
-  TRY(step(setup_->begin("restore")));
+  TRY(setup_->begin("restore"));
   session_.reset();
   guest_.reset();  // it owns the console log in the same folder
   auto started = run::start_trial_guest({.image = context_.image,
@@ -208,88 +190,88 @@ Step<void> BenchTrial::start_guest() {
                                         *device_, *cell_.filesystem);
   if (!started) {
     unusable_ = started.error();
-    return tl::unexpected(started.error().message());
+    return pass_on(started);
   }
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
-  const auto met = step(started->met);
-  return met ? step(setup_->end()) : met;
+  const auto met = result_of(started->met);
+  return met ? setup_->end() : met;
 }
 
-Step<void> BenchTrial::format_and_mount() {
+Result<void> BenchTrial::format_and_mount() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   tell("mkfs");
-  TRY(step(setup_->begin("mkfs")));
+  TRY(setup_->begin("mkfs"));
   const auto made =
       session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
-  if (!made)
-    return tl::unexpected(
-        fmt::format("{}; {}", reason(made.error()), adapters::missing_tool_remedy(filesystem)));
+  if (!made) {
+    Error error = error_of(made.error());
+    error.remedy = adapters::missing_tool_remedy(filesystem);
+    return tl::unexpected(std::move(error));
+  }
   if (!filesystem.mkfs.good(made->exit_code))
-    return tl::unexpected(
-        fmt::format("mkfs failed with exit code {}: {}", made->exit_code, made->output));
-  TRY(step(setup_->end(made->exit_code)));
+    return fail("mkfs", fmt::format("exit code {}: {}", made->exit_code, made->output));
+  TRY(setup_->end(made->exit_code));
 
-  TRY(step(setup_->begin("mount")));
+  TRY(setup_->begin("mount"));
   std::string why;
-  TRY(const auto mounted, step(session_->mount(filesystem, &why)));
-  if (!mounted) return tl::unexpected("the fresh file system could not be mounted: " + why);
-  return step(setup_->end(0));
+  TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
+  if (!mounted) return fail("mount", "the new file system could not be mounted: " + why);
+  return setup_->end(0);
 }
 
 /// A command that has to succeed.
-Step<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
-  auto ended = step(session_->exec(argv));
+Result<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
+  auto ended = result_of(session_->exec(argv));
   if (ended && ended->exit_code != 0)
-    return tl::unexpected(fmt::format("{} failed with exit code {}: {}", argv.at(0),
-                                      ended->exit_code, ended->output));
+    return fail(argv.at(0), fmt::format("exit code {}: {}", ended->exit_code, ended->output));
   return ended;
 }
 
 // ---- a phase
 
-Step<GuestCounters> BenchTrial::counters(const char* request) {
+Result<GuestCounters> BenchTrial::counters(const char* request) {
   TRY(const auto answer, call({{"do", request}, {"device", kGuestDisk}}));
-  return step(counters_from_answer(answer));
+  return counters_from_answer(answer);
 }
 
 /// Until no device has anything left to do; the instant, in model time.
-Step<double> BenchTrial::wait_until_quiet() {
+Result<double> BenchTrial::wait_until_quiet() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s);
   while (true) {
     TRY(const auto stats, control({{"stats", "read"}}));
     const auto quiet = stats.find("quiet_since_ns");
     if (quiet != stats.end() && quiet->is_number()) return quiet->get<double>();
-    if (interrupted()) return tl::unexpected(std::string("interrupted"));
+    if (interrupted()) return fail("", "interrupted");
     if (steady_clock::now() > deadline)
-      return tl::unexpected(fmt::format("hang: the device still had something to write after {} s",
-                                        bench_.step_timeout_s));
+      return fail("hang", fmt::format("the device still had something to write after {} s",
+                                      bench_.step_timeout_s));
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
-    } else if (const auto paused = call({{"do", "pause"}, {"ms", kQuietPoll.count()}}); !paused) {
-      return tl::unexpected(paused.error());  // no time passes but the guest's
+    } else {
+      TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));  // no time passes but the guest's
     }
   }
 }
 
-Step<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
+Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  TRY(step(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock)));
+  TRY(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock));
   if (measured && !settled_) {
-    if (const auto done = settle(); !done) return tl::unexpected(done.error());
-    if (const auto quiet = wait_until_quiet(); !quiet) return tl::unexpected(quiet.error());
+    TRY(settle());
+    TRY(wait_until_quiet());
   }
   // Right before the device's own: what file systems do in the background falls between the two
   // counts.
   TRY(const auto guest, counters());
-  if (const auto taken = control({{"stats", "take"}}); !taken) return tl::unexpected(taken.error());
+  TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};
 }
 
-Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord measure,
-                                 std::vector<db::MetricRecord> metrics, const char* name) {
+Result<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord measure,
+                                   std::vector<db::MetricRecord> metrics, const char* name) {
   TRY(const auto at_end, control({{"stats", "read"}}));
-  TRY(const auto busy_ms, step(busiest_ms(at_end)));
+  TRY(const auto busy_ms, busiest_ms(at_end));
   measure.device_busy_ms = std::min(busy_ms, measure.elapsed_ms);
 
   const bool wait = measure.measured && bench_.quiescence;
@@ -303,7 +285,7 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
   settled_ = measure.measured;
 
   TRY(const auto stats, control({{"stats", "take"}}));
-  TRY(auto phase, step(run::phase_from_stats(stats)));
+  TRY(auto phase, run::phase_from_stats(stats));
   phase.name = name;
   phase.wall_ms = start.watch.ms();
   for (db::MetricRecord& each : device_metrics(stats)) metrics.push_back(std::move(each));
@@ -313,7 +295,7 @@ Step<void> BenchTrial::end_phase(const PhaseStart& start, db::MeasureRecord meas
   return {};
 }
 
-Step<void> BenchTrial::run_phases() {
+Result<void> BenchTrial::run_phases() {
   if (cell_.workload->tool) return run_tool();
   const std::vector<timed::Phase> phases = cell_.workload->timed->phases(cell_.workload->arguments);
   bool recovered = false;
@@ -326,7 +308,7 @@ Step<void> BenchTrial::run_phases() {
   return {};
 }
 
-Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
+Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
   TRY(const auto start, begin_phase(phase.name, phase.measured));
   json request{{"do", "timed"},
                {"workload", cell_.workload->name},
@@ -337,16 +319,15 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
   // The guest's clock is behind while it computes, and a read takes it to the machine's time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
-  if (!answer) return tl::unexpected(fmt::format("{}: {}", phase.name, answer.error()));
+  if (!answer) return fail(phase.name, answer.error().message());
   if (answer->contains("error")) {
     const bool refused = answer->value("errno", 0) != 0;  // then the text says so
-    return tl::unexpected(fmt::format("{}: {}{}", phase.name, answer->value("error", ""),
-                                      refused ? "" : ": wrong data"));
+    return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
   const double slower =
       slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
-  TRY(auto measure, step(measure_from_answer(*answer, slower, metrics)));
+  TRY(auto measure, measure_from_answer(*answer, slower, metrics));
   measure.label = phase.name;
   measure.measured = phase.measured;
   return end_phase(start, std::move(measure), std::move(metrics));
@@ -356,30 +337,30 @@ Step<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase) {
 
 /// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes
 /// over.
-Step<void> BenchTrial::cut_power() {
+Result<void> BenchTrial::cut_power() {
   tell("cut");
-  TRY(step(setup_->begin("cut")));
-  if (const auto cut = control({{"power", "cut"}}); !cut) return tl::unexpected(cut.error());
+  TRY(setup_->begin("cut"));
+  TRY(control({{"power", "cut"}}));
   guest_->kill();
-  if (const auto on = control({{"power", "on"}}); !on) return tl::unexpected(on.error());
-  TRY(step(setup_->end()));
+  TRY(control({{"power", "on"}}));
+  TRY(setup_->end());
   settled_ = false;
   return start_guest();
 }
 
-Step<double> BenchTrial::now_ms() {
+Result<double> BenchTrial::now_ms() {
   if (!bench_.virtual_time) return began_.ms();
   TRY(const auto stats, control({{"stats", "read"}}));
   return stats.value("model_ns", 0.0) / kNsPerMs;
 }
 
-Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
-                                     const std::function<Step<void>()>& work) {
+Result<void> BenchTrial::recovery_step(const std::string& label, const char* name,
+                                       const std::function<Result<void>()>& work) {
   TRY(const auto start, begin_phase(label, true));
   const auto before_ms = now_ms();
-  const auto done = before_ms ? work() : tl::unexpected(before_ms.error());
-  const auto after_ms = done ? now_ms() : tl::unexpected(done.error());
-  if (!after_ms) return tl::unexpected(fmt::format("{}: {}", label, after_ms.error()));
+  const auto done = before_ms ? work() : pass_on(before_ms);
+  const auto after_ms = done ? now_ms() : pass_on(done);
+  if (!after_ms) return fail(label, after_ms.error().message());
   const double took_ms = *after_ms - *before_ms;
   TRY(const auto after, counters());
   return end_phase(start,
@@ -394,39 +375,39 @@ Step<void> BenchTrial::recovery_step(const std::string& label, const char* name,
 
 /// Replay as at the next start of the machine, then a whole check, then the mount of what is clean;
 /// of a workload that boots, replay and mount in one, then the check.
-Step<void> BenchTrial::recover() {
+Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
-  const auto mount = [&]() -> Step<void> {
+  const auto mount = [&]() -> Result<void> {
     std::string why;
-    TRY(const auto mounted, step(session_->mount(filesystem, &why)));
-    if (!mounted) return tl::unexpected("could not be mounted: " + why);
+    TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
+    if (!mounted) return fail("", "could not be mounted: " + why);
     return {};
   };
-  const auto run = [&](const adapters::GuestCommand& command) -> Step<void> {
-    TRY(const auto ended, step(session_->exec(run::in_guest(command.argv))));
+  const auto run = [&](const adapters::GuestCommand& command) -> Result<void> {
+    TRY(const auto ended, result_of(session_->exec(run::in_guest(command.argv))));
     if (!command.good(ended.exit_code))
-      return tl::unexpected(fmt::format("exit code {}: {}", ended.exit_code, ended.output));
+      return fail("", fmt::format("exit code {}: {}", ended.exit_code, ended.output));
     return {};
   };
   if (cell_.workload->timed->boots) {
-    const auto booted = recovery_step("power on to mounted", "mount", [&]() -> Step<void> {
+    const auto booted = recovery_step("power on to mounted", "mount", [&]() -> Result<void> {
       if (!filesystem.replay_by_mount) {
         TRY(run(filesystem.replay));
       }
       return mount();
     });
     if (!booted || filesystem.check.argv.empty()) return booted;
-    TRY(step(session_->unmount()));
+    TRY(result_of(session_->unmount()));
     if (const auto checked = recovery_step("fsck", "fsck", [&] { return run(filesystem.check); });
         !checked)
       return checked;
     return mount();
   }
-  const auto replayed = recovery_step("replay", "replay", [&]() -> Step<void> {
+  const auto replayed = recovery_step("replay", "replay", [&]() -> Result<void> {
     if (!filesystem.replay_by_mount) return run(filesystem.replay);
     const auto mounted = mount();
-    return mounted ? step(session_->unmount()) : mounted;
+    return mounted ? result_of(session_->unmount()) : mounted;
   });
   if (!replayed) return replayed;
   if (!filesystem.check.argv.empty()) {
@@ -440,7 +421,7 @@ Step<void> BenchTrial::recover() {
 // ---- a tool
 
 /// The tool's own words stand behind its exit code when it fails.
-Step<void> BenchTrial::run_tool() {
+Result<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
   const ToolCommand command = tool_command(job, run::kMountPoint);
   if (!command.job_path.empty()) {
@@ -449,8 +430,7 @@ Step<void> BenchTrial::run_tool() {
   for (const auto& [path, text] : command.more_files) TRY(put_long_file(path, text));
   if (!command.prepare.empty()) {
     tell("prepare");
-    if (const auto prepared = exec(command.prepare); !prepared)
-      return tl::unexpected(prepared.error());
+    TRY(exec(command.prepare));
   }
   TRY(const auto start, begin_phase("run", true));
   TRY(const auto before_ms, now_ms());
@@ -459,9 +439,9 @@ Step<void> BenchTrial::run_tool() {
   // The guest's clock is behind while it computes; the machine's has all of it.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
-  TRY(const auto text, command.report_path.empty() ? Step<std::string>(ran.out())
+  TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())
                                                    : read_guest_file(command.report_path));
-  TRY(auto report, step(parse_report(job, text)));
+  TRY(auto report, parse_report(job, text));
   db::MeasureRecord measure{.label = "run",
                             .elapsed_ms = took_ms / slowdown(cell_.device->clock),
                             .user_ms = after.user_ms - start.guest.user_ms,
@@ -474,7 +454,7 @@ Step<void> BenchTrial::run_tool() {
 }
 
 /// In pieces, each a message to the agent.
-Step<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
+Result<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
   std::vector<std::string> join{
       "busybox", "sh", "-c", "out=$1; shift; cat \"$@\" >\"$out\" && rm \"$@\"", "sh", path};
@@ -482,12 +462,12 @@ Step<void> BenchTrial::put_long_file(const std::string& path, const std::string&
     join.push_back(fmt::format("{}.{}", path, at / kPiece));
     TRY(call({{"do", "put"}, {"path", join.back()}, {"text", text.substr(at, kPiece)}}));
   }
-  if (const auto joined = exec(join); !joined) return tl::unexpected(joined.error());
+  TRY(exec(join));
   return {};
 }
 
 /// In pieces: the agent keeps the end only of what a command writes.
-Step<std::string> BenchTrial::read_guest_file(const std::string& path) {
+Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {
     TRY(const auto answer, exec({"busybox", "dd", "if=" + path, fmt::format("bs={}", kReportPiece),
@@ -496,14 +476,14 @@ Step<std::string> BenchTrial::read_guest_file(const std::string& path) {
     text += more;
     if (more.size() < kReportPiece) return text;
   }
-  return tl::unexpected(fmt::format("{} is longer than {} MiB", path, kReportMost >> 20));
+  return fail(path, fmt::format("longer than {} MiB", kReportMost >> 20));
 }
 
 // ---- the end
 
-void BenchTrial::conclude(const Step<void>& worked) {
+void BenchTrial::conclude(const Result<void>& worked) {
   record_.verdict = worked ? kMeasured : kFailed;
-  if (!worked) record_.summary = worked.error();
+  if (!worked) record_.summary = worked.error().message();
   std::vector<db::PhaseRecord> measured;
   for (db::PhaseRecord& phase : record_.phases) {
     if (!phase.measure || !phase.measure->measured) continue;

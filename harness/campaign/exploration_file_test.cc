@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
 #include "harness/campaign/campaign_file.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::campaign {
 namespace {
@@ -141,6 +144,25 @@ TEST(Exploration, ApplicationsAndTheirSettingsAreCellsOfTheirOwn) {
   EXPECT_EQ(with_packages, 4U);
   for (const ExploredCell& cell : campaign.explore->cells)
     EXPECT_EQ(guests.at(guest_of(cell.filesystem)).packages, cell.application->packages);
+}
+
+TEST(Exploration, AddsProgramsOfAnApplicationToItsGuestOnly) {
+  const TemporaryFolder folder;
+  const std::string program = folder / "prog", file = folder / "mine.toml";
+  std::ofstream(program) << "#!/bin/sh\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::ofstream(file) << "tools = ['./prog', 'sh']\nrun = ['prog']\nverify = ['prog']\n";
+  const Campaign campaign =
+      campaign_of("filesystems = ['ext4']\n[explore]\n[workload]\napplication = '" + file +
+                  "'\n[[controls]]\nfilesystem = 'ext4-nobarrier'\nworkload = 'small-files'\n");
+  const auto guests = guests_of(campaign);
+  ASSERT_EQ(campaign.explore->cells.size(), 2U);
+  ASSERT_EQ(guests.size(), 2U);
+  for (const ExploredCell& cell : campaign.explore->cells) {
+    const std::vector<std::string> expected =
+        cell.application ? std::vector{program} : std::vector<std::string>{};
+    EXPECT_EQ(guests.at(guest_of(cell.filesystem)).application_tools, expected);
+  }
 }
 
 TEST(Exploration, CellsShareWorkloadsOfTheFilesOwn) {

@@ -47,12 +47,19 @@ constexpr std::size_t kLinesOfRefusal = 3;
 struct Refusal {
   std::string text;
   int error = 0;  // 0: not a system error
+  bool unknown_type = false;
 };
 using Answer = tl::expected<json, Refusal>;
 
 tl::unexpected<Refusal> refuse(const std::string& what, Errno error) {
   const std::string why = std::error_code(error.value, std::generic_category()).message();
   return tl::unexpected(Refusal{.text = what + ": " + why, .error = error.value});
+}
+
+tl::unexpected<Refusal> refuse_unknown_type(const std::string& what, Errno error) {
+  auto refusal = refuse(what, error);
+  refusal.value().unknown_type = true;
+  return refusal;
 }
 
 // A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a
@@ -201,7 +208,7 @@ Answer mount(const json& request, const Sender&) {
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
   if (!done && done.error().value == ENODEV && !kernel_knows(type))
-    return refuse(kNoSuchType + type, done.error());
+    return refuse_unknown_type(kUnknownType + type, done.error());
   if (!done) {
     auto refusal = refuse("mount " + source, done.error());
     if (const std::string words = last_lines(said.take(), kLinesOfRefusal); !words.empty())
@@ -295,6 +302,8 @@ Answer log(const json&, const Sender&) {
 
 Answer inspect_disk(const json& request, const Sender& send) {
   auto seen = inspect(request, send);
+  if (!seen && seen.error().unknown_type)
+    return refuse_unknown_type(seen.error().what, seen.error().error);
   if (!seen) return refuse(seen.error().what, seen.error().error);
   (*seen)["log"] = kernel_log().take();
   return std::move(*seen);
@@ -435,6 +444,7 @@ void answer_line(const base::LineFramer::Line& line, const Sender& send) {
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};
   if (!answer && answer.error().error != 0) message["errno"] = answer.error().error;
+  if (!answer && answer.error().unknown_type) message["unknown_type"] = true;
   message["id"] = id;
   message["ok"] = answer.has_value();
   send(message);

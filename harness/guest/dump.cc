@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/workload/attribute_value.h"
 #include "harness/workload/operation.h"
 #include "harness/workload/stamp.h"
 
@@ -144,19 +143,6 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-std::size_t bytes_in_a_message(const json& text) {
-  return text.dump(-1, ' ', false, json::error_handler_t::replace).size();
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(json(text).dump());
-    return true;
-  } catch (const json::exception&) {
-    return false;
-  }
-}
-
 // Extended attributes of all namespaces that a list can set. Without any, or where the file system
 // has none, the entry has no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
@@ -174,9 +160,9 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
     }
     const std::string reported = workload::reported_attribute_value(
         {reinterpret_cast<const char*>(value->data()), value->size()});
-    const bool text = is_utf8(reported);
+    const bool text = workload::is_reported_as_text(reported);
     json told = text ? reported : hex(std::as_bytes(std::span(reported)));
-    bytes += bytes_in_a_message(name) + bytes_in_a_message(told);
+    bytes += workload::reported_attribute_bytes(name, reported);
     if (described++ == limits.attributes || bytes > limits.attribute_bytes) {
       entry["attributes-cut"] = true;
       return;

@@ -11,16 +11,18 @@
 #include <nlohmann/json.hpp>
 
 #include "fs-adapters/vfs.h"
+#include "harness/workload/attribute_value.h"
 
 namespace headcrash::guest {
 
 struct DumpLimits {
-  std::uint64_t entries = 1'000'000;        ///< of the whole tree: EOVERFLOW beyond
-  std::size_t path_bytes = 4096;            ///< deeper folders are reported but not entered
-  std::size_t runs = 8192;                  ///< of one file: a message stays below 1 MiB
-  std::uint64_t file_bytes = 1ULL << 30;    ///< of one file
-  std::size_t attributes = 4096;            ///< of one object
-  std::size_t attribute_bytes = 256 << 10;  ///< of their names and values, as a message has them
+  std::uint64_t entries = 1'000'000;      ///< of the whole tree: EOVERFLOW beyond
+  std::size_t path_bytes = 4096;          ///< deeper folders are reported but not entered
+  std::size_t runs = 8192;                ///< of one file: a message stays below 1 MiB
+  std::uint64_t file_bytes = 1ULL << 30;  ///< of one file
+  std::size_t attributes = workload::kReportedAttributesMost;  ///< of one object
+  /// Of their names and values, as a message has them.
+  std::size_t attribute_bytes = workload::kReportedAttributeBytesMost;
 };
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;

@@ -132,7 +132,8 @@ tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, Ent
   answer["mount_ms"] = clock.lap();
   answer["mounted"] = mounted.has_value();
   if (!mounted && mounted.error().value == ENODEV && !kernel_knows(look.type))
-    return refuse_look(std::string(kNoSuchType) + look.type, mounted.error());
+    return tl::unexpected(InspectRefusal{
+        .what = kUnknownType + look.type, .error = mounted.error(), .unknown_type = true});
   if (!mounted) {
     answer["error"] = std::error_code(mounted.error().value, std::generic_category()).message();
     answer["errno"] = mounted.error().value;

@@ -19,6 +19,7 @@ namespace headcrash::guest {
 struct InspectRefusal {
   std::string what;
   Errno error;
+  bool unknown_type = false;  ///< of a file system
 };
 
 /// `request` as PROTOCOL.md has it; events go to `send`. A file system that cannot be mounted is an

@@ -63,8 +63,7 @@ void shorten_way(const std::string& disk);
 /// On every disk: what is recorded or timed has the kernel's own choice.
 void restore_ways();
 
-inline constexpr const char* kNoSuchType =
-    "the kernel does not know the file system ";  ///< words of PROTOCOL.md
+inline const std::string kUnknownType = "the kernel does not know the file system ";
 /// By /proc/filesystems. mount(2) says ENODEV to a type that is not there.
 bool kernel_knows(const std::string& file_system_type);
 

@@ -181,6 +181,74 @@ TEST(AmbiguousDirectories, OnePointDecidesAmongEmptyOnes) {
   EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
+/// Directories that each may be any of twenty: after the sync they are exchanged at random. The
+/// file m is made after half of the exchanges.
+class RandomExchanges {
+ public:
+  static constexpr std::uint32_t kDirectories = 20, kExchanges = 200;
+
+  explicit RandomExchanges(std::vector<std::string> made)
+      : list_{.lines = std::move(made), .persisted = std::nullopt} {
+    list_.persisted = list_.lines.size();
+    list_.lines.emplace_back("sync");
+    std::mt19937 random(7);  // NOLINT: the same at each run
+    for (std::uint32_t i = 0; i < kExchanges; ++i) {
+      if (i == kExchanges / 2) list_.lines.emplace_back("create m");
+      const std::uint32_t one = random() % kDirectories;
+      const std::uint32_t other = (one + 1 + random() % (kDirectories - 1)) % kDirectories;
+      list_.lines.push_back(fmt::format("rename-exchange d{} d{}", one, other));
+      exchanged_.emplace_back(one, other);
+    }
+    list_.lines.emplace_back("sync");
+  }
+  const Case& list() const { return list_; }
+  /// Which directory each name has after `done` exchanges.
+  std::vector<std::uint32_t> after(std::uint32_t done) const {
+    std::vector<std::uint32_t> at(kDirectories);
+    for (std::uint32_t i = 0; i < kDirectories; ++i) at[i] = i;
+    for (std::uint32_t i = 0; i < done; ++i)
+      std::swap(at[exchanged_[i].first], at[exchanged_[i].second]);
+    return at;
+  }
+
+ private:
+  Case list_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> exchanged_;
+};
+
+TEST(AmbiguousDirectories, LinksIdentifyEachOfTwentyDirectories) {
+  std::vector<std::string> made;
+  for (std::uint32_t i = 0; i < RandomExchanges::kDirectories; ++i)
+    for (const char* line : {"mkdir d{0}", "create l{0}", "link l{0} d{0}/f"})
+      made.push_back(fmt::format(fmt::runtime(line), i));
+  const RandomExchanges exchanges(made);
+  for (const std::uint32_t done : {0U, 57U, 131U, RandomExchanges::kExchanges}) {
+    const auto at = exchanges.after(done);
+    Tree tree;
+    for (std::uint32_t i = 0; i < at.size(); ++i) {
+      tree.push_back(directory(fmt::format("d{}", i), 100 + at[i]));
+      tree.push_back(file(fmt::format("d{}/f", i), 0, 0, 0, 300 + at[i], 2));
+      tree.push_back(file(fmt::format("l{}", i), 0, 0, 0, 300 + i, 2));
+    }
+    EXPECT_EQ(exchanges.list().judge(tree, Promises{}), Found{}) << done;
+  }
+}
+
+TEST(AmbiguousDirectories, OnePointIdentifiesEachOfTwentyDirectories) {
+  Promises promises;
+  promises.one_point = adapters::OnePoint::all;
+  std::vector<std::string> made;
+  for (std::uint32_t i = 0; i < RandomExchanges::kDirectories; ++i)
+    made.push_back(fmt::format("mkdir d{}", i));
+  const RandomExchanges exchanges(made);
+  Tree tree;
+  for (std::uint32_t i = 0; i < RandomExchanges::kDirectories; ++i)
+    tree.push_back(directory(fmt::format("d{}", i), 100 + i));
+  EXPECT_EQ(exchanges.list().judge(tree, promises), Found{});
+  tree.push_back(file("m", 0, 0, 0, 200));
+  EXPECT_EQ(exchanges.list().judge(tree, promises), Found{}) << "half of the exchanges are done";
+}
+
 TEST(SpecialFiles, ADestroyedInodeIsFound) {
   const Case synced{.lines = {"mkdir d", "mknod p fifo", "symlink to s", "create x",
                               "rename-whiteout x y", "sync"},

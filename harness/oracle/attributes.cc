@@ -2,6 +2,8 @@
 // goes with another change (follower.h).
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "harness/oracle/follower.h"
 #include "harness/oracle/posix_acl.h"
 #include "harness/workload/attribute_value.h"
@@ -81,6 +83,7 @@ Result<void> Follower::change_attribute(const Operation& operation) {
     return wrong(fmt::format("only files and directories have attributes such as \"{}\"", name));
   const bool access = name == kAccessAcl, inherited = name == kDefaultAcl;
   if (operation.kind == Kind::removexattr) return remove_attribute(operation, holder);
+  TRY(check_attributes_are_reported(operation, holder.reported_attributes));
   if (!access && !inherited) {
     holder.unclear_attributes.erase(name);
     set_attribute(holder, name,
@@ -95,6 +98,30 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   if (inherited)
     set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
   return {};
+}
+
+/// Fails if a dump could not report all attributes of the object: a loss would not be seen.
+Result<void> Follower::check_attributes_are_reported(const Operation& operation,
+                                                     ReportedAttributes& reported) const {
+  const std::string value = workload::reported_attribute_value(operation.value);
+  const std::size_t bytes = workload::reported_attribute_bytes(operation.attribute, value);
+  const auto [at, is_new] = reported.longest.try_emplace(operation.attribute, 0);
+  if (is_new) reported.name_bytes += operation.attribute.size() + 1;
+  if (bytes > at->second) reported.bytes += bytes - std::exchange(at->second, bytes);
+  constexpr std::size_t kMost =
+      workload::kReportedAttributesMost - workload::kKernelsAttributesMost;
+  constexpr std::size_t kBytesMost =
+      workload::kReportedAttributeBytesMost - workload::kKernelsAttributeBytesMost;
+  constexpr std::size_t kNamesMost =
+      workload::kAttributeNamesMost - workload::kKernelsAttributeBytesMost;
+  if (reported.longest.size() <= kMost && reported.bytes <= kBytesMost &&
+      reported.name_bytes <= kNamesMost)
+    return {};
+  return fail(subject(),
+              fmt::format("\"{}\" gets more attributes than a dump can report", operation.path),
+              fmt::format("set at most {} attributes with at most {} KiB of names and values (a "
+                          "value over 1 KiB counts as a short one) and {} KiB of names",
+                          kMost, kBytesMost >> 10, kNamesMost >> 10));
 }
 
 Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistory& holder) {

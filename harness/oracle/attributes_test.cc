@@ -42,6 +42,36 @@ TEST(Attributes, AnyLengthInEachNamespace) {
   }
 }
 
+/// Sets `count` attributes with values of `bytes` bytes; `name_bytes` is the length of a name.
+std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
+                                                std::size_t name_bytes = 9) {
+  std::vector<workload::Operation> list{workload::parse_operation("create a", "test").value()};
+  for (int i = 0; i < count; ++i) {
+    std::string name = fmt::format("user.{:04}", i);
+    name.resize(name_bytes, 'n');
+    list.push_back({.kind = workload::Operation::Kind::setxattr,
+                    .path = "a",
+                    .attribute = std::move(name),
+                    .value = std::string(bytes, 'v')});
+  }
+  return list;
+}
+
+TEST(Attributes, RejectsAListThatExceedsADump) {
+  for (const auto& list : {list_that_sets(4080, 20), list_that_sets(240, 1024),
+                           list_that_sets(2000, 64 << 10), list_that_sets(240, 1, 255)})
+    EXPECT_TRUE(Oracle::follow(list, {})) << list.size();
+  for (const auto& list :
+       {list_that_sets(4081, 1), list_that_sets(260, 1024), list_that_sets(250, 1, 255)})
+    EXPECT_FALSE(Oracle::follow(list, {})) << list.size();
+  auto again = list_that_sets(200, 1024);
+  for (int round = 0; round < 3; ++round) {
+    const auto more = list_that_sets(200, 1000);
+    again.insert(again.end(), more.begin() + 1, more.end());
+  }
+  EXPECT_TRUE(Oracle::follow(again, {})) << "a value that is replaced counts once";
+}
+
 TEST(Attributes, AnEntryOfADumpHasBytes) {
   const auto entry = nlohmann::json::parse(
       R"({"path":"a","type":"file","attributes":{"user.t":"x"},"attributes-hex":{"user.b":"00ff80"}})");

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "harness/oracle/expectation.h"
 #include "harness/oracle/held.h"
 #include "harness/workload/attribute_value.h"
 #include "harness/workload/stamp.h"
@@ -282,9 +283,10 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
   if (held.has_hole())
     return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version,
                        held.hole.first, held.hole.end);
-  if (!held.zero) return fmt::format("version {} or newer", held.version);
-  return permitted.covered && permitted.pending.empty() ? "zeroes"
-                                                        : "zeroes or a version in flight";
+  using Kind = Expectation::Kind;
+  if (!held.zero) return words({.kind = Kind::version, .least = held.version});
+  const bool persistent = permitted.covered && permitted.pending.empty();
+  return words({.kind = persistent ? Kind::zeroes : Kind::zeroes_or_version_in_flight});
 }
 
 std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run,
@@ -387,9 +389,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
                        : observed.size_bytes == 0 ? Verdict::zero_length
                                                   : Verdict::lost_synced_data;
   return Finding{kind, observed.size_bytes > most ? Tier::integrity : tier, observed.path,
-                 least == most      ? fmt::format("{} bytes", least)
-                 : most == kEndless ? fmt::format("at least {} bytes", least)
-                                    : fmt::format("{} to {} bytes", least, most),
+                 words({.kind = Expectation::Kind::size, .least = least, .most = most}),
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 
@@ -461,7 +461,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
         std::any_of(object.data_covers.begin(), object.data_covers.end(),
                     [&](const auto& cover) { return counts(cover, terms.horizon, covers); });
     findings.push_back({promised ? Verdict::lost_synced_data : Verdict::wrong_data, Tier::posix,
-                        observed.path, "readable content",
+                        observed.path, words({.kind = Expectation::Kind::readable_content}),
                         "read error: " + base::errno_text(observed.error)});
     return findings;
   }
@@ -479,7 +479,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   for (const auto& [kind, count] : judge.faults()) {
     findings.push_back({kind, count.fault.tier, observed.path,
-                        fmt::format("{} in block {}", count.fault.expected, count.first_block),
+                        words_in_block(count.fault.expected, count.first_block),
                         fmt::format("{} ({} block{} of 512 bytes)", count.fault.found, count.blocks,
                                     count.blocks == 1 ? "" : "s")});
   }

@@ -195,6 +195,8 @@ class Follower {
   Result<void> remove_attribute(const workload::Operation& operation, ObjectHistory& holder);
   void set_mode(ObjectHistory& of, std::uint32_t mode);
   void set_attribute(ObjectHistory& of, std::string_view name, std::optional<std::string> value);
+  Result<void> check_attributes_are_reported(const workload::Operation& operation,
+                                             ReportedAttributes& reported) const;
   void set_access_list(ObjectHistory& of, const PosixAcl& acl);
   void change_access_list(ObjectHistory& of, std::uint32_t mode);
   void inherit_attributes(ObjectId directory, TokenId token);

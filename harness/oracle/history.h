@@ -113,6 +113,13 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
+/// Bounds what a dump reports of one object's attributes, whichever of their states it has.
+struct ReportedAttributes {
+  std::map<std::string, std::size_t> longest;  ///< bytes of each name with its longest value
+  std::size_t bytes = 0;                       ///< sum of `longest`
+  std::size_t name_bytes = 0;                  ///< of all names, with their NULs
+};
+
 struct ObjectHistory {
   FileType type = FileType::regular;
   bool subvolume = false;  ///< of a directory
@@ -129,6 +136,7 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
+  ReportedAttributes reported_attributes;
   std::set<std::string>
       unclear_attributes;  ///< the kernel may have changed them, when is not known
   // What an inode says besides, from an operation on; before the first nobody knows. Nothing: some

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/oracle/expectation.h"
 #include "plugin/base/errno_text.h"
 #include "plugin/base/printable.h"
 
@@ -32,24 +33,6 @@ std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
     if (run.kind == ContentRun::Kind::stamp) numbers.insert(run.file);
   }
   return numbers;
-}
-
-std::string_view kind_of(FileType type) {
-  switch (type) {
-    case FileType::regular:
-      return "a file";
-    case FileType::directory:
-      return "a directory";
-    case FileType::symlink:
-      return "a symbolic link";
-    case FileType::whiteout:
-      return "a whiteout";
-    case FileType::fifo:
-      return "a fifo";
-    case FileType::other:
-      break;
-  }
-  return "another kind of object";
 }
 
 }  // namespace
@@ -152,7 +135,8 @@ void Judge::judge_directory(ObjectId directory, const std::string& path) {
       judge_third_name(directory, *object);
       continue;
     }
-    report({Verdict::wrong_data, Tier::integrity, full(name), "no such name",
+    report({Verdict::wrong_data, Tier::integrity, full(name),
+            words({.kind = Expectation::Kind::no_name}),
             fmt::format("{} that was never created", kind_of(object->type))});
   }
 }
@@ -174,7 +158,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   if (may_be_missing(allowed)) return;
   const Verdict kind =
       allowed.rename_in_flight ? Verdict::non_atomic_rename : Verdict::lost_synced_data;
-  report({kind, allowed.tier(), path, "the name to be there", "no such name"});
+  report({kind, allowed.tier(), path, words({.kind = Expectation::Kind::name}),
+          words({.kind = Expectation::Kind::no_name})});
 }
 
 /// Where names are ordered a directory that is being renamed may have two of them, and fsck takes
@@ -242,7 +227,8 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
                                              : Verdict::lost_synced_data;
     const auto& first = allowed.bindings[0].token;
     return report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path,
-                   first ? std::string(kind_of(object_of(*first).type)) : "no such name",
+                   first ? std::string(kind_of(object_of(*first).type))
+                         : words({.kind = Expectation::Kind::no_name}),
                    std::string(kind_of(observed.type))});
   }
   if (observed.type == FileType::directory) return judge_subdirectory(observed, possible);
@@ -278,7 +264,8 @@ void Judge::judge_subdirectory(const ObservedObject& observed,
 void Judge::judge_directory_as(const ObservedObject& observed, TokenId token) {
   show(observed, {token});
   if (observed.error != 0) {
-    return report({Verdict::wrong_data, Tier::integrity, observed.path, "a readable directory",
+    return report({Verdict::wrong_data, Tier::integrity, observed.path,
+                   words({.kind = Expectation::Kind::readable_directory}),
                    "read error: " + base::errno_text(observed.error)});
   }
   report_all(judge_attributes(object_of(token), observed, horizon_));
@@ -299,8 +286,9 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
   };
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(fitting), fits);
   if (!fitting.empty()) return show(observed, fitting);
-  const std::string expected =
-      fmt::format("a link to \"{}\"", object_of(candidates[0]).link_target);
+  const auto target = [](const std::string& text) {
+    return words({.kind = Expectation::Kind::target, .text = text});
+  };
   show(observed, candidates);
   const bool was_once =
       std::any_of(slot.bindings.begin(), slot.bindings.end(), [&](const Binding& b) {
@@ -309,8 +297,8 @@ void Judge::judge_symlink(const SlotHistory& slot, const PermittedName& allowed,
   const Verdict kind = was_once                       ? Verdict::lost_synced_data
                        : observed.link_target.empty() ? Verdict::zero_length
                                                       : Verdict::wrong_data;
-  report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path, expected,
-          fmt::format("a link to \"{}\"", observed.link_target)});
+  report({kind, was_once ? allowed.tier() : Tier::integrity, observed.path,
+          target(object_of(candidates[0]).link_target), target(observed.link_target)});
 }
 
 std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& allowed,
@@ -390,7 +378,7 @@ void Judge::judge_inodes() {
     const bool counted = first.type != FileType::directory && first.error == 0;
     if (counted && first.links != names_of_inode_.at(inode)) {
       report({Verdict::wrong_data, Tier::integrity, first.path,
-              fmt::format("link count {}, the number of names", names_of_inode_.at(inode)),
+              words({.kind = Expectation::Kind::links, .least = names_of_inode_.at(inode)}),
               fmt::format("{}", first.links)});
     }
     std::set<ObjectId> common;
@@ -446,8 +434,9 @@ void Judge::judge_tokens() {
                                                      names[i].tokens[0]) != name.tokens.end();
     });
     if (faulty_.contains(names[i].path)) continue;
-    report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path, "one name",
-            other == names.end() ? "no file of its own" : fmt::format("also \"{}\"", other->path)});
+    report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path,
+            words({.kind = Expectation::Kind::one_name}),
+            other == names.end() ? "no file of its own" : also_found_as(other->path)});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/oracle/content.h"
+#include "harness/oracle/expectation.h"
 #include "harness/workload/attribute_value.h"
 
 namespace headcrash::oracle {
@@ -148,7 +149,8 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
       Verdict::wrong_data, Tier::documented, name.path,
       fmt::format("all as it was at one point: {} operations done would explain {} other names",
                   nearest_->done, nearest_->explained),
-      name.observed == nullptr ? "no such name" : "what it was at another point"};
+      name.observed == nullptr ? words({.kind = Expectation::Kind::no_name})
+                               : "what it was at another point"};
 }
 
 }  // namespace headcrash::oracle

@@ -21,9 +21,6 @@ constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
-// The agent's words (harness/guest/PROTOCOL.md): says nothing about the disk, so it is not a
-// refusal to mount it.
-constexpr std::string_view kNoSuchType = "knows no file system";
 constexpr const char* kBringModule =
     "; name its module under [guest] of the file system, as modules = [\"exfat\"], which takes it from the kernel's own "
     "package, give modules of your own by path there or with --modules, or build it into the kernel";
@@ -127,8 +124,7 @@ tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what,
     return stop(oracle::Verdict::harness_error, error.text);
   if (error.failure == vm::CallFailure::given_up)
     return stop(oracle::Verdict::harness_error, "interrupted");
-  if (error.failure == vm::CallFailure::refused &&
-      error.text.find(kNoSuchType) != std::string::npos)
+  if (error.failure == vm::CallFailure::unknown_type)
     return stop(oracle::Verdict::harness_error, error.text + kBringModule);
   if (error.failure == vm::CallFailure::refused)
     return stop(oracle::Verdict::harness_error,
@@ -205,9 +201,8 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  const bool refused = answer.error().failure == vm::CallFailure::refused;
-  if (!refused || answer.error().text.find(kNoSuchType) != std::string::npos)
-    return failed("mount", answer.error());
+  // An unknown type says nothing about the disk.
+  if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
 }

@@ -38,6 +38,18 @@ TEST(GuestSession, AWrongTypeIsAnErrorOfTheLaboratory) {
     EXPECT_EQ(verdict_of(std::string(answer) + "\n", exec), Verdict::harness_error) << answer;
 }
 
+TEST(GuestSession, AnUnknownFileSystemTypeIsALaboratoryError) {
+  const std::string refusal = R"({"id":1,"ok":false,"error":"mount","errno":19)";
+  const auto mount = [](GuestSession& session) {
+    return session.mount(adapters::load_adapter("ext4").value());
+  };
+  EXPECT_EQ(verdict_of(refusal + "}\n", mount), Verdict::clean) << "refused, which is an answer";
+  EXPECT_EQ(verdict_of(refusal + R"(,"unknown_type":true})"
+                                 "\n",
+                       mount),
+            Verdict::harness_error);
+}
+
 TEST(GuestSession, AWrongEntryIsAnErrorOfTheLaboratory) {
   const auto dump = [](GuestSession& session) { return session.dump(); };
   const std::string end = R"({"id":1,"ok":true,"entries":1})"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/base/scratch_folder.h"
+#include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::run {
 namespace {
@@ -11,9 +11,7 @@ namespace {
 class StoredRunTest : public testing::Test {
  protected:
   StoredRunTest()
-      : folder_(std::move(*base::ScratchFolder::make())),
-        database_(std::move(
-            *db::Database::open(folder_.path() / "r.db", db::Database::Access::read_write))) {}
+      : database_(db::Database::open(folder_ / "r.db", db::Database::Access::read_write).value()) {}
 
   Result<StoredRun> open(RunPlan plan) {
     plan.kind = "campaign";
@@ -38,7 +36,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  base::ScratchFolder folder_;
+  TemporaryFolder folder_;  ///< not locked: a database locks its folder while it is opened
   db::Database database_;
 };
 

@@ -55,6 +55,7 @@ constexpr Field kAnswers[]{
     {"ok", Kind::flag},
     {"error", Kind::text},
     {"errno", Kind::integer},
+    {"unknown_type", Kind::flag},
     {"agent", Kind::integer},
     {"kernel", Kind::text},
     {"bytes", Kind::count},

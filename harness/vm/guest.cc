@@ -192,8 +192,10 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
       }
       return *answer;
     }
-    return tl::unexpected(
-        CallError{.failure = CallFailure::refused, .text = answer->value("error", "")});
+    return tl::unexpected(CallError{.failure = answer->value("unknown_type", false)
+                                                   ? CallFailure::unknown_type
+                                                   : CallFailure::refused,
+                                    .text = answer->value("error", "")});
   }
 }
 

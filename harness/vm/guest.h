@@ -105,12 +105,17 @@ void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::u
 /// What the agent can report while it works, by "event".
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
-/// malformed: a message is not as the protocol has it (agent_message.h); the guest is not to be
-/// used again.
-enum class CallFailure { timeout, guest_died, refused, given_up, malformed };
+enum class CallFailure {
+  timeout,
+  guest_died,
+  refused,
+  unknown_type,  ///< refused: the kernel does not know the type of a file system
+  given_up,
+  malformed,  ///< a message violates the protocol (agent_message.h); do not use the guest again
+};
 struct CallError {
   CallFailure failure = CallFailure::refused;
-  std::string text;  ///< refused: the agent's own words; malformed: which field
+  std::string text;  ///< refused, unknown_type: the agent's own words; malformed: which field
 };
 
 class GuestProcess;

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "harness/workload/parse_number.h"
 
 namespace headcrash::workload {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::string_view kHexPrefix = "0x", kFillPrefix = "fill:";
 constexpr std::uint32_t kPatterns = 26;
@@ -97,6 +100,24 @@ std::string reported_attribute_value(std::string_view value) {
   for (const char byte : value) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
   // The NUL keeps it apart from values of a list.
   return std::string(1, '\0') + fmt::format("{} bytes, checksum {:016x}", value.size(), sum);
+}
+
+bool is_reported_as_text(std::string_view reported) {
+  try {
+    static_cast<void>(json(reported).dump());
+    return true;
+  } catch (const json::exception&) {  // not UTF-8
+    return false;
+  }
+}
+
+std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported) {
+  const auto bytes_in_a_message = [](std::string_view text) {
+    return json(text).dump(-1, ' ', false, json::error_handler_t::replace).size();
+  };
+  constexpr std::size_t kQuotes = 2;
+  return bytes_in_a_message(name) + (is_reported_as_text(reported) ? bytes_in_a_message(reported)
+                                                                   : 2 * reported.size() + kQuotes);
 }
 
 }  // namespace headcrash::workload

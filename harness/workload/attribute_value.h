@@ -29,4 +29,16 @@ bool is_kernels_attribute(std::string_view name);
 /// A short value unchanged; for a long one its length and a checksum. Equal for equal values.
 std::string reported_attribute_value(std::string_view value);
 
+// Limits of a dump for the attributes of one object. Lists leave room for those that the kernel
+// sets itself, so a dump always has everything that a list has set.
+inline constexpr std::size_t kReportedAttributesMost = 4096;
+inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
+inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;
+inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, NULs included
+
+/// A dump has it in `attributes`; otherwise it is in `attributes-hex`.
+bool is_reported_as_text(std::string_view reported);
+/// Bytes of an entry of a dump for this name and reported value.
+std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);
+
 }  // namespace headcrash::workload

@@ -52,6 +52,8 @@ TEST(AttributeValue, LongValuesAreReportedByAChecksum) {
   EXPECT_NE(reported_attribute_value(one), reported_attribute_value(other));
   EXPECT_NE(reported_attribute_value(one), reported_attribute_value(one.substr(1)));
   EXPECT_EQ(reported_attribute_value("short"), "short");
+  EXPECT_EQ(reported_attribute_bytes("user.x", "ab"), 12U);
+  EXPECT_EQ(reported_attribute_bytes("user.x", "\xff"), 12U) << "in hexadecimal";
   const std::string reported = reported_attribute_value(one);
   EXPECT_EQ(reported_attribute_value(reported), reported)
       << "a tree becomes a list after a crash in it";

@@ -333,7 +333,8 @@ run::Step<void> CellRun::recover() {
   TRY(check());
   TRY(const auto mounted, session_->mount(filesystem_, &why));
   if (!mounted) {
-    outcome_.check = "mount refused: " + why.substr(0, why.find('\n'));
+    outcome_.after_recovery = AfterRecovery::mount_refused;
+    outcome_.refusal = why.substr(0, why.find('\n'));
     outcome_.recovered = RangeContent::unreadable;
     note("mount", "refused: " + why);
     return {};
@@ -349,14 +350,15 @@ run::Step<void> CellRun::recover() {
 run::Step<void> CellRun::check() {
   TRY(const auto checked, exec(run::in_guest(filesystem_.check.argv)));
   const bool good = filesystem_.check.good(checked.exit_code);
-  outcome_.check = good ? "clean" : "damage";
+  outcome_.after_recovery = good ? AfterRecovery::clean : AfterRecovery::damage;
   note(fmt::format("{}", fmt::join(filesystem_.check.argv, " ")),
        good ? "clean"
             : fmt::format("exit {}: {}", checked.exit_code, checked.output.substr(0, 400)));
   if (good || filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(run::in_guest(filesystem_.repair.argv)));
-  outcome_.check =
-      filesystem_.repair.good(repaired.exit_code) ? "damage repaired" : "damage not repaired";
+  outcome_.after_recovery = filesystem_.repair.good(repaired.exit_code)
+                                ? AfterRecovery::repaired
+                                : AfterRecovery::not_repaired;
   note(fmt::format("{}", fmt::join(filesystem_.repair.argv, " ")),
        fmt::format("exit {}", repaired.exit_code));
   return {};
@@ -405,7 +407,7 @@ void CellRun::conclude(const std::filesystem::path& recording) {
   io_.later = name(outcome_.later);
   io_.other = name(outcome_.other);
   io_.new_file = name(outcome_.new_file);
-  io_.after_recovery = outcome_.check;
+  io_.after_recovery = outcome_.after_recovery_text();
 }
 
 }  // namespace

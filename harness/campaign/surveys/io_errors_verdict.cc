@@ -94,6 +94,17 @@ std::string_view name(MountState state) {
   return kNames.at(static_cast<std::size_t>(state));
 }
 
+std::string_view name(AfterRecovery state) {
+  constexpr std::array<std::string_view, 6> kNames{
+      "", "clean", "damage", "damage repaired", "damage not repaired", "mount refused"};
+  return kNames.at(static_cast<std::size_t>(state));
+}
+
+std::string IoErrorOutcome::after_recovery_text() const {
+  const std::string text(name(after_recovery));
+  return after_recovery == AfterRecovery::mount_refused ? text + ": " + refusal : text;
+}
+
 std::string answer_name(int answer) {
   if (answer == kNotReached) return "-";
   if (answer == kHung) return "hang";
@@ -125,8 +136,8 @@ std::vector<std::string> surprises_of(const IoErrorOutcome& o) {
   judge_synced("the same file after a later write", o.later_fsync, o.later, said);
   judge_synced("another file", o.other_fsync, o.other, said);
   judge_synced("a new file", o.new_file_fsync, o.new_file, said);
-  if (o.check.starts_with("damage") || o.check.starts_with("mount refused"))
-    said.push_back("after recovery: " + o.check);
+  if (o.after_recovery != AfterRecovery::unknown && o.after_recovery != AfterRecovery::clean)
+    said.push_back("after recovery: " + o.after_recovery_text());
   if (o.state == MountState::hung) said.emplace_back("an operation never returned");
   if (o.state == MountState::died) said.emplace_back("the kernel died");
   if (o.control) {

@@ -46,6 +46,17 @@ std::string answer_name(int answer);
 enum class MountState : std::uint8_t { unknown, read_write, read_only, shut_down, hung, died };
 std::string_view name(MountState state);
 
+/// State of the file system after recovery, by its own check and the last mount.
+enum class AfterRecovery : std::uint8_t {
+  unknown,
+  clean,
+  damage,  ///< it has no repair
+  repaired,
+  not_repaired,
+  mount_refused,
+};
+std::string_view name(AfterRecovery state);
+
 struct IoErrorOutcome {
   bool control = false;  ///< nothing was failed
   // Of the file whose write fails: through the descriptor that wrote (twice), one opened
@@ -64,7 +75,10 @@ struct IoErrorOutcome {
   RangeContent rest = RangeContent::unseen;       ///< what was synced before and nobody wrote again
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;
-  std::string check;  ///< of the file system after recovery: "clean", "damage repaired", ...
+  AfterRecovery after_recovery = AfterRecovery::unknown;
+  std::string refusal;  ///< first line of the reason for AfterRecovery::mount_refused
+  /// "clean", "damage repaired", "mount refused: ..."; empty if unknown.
+  std::string after_recovery_text() const;
 };
 
 /// One sentence each, the gravest first; empty for a cell in which everything that fsync said is

@@ -70,7 +70,7 @@ IoErrorOutcome quiet() {
   o.later_write = o.later_fsync = o.other_fsync = o.new_file_fsync = 0;
   o.state = MountState::read_write;
   o.cached = o.reread = o.recovered = o.rest = o.later = o.other = o.new_file = RangeContent::fresh;
-  o.check = "clean";
+  o.after_recovery = AfterRecovery::clean;
   return o;
 }
 bool says(const IoErrorOutcome& outcome, std::string_view words) {
@@ -117,10 +117,17 @@ TEST(IoErrorSurprises, ASuccessThatIsLost) {
 
 TEST(IoErrorSurprises, DamageAndWhatNeverReturns) {
   IoErrorOutcome o = quiet();
-  o.check = "damage repaired";
+  o.after_recovery = AfterRecovery::repaired;
   o.state = MountState::hung;
   EXPECT_TRUE(says(o, "after recovery: damage repaired"));
   EXPECT_TRUE(says(o, "never returned"));
+  for (const AfterRecovery wrong :
+       {AfterRecovery::damage, AfterRecovery::not_repaired, AfterRecovery::mount_refused}) {
+    o = quiet();
+    o.after_recovery = wrong;
+    o.refusal = "clean";
+    EXPECT_TRUE(says(o, o.after_recovery_text())) << name(wrong);
+  }
   o = quiet();
   o.first_fsync = o.second_fsync = EIO;
   o.reopened_fsync = o.fsync_after_sync = EIO;

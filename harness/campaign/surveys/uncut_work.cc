@@ -54,7 +54,7 @@ run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedW
     TRY(const auto ran, guest.run({part.begin(), part.end()}, work.failed_operations));
     if (ran.failure)
       return run::stop(
-          oracle::Verdict::wrong_data,
+          oracle::Verdict::workload_failed,
           fmt::format("after {} operations that succeeded: {}", work.operations, *ran.failure));
     for (workload::FailedOperation failed : ran.failed_operations) {
       failed.operation += work.operations;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/run/testing/pretended_guest.h"
 #include "harness/workload/catalogue.h"
 
 namespace headcrash::campaign {
@@ -63,6 +64,18 @@ TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
   wrong = right;
   wrong.push_back({.path = "c", .inode = 6, .links = 1});
   EXPECT_NE(found(wrong), 0U) << "a file that nobody made";
+}
+
+TEST(UncutWork, ReportsAFailedOperationAsWorkloadFailed) {
+  run::PretendedGuest pretended(R"({"id":1,"event":"failed","operation":0,"errno":28})"
+                                "\n"
+                                R"({"id":1,"ok":true,"done":0})"
+                                "\n");
+  run::GuestSession session(pretended.guest(), std::chrono::seconds(20));
+  const auto work = work_and_compare(session, with_rests(list_of("create a\n"), 5),
+                                     adapters::load_adapter("ufs-soft-updates").value());
+  ASSERT_FALSE(work);
+  EXPECT_EQ(work.error().verdict, oracle::Verdict::workload_failed);
 }
 
 }  // namespace

@@ -1,22 +1,20 @@
-// The expectations are read back from the oracle's words (harness/oracle/judge.cc, content.cc): a
-// finding has no other form in the database. The tests let the oracle speak, so a change of its
-// words shows there.
+// Checks by the kinds of expectations (plain_checks.h, oracle/expectation.h).
 #include "harness/explorer/reproduce/plain_checks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
-#include <optional>
 #include <set>
 
+#include "harness/oracle/expectation.h"
 #include "harness/workload/stamp.h"
 
 namespace headcrash::explorer {
 namespace {
 
+using oracle::Expectation;
 using workload::kStampBytes;
 using workload::Operation;
 
@@ -73,104 +71,89 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
   return 0;
 }
 
-constexpr auto kLargestFileBytes =
-    std::numeric_limits<std::int64_t>::max();  // and what a shell can count
-
-struct Sizes {
-  unsigned long long least = 0, most = 0;
-};
-
-/// "4096 bytes", "0 to 4096 bytes", "at least 4096 bytes"
-std::optional<Sizes> sizes_of(const std::string& expected) {
-  Sizes sizes;
-  int used = 0;
-  const char* text = expected.c_str();
-  const auto all_used = [&] {
-    return used > 0 && static_cast<std::size_t>(used) == expected.size();
-  };
-  if (std::sscanf(text, "%llu to %llu bytes%n", &sizes.least, &sizes.most, &used) == 2 &&
-      all_used())
-    return sizes;
-  used = 0;
-  if (std::sscanf(text, "at least %llu bytes%n", &sizes.least, &used) == 1 && all_used())
-    return Sizes{sizes.least, kLargestFileBytes};
-  used = 0;
-  if (std::sscanf(text, "%llu bytes%n", &sizes.least, &used) == 1 && all_used())
-    return Sizes{sizes.least, sizes.least};
-  return std::nullopt;
-}
-
-std::string size_check(const oracle::Finding& finding) {
-  const auto sizes = sizes_of(finding.expected);
-  if (!sizes) return "";
-  return fmt::format("expect_size {} {} {}", quoted(finding.path), sizes->least, sizes->most);
-}
+constexpr std::uint64_t kLargestFileBytes =
+    std::numeric_limits<std::int64_t>::max();  // and the largest number of a shell
 
 /// Whether the file may end before the block: another finding says how long it may be.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
-    const auto sizes = each.path == path ? sizes_of(each.expected) : std::nullopt;
-    return sizes && sizes->least <= block * kStampBytes;
+    if (each.path != path) return false;
+    const Expectation expected = oracle::expectation_of(each);
+    return expected.kind == Expectation::Kind::size && expected.least <= block * kStampBytes;
   });
 }
 
-/// "version 3 or newer in block 5", "zeroes in block 5", "zeroes or a version in flight in block 5"
-std::string block_check(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
-                        std::span<const Operation> operations, Content content) {
-  const std::size_t in = finding.expected.rfind(" in block ");
-  if (in == std::string::npos) return "";
-  // A block may then be another one's, or two writes', which no sum of this one's versions tells.
-  const bool blocks_move = std::ranges::any_of(operations, [](const Operation& operation) {
+/// Blocks may hold another block's version, or parts of two writes: no sum covers that.
+bool moves_blocks(std::span<const Operation> operations) {
+  return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =
         workload::is_write(operation.kind) && operation.offset % kStampBytes != 0;
     return begins_inside || workload::moves_blocks(operation.kind) ||
            operation.kind == Operation::Kind::clone;
   });
-  if (blocks_move) return "";
-  unsigned long long block = 0;
-  unsigned version = 0;
-  if (std::sscanf(finding.expected.c_str() + in, " in block %llu", &block) != 1) return "";
+}
+
+std::string block_check(const oracle::Finding& finding, const Expectation& expected,
+                        std::span<const oracle::Finding> findings,
+                        std::span<const Operation> operations, Content content) {
+  if (moves_blocks(operations)) return "";
+  const std::uint64_t block = expected.block;
   Sums sums;
-  if (std::sscanf(finding.expected.c_str(), "version %u or newer", &version) == 1) {
+  if (expected.kind == Expectation::Kind::version) {
+    const auto version = static_cast<std::uint32_t>(expected.least);
     const std::uint32_t file = file_of_version(operations, version);
     if (file == 0) return "";
     add_versions(operations, file, version, block, content, sums);
-  } else if (finding.expected.starts_with("zeroes")) {
+  } else {
     sums.add(std::vector<std::byte>(kStampBytes), kStampBytes);
-    const bool in_flight = finding.expected.starts_with("zeroes or a version");
+    const bool in_flight = expected.kind == Expectation::Kind::zeroes_or_version_in_flight;
     if (in_flight)
       add_versions(operations, file_of_path(operations, finding.path), 0, block, content, sums);
     if (in_flight || may_end_before(findings, finding.path, block)) sums.add_nothing();
-  } else {
-    return "";
   }
   return fmt::format("expect_block {} {} {}{}", quoted(finding.path), block,
-                     quoted(finding.expected.substr(0, in)), sums.text());
+                     quoted(oracle::words(expected)), sums.text());
 }
 
-std::string name_check(const oracle::Finding& finding) {
-  const std::string& expected = finding.expected;
+/// Empty: no plain tool can check it.
+std::string check_of(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
+                     std::span<const Operation> operations, Content content) {
+  using Kind = Expectation::Kind;
+  const Expectation expected = oracle::expectation_of(finding);
   const std::string path = quoted(finding.path);
-  if (expected == "the name to be there") return "expect_name " + path;
-  if (expected == "no such name") return "expect_no_name " + path;
-  if (expected == "a file") return "expect_kind " + path + " regular";
-  if (expected == "a directory") return "expect_kind " + path + " directory";
-  if (expected == "a symbolic link") return "expect_kind " + path + " symbolic";
-  if (expected == "a readable directory" || expected == "readable content")
-    return "expect_readable " + path;
-  constexpr std::string_view kLink = "a link to \"";
-  if (expected.starts_with(kLink) && expected.ends_with('"') && expected.size() > kLink.size())
-    return fmt::format("expect_target {} {}", path,
-                       quoted(expected.substr(kLink.size(), expected.size() - kLink.size() - 1)));
-  constexpr std::string_view kAlso = "also \"";
-  if (expected == "one name" && finding.found.starts_with(kAlso) && finding.found.ends_with('"'))
-    return fmt::format(
-        "expect_one_name {} {}", path,
-        quoted(finding.found.substr(kAlso.size(), finding.found.size() - kAlso.size() - 1)));
-  unsigned links = 0;
-  if (std::sscanf(expected.c_str(), "link count %u,", &links) == 1)
-    return fmt::format("expect_links {} {}", path, links);
+  switch (expected.kind) {
+    case Kind::name:
+      return "expect_name " + path;
+    case Kind::no_name:
+      return "expect_no_name " + path;
+    case Kind::regular:
+      return "expect_kind " + path + " regular";
+    case Kind::directory:
+      return "expect_kind " + path + " directory";
+    case Kind::symlink:
+      return "expect_kind " + path + " symbolic";
+    case Kind::readable_directory:
+    case Kind::readable_content:
+      return "expect_readable " + path;
+    case Kind::target:
+      return fmt::format("expect_target {} {}", path, quoted(expected.text));
+    case Kind::one_name:
+      return expected.text.empty()
+                 ? ""
+                 : fmt::format("expect_one_name {} {}", path, quoted(expected.text));
+    case Kind::links:
+      return fmt::format("expect_links {} {}", path, expected.least);
+    case Kind::size:
+      return fmt::format("expect_size {} {} {}", path, expected.least,
+                         std::min(expected.most, kLargestFileBytes));
+    case Kind::version:
+    case Kind::zeroes:
+    case Kind::zeroes_or_version_in_flight:
+      return block_check(finding, expected, findings, operations, content);
+    case Kind::other:
+      break;
+  }
   return "";
 }
 
@@ -204,9 +187,7 @@ std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findin
                                       std::span<const Operation> operations, Content content) {
   std::vector<std::string> lines;
   for (const oracle::Finding& finding : findings) {
-    std::string line = name_check(finding);
-    if (line.empty()) line = size_check(finding);
-    if (line.empty()) line = block_check(finding, findings, operations, content);
+    std::string line = check_of(finding, findings, operations, content);
     if (line.empty()) {
       line = fmt::format("look_yourself {} {} {}", quoted(finding.path), quoted(finding.expected),
                          quoted(finding.found));

@@ -23,7 +23,6 @@ namespace {
 
 using model::TimeNs;
 
-constexpr std::size_t kWaitsWithinMost = 64;    ///< depth of recursion, which the guest decides
 constexpr int kClients = 4;                     ///< that wait to be accepted
 constexpr std::size_t kHostTextMax = 16 << 20;  ///< text for a host that does not read
 constexpr std::size_t kHostReadBytes = 64 << 10;
@@ -237,7 +236,7 @@ void Calendar::give_up(const Error& why) {
 /// What a guest sends while it is being answered is served within; a guest that goes on so is given
 /// up.
 void Calendar::wait_for_input() {
-  if (waiting_within_ == kWaitsWithinMost)
+  if (waiting_within_ > options_.nested_kicks_most)
     return give_up({"guest", "it submits without end while it is answered", "look at its console"});
   ++waiting_within_;
   take_input();

@@ -56,6 +56,9 @@ struct CalendarOptions {
   /// Of the host's time, that a guest may compute in one instant of its own: then it loops, and is
   /// given up.
   std::chrono::milliseconds compute_limit{120'000};
+  /// Kicks that a guest may send within kicks that are not acknowledged yet; each takes a frame of
+  /// the stack. One more ends the guest.
+  std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
   /// Nanoseconds for each that the guest computes; 0: computing takes no time.
   double charge = 0;

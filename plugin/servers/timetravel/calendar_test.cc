@@ -554,6 +554,37 @@ TEST(TimeTravelCalendar, AGuestWhoseRingIsWrongIsGivenUp) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
+/// Each kick of a mark is answered at once, so the calendar waits within it for the guest to see
+/// the answer; this guest kicks again instead.
+void kick_within_kicks(TestClient& marks, int kicks) {
+  const std::array<std::uint32_t, 2> ring = {0, 0};
+  std::memcpy(marks.data().data(), "here", 5);
+  for (std::uint16_t i = 0; i < kicks; ++i) {
+    marks.begin(0, i, vhost::kOut, 0, 512, false);
+    marks.send(vhost::Verb::vring_kick, std::as_bytes(std::span(ring)), {}, 9);
+    EXPECT_TRUE(marks.wait_used(0, i + 1)) << "each kick has an answer that is not acknowledged";
+  }
+}
+
+TEST(TimeTravelCalendar, DisconnectsAGuestThatNestsKicks) {
+  constexpr int kMost = 4;
+  for (const int kicks : {kMost, kMost + 1}) {
+    Machine machine({.nested_kicks_most = kMost});
+    TestClient marks(machine.calendar->mark_socket());
+    marks.size = 16;
+    Clock clock(machine);
+    const base::Descriptor channel = marks.set_up_in_band();
+    kick_within_kicks(marks, kicks);
+    if (kicks > kMost) {
+      EXPECT_TRUE(clock.is_closed()) << machine.log();
+      EXPECT_NE(machine.log(), "");
+    } else {
+      EXPECT_GE(clock.ask(Op::get), 0) << "it is served";
+      EXPECT_EQ(machine.log(), "");
+    }
+  }
+}
+
 TEST(TimeTravelCalendar, EndsWhileAGuestHasRequestsInside) {
   Machine machine;
   Guest guest(machine);
