@@ -6,7 +6,9 @@
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/replay/trace_file.h"
 
-namespace headcrash::replay::trace_formats {  // a namespace of its name: tests are built as one source
+// Tests are built as one source in some presets; this namespace keeps their names apart.
+namespace headcrash::replay::
+    trace_formats {  // a namespace of its name: tests are built as one source
 namespace {
 
 using model::kMicrosecondNs;

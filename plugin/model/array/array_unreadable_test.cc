@@ -4,7 +4,9 @@
 
 #include "plugin/model/testing/array_fixture.h"
 
-namespace headcrash::model::array_unreadable {  // a namespace of its name: tests are built as one source
+// Tests are built as one source in some presets; this namespace keeps their names apart.
+namespace headcrash::model::
+    array_unreadable {  // a namespace of its name: tests are built as one source
 namespace {
 
 using bench::array_profile;
