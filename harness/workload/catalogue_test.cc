@@ -45,7 +45,8 @@ TEST(Catalogue, AFullDiskIsFilledFirst) {
 }
 
 TEST(Catalogue, NumberedWorkloadsAreNotListFiles) {
-  for (const char* name : {"ace-seq1/17", "reuse/3", "small-files", "list.txt+aged", "reuse/3+aged"})
+  for (const char* name :
+       {"ace-seq1/17", "reuse/3", "small-files", "list.txt+aged", "reuse/3+aged"})
     EXPECT_FALSE(is_list_file(name)) << name;
   for (const char* name : {"list.txt", "./list", "folder/ace-seq1", "/lists/17"})
     EXPECT_TRUE(is_list_file(name)) << name;

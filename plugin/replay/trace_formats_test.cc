@@ -7,8 +7,7 @@
 #include "plugin/replay/trace_file.h"
 
 // Tests are built as one source in some presets; this namespace keeps their names apart.
-namespace headcrash::replay::
-    trace_formats {  // a namespace of its name: tests are built as one source
+namespace headcrash::replay::trace_formats {
 namespace {
 
 using model::kMicrosecondNs;

@@ -5,8 +5,7 @@
 #include "plugin/model/testing/array_fixture.h"
 
 // Tests are built as one source in some presets; this namespace keeps their names apart.
-namespace headcrash::model::
-    array_unreadable {  // a namespace of its name: tests are built as one source
+namespace headcrash::model::array_unreadable {
 namespace {
 
 using bench::array_profile;
