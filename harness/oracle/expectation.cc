@@ -11,20 +11,20 @@
 namespace headcrash::oracle {
 namespace {
 
-using Kind = Expectation::Kind;
+using Expected = Expectation::Kind;
 
 /// Kinds whose words have no variable part.
-constexpr std::array<std::pair<Kind, std::string_view>, 10> kFixed{{
-    {Kind::name, "the name to be there"},
-    {Kind::no_name, "no such name"},
-    {Kind::regular, "a file"},
-    {Kind::directory, "a directory"},
-    {Kind::symlink, "a symbolic link"},
-    {Kind::readable_directory, "a readable directory"},
-    {Kind::readable_content, "readable content"},
-    {Kind::one_name, "one name"},
-    {Kind::zeroes, "zeroes"},
-    {Kind::zeroes_or_version_in_flight, "zeroes or a version in flight"},
+constexpr std::array<std::pair<Expected, std::string_view>, 10> kFixed{{
+    {Expected::name, "the name to be there"},
+    {Expected::no_name, "no such name"},
+    {Expected::regular, "a file"},
+    {Expected::directory, "a directory"},
+    {Expected::symlink, "a symbolic link"},
+    {Expected::readable_directory, "a readable directory"},
+    {Expected::readable_content, "readable content"},
+    {Expected::one_name, "one name"},
+    {Expected::zeroes, "zeroes"},
+    {Expected::zeroes_or_version_in_flight, "zeroes or a version in flight"},
 }};
 constexpr std::string_view kTarget = "a link to \"", kAlso = "also \"", kQuote = "\"";
 constexpr std::string_view kLinks = "link count ", kNames = ", the number of names";
@@ -56,14 +56,14 @@ std::optional<std::uint64_t> number_between(std::string_view text, std::string_v
 
 std::optional<Expectation> size_of(std::string_view text) {
   if (const auto least = number_between(text, kAtLeast, kBytes))
-    return Expectation{.kind = Kind::size, .least = *least, .most = Expectation::kOpen};
+    return Expectation{.kind = Expected::size, .least = *least, .most = Expectation::kOpen};
   const auto part = between(text, "", kBytes);
   if (!part) return std::nullopt;
   const std::size_t to = part->find(kTo);
   const auto least = number(part->substr(0, to));
   const auto most = to == part->npos ? least : number(part->substr(to + kTo.size()));
   if (!least || !most) return std::nullopt;
-  return Expectation{.kind = Kind::size, .least = *least, .most = *most};
+  return Expectation{.kind = Expected::size, .least = *least, .most = *most};
 }
 
 /// Everything but the number of the block.
@@ -71,16 +71,17 @@ Expectation parse(std::string_view text) {
   for (const auto& [kind, fixed] : kFixed)
     if (text == fixed) return {.kind = kind};
   if (const auto target = between(text, kTarget, kQuote); target && !target->empty())
-    return {.kind = Kind::target, .text = std::string(*target)};
+    return {.kind = Expected::target, .text = std::string(*target)};
   if (const auto links = number_between(text, kLinks, kNames))
-    return {.kind = Kind::links, .least = *links};
+    return {.kind = Expected::links, .least = *links};
   if (const auto version = number_between(text, kVersion, kOrNewer))
-    return {.kind = Kind::version, .least = *version};
+    return {.kind = Expected::version, .least = *version};
   return size_of(text).value_or(Expectation{.text = std::string(text)});
 }
 
-bool is_of_a_block(Kind kind) {
-  return kind == Kind::version || kind == Kind::zeroes || kind == Kind::zeroes_or_version_in_flight;
+bool is_of_a_block(Expected kind) {
+  return kind == Expected::version || kind == Expected::zeroes ||
+         kind == Expected::zeroes_or_version_in_flight;
 }
 
 }  // namespace
@@ -89,13 +90,13 @@ std::string words(const Expectation& e) {
   for (const auto& [kind, fixed] : kFixed)
     if (e.kind == kind) return std::string(fixed);
   switch (e.kind) {
-    case Kind::target:
+    case Expected::target:
       return fmt::format("{}{}{}", kTarget, e.text, kQuote);
-    case Kind::links:
+    case Expected::links:
       return fmt::format("{}{}{}", kLinks, e.least, kNames);
-    case Kind::version:
+    case Expected::version:
       return fmt::format("{}{}{}", kVersion, e.least, kOrNewer);
-    case Kind::size:
+    case Expected::size:
       if (e.least == e.most) return fmt::format("{}{}", e.least, kBytes);
       if (e.most == Expectation::kOpen) return fmt::format("{}{}{}", kAtLeast, e.least, kBytes);
       return fmt::format("{}{}{}{}", e.least, kTo, e.most, kBytes);
@@ -115,7 +116,7 @@ Expectation expectation_of(const Finding& finding) {
   Expectation e = parse(block ? text.substr(0, in) : text);
   if (is_of_a_block(e.kind) != block.has_value()) return {.text = finding.expected};
   e.block = block.value_or(0);
-  if (e.kind == Kind::one_name)
+  if (e.kind == Expected::one_name)
     e.text = between(finding.found, kAlso, kQuote).value_or(std::string_view());
   return e;
 }

@@ -6,32 +6,32 @@
 namespace headcrash::oracle {
 namespace {
 
-using Kind = Expectation::Kind;
+using Expected = Expectation::Kind;
 
 TEST(Expectation, IsReadBackFromItsWords) {
   const std::vector<Expectation> all{
-      {.kind = Kind::other, .text = "mode 644"},
-      {.kind = Kind::name},
-      {.kind = Kind::no_name},
-      {.kind = Kind::regular},
-      {.kind = Kind::directory},
-      {.kind = Kind::symlink},
-      {.kind = Kind::readable_directory},
-      {.kind = Kind::readable_content},
-      {.kind = Kind::target, .text = "a \"b\" in block 7"},
-      {.kind = Kind::one_name, .text = "d/b"},
-      {.kind = Kind::links, .least = 2},
-      {.kind = Kind::size, .least = 0, .most = 0},
-      {.kind = Kind::size, .least = 512, .most = 4096},
-      {.kind = Kind::size, .least = 512, .most = Expectation::kOpen},
-      {.kind = Kind::version, .least = 3, .block = 5},
-      {.kind = Kind::zeroes, .block = 5},
-      {.kind = Kind::zeroes_or_version_in_flight, .block = Expectation::kOpen}};
+      {.kind = Expected::other, .text = "mode 644"},
+      {.kind = Expected::name},
+      {.kind = Expected::no_name},
+      {.kind = Expected::regular},
+      {.kind = Expected::directory},
+      {.kind = Expected::symlink},
+      {.kind = Expected::readable_directory},
+      {.kind = Expected::readable_content},
+      {.kind = Expected::target, .text = "a \"b\" in block 7"},
+      {.kind = Expected::one_name, .text = "d/b"},
+      {.kind = Expected::links, .least = 2},
+      {.kind = Expected::size, .least = 0, .most = 0},
+      {.kind = Expected::size, .least = 512, .most = 4096},
+      {.kind = Expected::size, .least = 512, .most = Expectation::kOpen},
+      {.kind = Expected::version, .least = 3, .block = 5},
+      {.kind = Expected::zeroes, .block = 5},
+      {.kind = Expected::zeroes_or_version_in_flight, .block = Expectation::kOpen}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Expectation& e = all[i];
-    const bool of_a_block = e.kind >= Kind::version;
+    const bool of_a_block = e.kind >= Expected::version;
     Finding finding{.expected = of_a_block ? words_in_block(words(e), e.block) : words(e)};
-    if (e.kind == Kind::one_name) finding.found = also_found_as(e.text);
+    if (e.kind == Expected::one_name) finding.found = also_found_as(e.text);
     EXPECT_EQ(expectation_of(finding), e) << finding.expected;
   }
 }
@@ -43,9 +43,9 @@ TEST(Expectation, OtherWordsAreKept) {
 }
 
 TEST(Expectation, KindsOfObjectsHaveTheWordsOfTheirType) {
-  EXPECT_EQ(words({.kind = Kind::regular}), kind_of(FileType::regular));
-  EXPECT_EQ(words({.kind = Kind::directory}), kind_of(FileType::directory));
-  EXPECT_EQ(words({.kind = Kind::symlink}), kind_of(FileType::symlink));
+  EXPECT_EQ(words({.kind = Expected::regular}), kind_of(FileType::regular));
+  EXPECT_EQ(words({.kind = Expected::directory}), kind_of(FileType::directory));
+  EXPECT_EQ(words({.kind = Expected::symlink}), kind_of(FileType::symlink));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace headcrash::oracle {
 namespace {
 
-constexpr std::uint32_t kVersion = 2, kUndefined = 0xffffffff;
+constexpr std::uint32_t kAclVersion = 2, kUndefined = 0xffffffff;
 constexpr std::size_t kHeaderBytes = 4, kEntryBytes = 8;
 constexpr std::uint16_t kUserObject = 1, kUser = 2, kGroupObject = 4, kGroup = 8, kMask = 16,
                         kOther = 32;
@@ -29,7 +29,7 @@ void append(std::string& bytes, std::uint32_t number, std::size_t size) {
 std::optional<PosixAcl> PosixAcl::parse(std::string_view value) {
   if (value.size() < kHeaderBytes || (value.size() - kHeaderBytes) % kEntryBytes != 0)
     return std::nullopt;
-  if (number_at(value, 0, kHeaderBytes) != kVersion) return std::nullopt;
+  if (number_at(value, 0, kHeaderBytes) != kAclVersion) return std::nullopt;
   PosixAcl acl;
   for (std::size_t at = kHeaderBytes; at < value.size(); at += kEntryBytes) {
     Entry entry{static_cast<std::uint16_t>(number_at(value, at, 2)),
@@ -63,7 +63,7 @@ bool PosixAcl::valid() const {
 
 std::string PosixAcl::value() const {
   std::string bytes;
-  append(bytes, kVersion, kHeaderBytes);
+  append(bytes, kAclVersion, kHeaderBytes);
   for (const Entry& entry : entries_) {
     append(bytes, entry.tag, 2);
     append(bytes, entry.permissions, 2);
