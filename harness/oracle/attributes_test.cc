@@ -124,7 +124,7 @@ std::string acl(int owner, int user, int group, int mask, int others) {
 constexpr const char* kAccess = "system.posix_acl_access";
 constexpr const char* kDefault = "system.posix_acl_default";
 
-ObservedObject with_mode(ObservedObject object, std::uint32_t mode) {
+ObservedObject of_mode(ObservedObject object, std::uint32_t mode) {
   object.mode = mode;
   return object;
 }
@@ -134,16 +134,16 @@ TEST(Attributes, AnAccessListIsTheModeToo) {
                            "fsync a"},
                  .persisted = 2};
   const auto listed = with(empty_file(), kAccess, acl(6, 7, 4, 5, 0));
-  EXPECT_EQ(set.judge({with_mode(listed, 0650)}, Promises{}), Found{});
-  EXPECT_EQ(set.judge({with_mode(listed, 0640)}, Promises{}), kLost);
-  EXPECT_EQ(set.judge({with_mode(empty_file(), 0650)}, Promises{}), kLost);
+  EXPECT_EQ(set.judge({of_mode(listed, 0650)}, Promises{}), Found{});
+  EXPECT_EQ(set.judge({of_mode(listed, 0640)}, Promises{}), kLost);
+  EXPECT_EQ(set.judge({of_mode(empty_file(), 0650)}, Promises{}), kLost);
   const Case changed{
       .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
                 "chmod a 741", "fsync a"},
       .persisted = 3};
   const auto after = with(empty_file(), kAccess, acl(7, 7, 4, 4, 1));
-  EXPECT_EQ(changed.judge({with_mode(after, 0741)}, Promises{}), Found{});
-  EXPECT_EQ(changed.judge({with_mode(listed, 0741)}, Promises{}), kLost);
+  EXPECT_EQ(changed.judge({of_mode(after, 0741)}, Promises{}), Found{});
+  EXPECT_EQ(changed.judge({of_mode(listed, 0741)}, Promises{}), kLost);
 }
 
 TEST(Attributes, AListThatIsAModeIsNotKept) {
@@ -151,7 +151,7 @@ TEST(Attributes, AListThatIsAModeIsNotKept) {
   const Case set{
       .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, minimal), "fsync a"},
       .persisted = 2};
-  EXPECT_EQ(set.judge({with_mode(empty_file(), 0640)}, Promises{}), Found{});
+  EXPECT_EQ(set.judge({of_mode(empty_file(), 0640)}, Promises{}), Found{});
 }
 
 TEST(Attributes, ADefaultListIsInherited) {

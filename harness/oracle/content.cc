@@ -283,10 +283,11 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
   if (held.has_hole())
     return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version,
                        held.hole.first, held.hole.end);
-  using Kind = Expectation::Kind;
-  if (!held.zero) return words({.kind = Kind::version, .least = held.version});
+  using ExpectedKind = Expectation::Kind;
+  if (!held.zero) return words({.kind = ExpectedKind::version, .least = held.version});
   const bool persistent = permitted.covered && permitted.pending.empty();
-  return words({.kind = persistent ? Kind::zeroes : Kind::zeroes_or_version_in_flight});
+  return words(
+      {.kind = persistent ? ExpectedKind::zeroes : ExpectedKind::zeroes_or_version_in_flight});
 }
 
 std::optional<BlockFault> judge_block(const ObjectHistory& object, const ContentRun& run,

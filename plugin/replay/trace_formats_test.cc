@@ -7,7 +7,7 @@
 #include "plugin/replay/trace_file.h"
 
 // Tests are built as one source in some presets; this namespace keeps their names apart.
-namespace headcrash::replay::trace_formats {
+namespace headcrash::replay::trace_formats_test {
 namespace {
 
 using model::kMicrosecondNs;
@@ -236,4 +236,4 @@ TEST(TraceFormats, VolumesHaveALimit) {
 }
 
 }  // namespace
-}  // namespace headcrash::replay::trace_formats
+}  // namespace headcrash::replay::trace_formats_test

@@ -5,7 +5,7 @@
 #include "plugin/model/testing/array_fixture.h"
 
 // Tests are built as one source in some presets; this namespace keeps their names apart.
-namespace headcrash::model::array_unreadable {
+namespace headcrash::model::array_unreadable_test {
 namespace {
 
 using bench::array_profile;
@@ -206,4 +206,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ArrayUnreadable, testing::ValuesIn(kKinds),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
-}  // namespace headcrash::model::array_unreadable
+}  // namespace headcrash::model::array_unreadable_test
