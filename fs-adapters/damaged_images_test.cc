@@ -1,8 +1,8 @@
 // Crafted and randomly damaged images of every type in the registry: whatever is read, checked,
 // repaired or mounted ends in time, does not crash and takes little memory. A child does the work,
 // so that each image that breaks something is reported and the rest is tried all the same.
-// HEADCRASH_CRAFTED_IMAGES=2000 HEADCRASH_DAMAGED_IMAGES=100000 in the environment: so many of each
-// type.
+// HEADCRASH_CRAFTED_IMAGES=2000 HEADCRASH_DAMAGED_IMAGES=100000 in the environment: images of each
+// type. The systems of a format mount its images in turn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "fs-adapters/testing/damaged_image.h"
 #include "plugin/base/testing/number_from_environment.h"
@@ -40,11 +41,27 @@ std::string bytes_of_hex(std::string_view text) {
   return bytes;
 }
 
-using Program = std::function<std::string(std::uint64_t)>;
+/// A damaged image and the system that mounts it: number in ImageTarget::systems().
+struct Trial {
+  std::string program;
+  std::uint64_t system = 0;
+};
+using Trials = std::function<Trial(std::uint64_t)>;
 
-/// Runs programs from `first` on, and says in `*at` which one it is at. Exits.
-[[noreturn]] void run_as_child(const ImageTarget& target, const Program& program,
-                               std::uint64_t first, std::uint64_t count, std::uint64_t* at) {
+void run_trial(const ImageTarget& target, const Trial& trial) {
+  (void)target.run(trial.program, trial.system);
+}
+/// As HEADCRASH_DAMAGED_IMAGE has it.
+std::string text_of(const ImageTarget& target, const Trial& trial) {
+  const std::size_t at = target.name().find('@');
+  const auto& systems = target.systems();
+  return systems[trial.system % systems.size()]->full_name() +
+         (at == std::string::npos ? "" : target.name().substr(at)) + ":" + hex_of(trial.program);
+}
+
+/// Runs trials from `first` on and keeps the number of the current one in `*at`. Exits.
+[[noreturn]] void run_as_child(const ImageTarget& target, const Trials& trials, std::uint64_t first,
+                               std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {
     const testing::TestResult& result =
         *testing::UnitTest::GetInstance()->current_test_info()->result();
@@ -54,7 +71,7 @@ using Program = std::function<std::string(std::uint64_t)>;
   for (*at = first; *at < count; ++*at) {
     const itimerval limit{.it_value = {.tv_sec = kSecondsMost}};
     ::setitimer(ITIMER_PROF, &limit, nullptr);
-    target.run(program(*at));
+    run_trial(target, trials(*at));
     if (failed() != before) ::_exit(1);
   }
   ::_exit(0);
@@ -65,7 +82,7 @@ struct Used {
   std::size_t failures = 0;
 };
 
-Used run_all(const ImageTarget& target, const Program& program, std::uint64_t count) {
+Used run_all(const ImageTarget& target, const Trials& trials, std::uint64_t count) {
   void* const shared = ::mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   EXPECT_NE(shared, MAP_FAILED);
@@ -75,15 +92,14 @@ Used run_all(const ImageTarget& target, const Program& program, std::uint64_t co
     std::fflush(stdout);
     const pid_t child = ::fork();
     EXPECT_GE(child, 0);
-    if (child == 0) run_as_child(target, program, first, count, at);
+    if (child == 0) run_as_child(target, trials, first, count, at);
     int status = 0;
     rusage usage{};
     EXPECT_EQ(::wait4(child, &status, 0, &usage), child);
     used.mebibytes = std::max(used.mebibytes, usage.ru_maxrss / 1024);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
     ++used.failures;
-    ADD_FAILURE() << "HEADCRASH_DAMAGED_IMAGE=" << target.name() << ":" << hex_of(program(*at))
-                  << ": "
+    ADD_FAILURE() << "HEADCRASH_DAMAGED_IMAGE=" << text_of(target, trials(*at)) << ": "
                   << (WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status))
                                           : "a failed expectation, or a sanitizer");
   }
@@ -92,21 +108,25 @@ Used run_all(const ImageTarget& target, const Program& program, std::uint64_t co
   return used;
 }
 
+using Programs = std::function<std::string(std::uint64_t)>;
+
 class EveryType : public testing::TestWithParam<const FileSystemType*> {
  protected:
-  /// Shares `count` among the type's formats. `programs`: of one format, by number.
+  /// Shares `count` among the type's formats, and those of a format among its systems. `programs`:
+  /// of one format, by number.
   static void run(const char* what, std::uint64_t count,
-                  const std::function<Program(const ImageTarget&, std::uint64_t)>& programs) {
+                  const std::function<Programs(const ImageTarget&, std::uint64_t)>& programs) {
     std::vector<ImageFormat> formats = image_formats();
-    std::erase_if(formats,
-                  [](const ImageFormat& one) { return &one.system->type() != GetParam(); });
+    std::erase_if(formats, [](const ImageFormat& one) { return &one.type() != GetParam(); });
     ASSERT_FALSE(formats.empty());
     const std::uint64_t each = (count + formats.size() - 1) / formats.size();
     const auto begun = std::chrono::steady_clock::now();
     long mebibytes = 0;
     for (const ImageFormat& format : formats) {
       const ImageTarget target(format);
-      mebibytes = std::max(mebibytes, run_all(target, programs(target, each), each).mebibytes);
+      const Programs program = programs(target, each);
+      const auto trial = [&](std::uint64_t i) { return Trial{program(i), i}; };
+      mebibytes = std::max(mebibytes, run_all(target, trial, each).mebibytes);
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
     fmt::print("{} {} images of {}: {:.1f} s, at most {} MiB\n", each * formats.size(), what,
@@ -116,23 +136,33 @@ class EveryType : public testing::TestWithParam<const FileSystemType*> {
 
 TEST_P(EveryType, SurvivesCraftedImages) {
   run("crafted", number_from_environment("HEADCRASH_CRAFTED_IMAGES", kCrafted),
-      [](const ImageTarget& target, std::uint64_t count) -> Program {
-        return [all = target.crafted(), count](std::uint64_t i) {
-          return all[i * all.size() / count];
-        };
+      [](const ImageTarget& target, std::uint64_t count) -> Programs {
+        return [all = target.crafted(count)](std::uint64_t i) { return all[i]; };
       });
 }
 
 TEST_P(EveryType, SurvivesRandomDamage) {
   run("randomly damaged", number_from_environment("HEADCRASH_DAMAGED_IMAGES", kRandom),
-      [](const ImageTarget& target, std::uint64_t) -> Program {
+      [](const ImageTarget& target, std::uint64_t) -> Programs {
         return [&target](std::uint64_t i) { return target.random(i); };
       });
+}
+
+/// Of the system with that name, on that disk: "ufs-journal", "ufs-soft-updates@plain".
+std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::string_view name) {
+  const std::size_t at = std::min(format.name.find('@'), format.name.size());
+  for (std::uint64_t i = 0; i < format.systems.size(); ++i)
+    if (format.systems[i]->full_name() + format.name.substr(at) == name) return i;
+  return {};
 }
 
 /// Images that once broke something.
 TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
   const std::pair<std::string_view, std::string_view> kFound[] = {
+      {"ufs-chains", "113000090000"},
+      {"ufs-chains", "110000070200"},
+      {"ufs-chains", "0ec000040000"},
+      {"ufs-chains-cb", "113c00040000"},
       {"ufs-journal-external", "050801060700"},
       {"ufs-journal-external", "c6fea5f7d01cc185588a23772cc2ccc7acc4"},
       {"ufs-netra-bmap", "142800060400"},
@@ -147,11 +177,12 @@ TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
       {"shadow-commit-last", "071800010200"},
       {"shadow-commit-last", "074400010200"}};
   for (const ImageFormat& format : image_formats()) {
-    std::vector<std::string> programs;
+    std::vector<Trial> trials;
     for (const auto& [name, hex] : kFound)
-      if (name == format.name) programs.push_back(bytes_of_hex(hex));
-    if (!programs.empty())
-      run_all(ImageTarget(format), [&](std::uint64_t i) { return programs[i]; }, programs.size());
+      if (const auto system = number_of_system(format, name))
+        trials.push_back({bytes_of_hex(hex), *system});
+    if (!trials.empty())
+      run_all(ImageTarget(format), [&](std::uint64_t i) { return trials[i]; }, trials.size());
   }
 }
 
@@ -160,15 +191,16 @@ TEST(DamagedImage, IsSurvivedIfItBrokeSomethingBefore) {
 TEST(DamagedImage, IsSurvivedWhenAFailureIsRepeated) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
   if (wanted == nullptr) GTEST_SKIP() << "no image is given";
-  const std::string text = wanted;
+  const std::string_view text = wanted;
   const std::size_t colon = std::min(text.find(':'), text.size());
   for (const ImageFormat& format : image_formats()) {
-    if (format.name != text.substr(0, colon)) continue;
-    ImageTarget(format).run(
-        bytes_of_hex(std::string_view(text).substr(std::min(colon + 1, text.size()))));
+    const auto system = number_of_system(format, text.substr(0, colon));
+    if (!system) continue;
+    const std::string_view hex = text.substr(std::min(colon + 1, text.size()));
+    run_trial(ImageTarget(format), {bytes_of_hex(hex), *system});
     return;
   }
-  FAIL() << "there is no format of that name";
+  FAIL() << "no system has that name";
 }
 
 INSTANTIATE_TEST_SUITE_P(DamagedImages, EveryType, testing::ValuesIn(file_system_types()),

@@ -20,17 +20,18 @@ TEST_P(Fuzz, Image) {
   options.name = target.name() + "-image";
   options.size_max = fuzz::kImageEditBytes * kEditsMax;
   options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
-  const auto crafted = target.crafted();
   constexpr std::size_t kCorpus = 256;
-  for (std::size_t i = 0; i < kCorpus; ++i)
-    options.corpus.push_back(crafted[i * crafted.size() / kCorpus]);
-  fuzz::run(options, [&](std::string_view input) { return target.run(input); });
+  for (std::string& program : target.crafted(kCorpus)) options.corpus.push_back(std::move(program));
+  fuzz::run(options, [&](std::string_view input) {
+    return target.run(input, fuzz::novelty(input));  // the input chooses the system
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Fuzz, testing::ValuesIn(image_formats()),
                          [](const auto& format) {
                            std::string name = format.param.name;
-                           std::ranges::replace(name, '-', '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '-' || c == '@'; }, '_');
                            return name;
                          });
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "fs-adapters/lfs/directory_log.h"
+#include "fs-adapters/lfs/image_reader.h"
 #include "fs-adapters/lfs/mkfs.h"
 #include "fs-adapters/lfs/mkfs_settings.h"
 #include "fs-adapters/lfs/region.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/media/memory_store.h"
 
 namespace headcrash::lfs {
@@ -157,6 +159,24 @@ TEST(LfsMkfs, TheFirstSegmentBeginsWhereItIsTold) {
     EXPECT_FALSE(mkfs(*store, {.segment_bytes = 256 << 10, .align_bytes = align, .id = 1}))
         << align;
   EXPECT_EQ(mkfs_options_of({{"align", "256K"}})->align_bytes, 256U << 10);
+}
+
+TEST(LfsImageReader, FollowsNoMoreBlocksThanTheDeviceHas) {
+  const auto store = *media::MemoryStore::create(1024);
+  ASSERT_TRUE(mkfs(*store, {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 1}));
+  const auto reader = ImageReader::open(*store);
+  ASSERT_TRUE(reader) << reader.error().message();
+  Inode inode{.number = 5};
+  inode.mode = tree::kTypeRegular;
+  inode.size_bytes = std::uint64_t{1} << 20;
+  inode.pointers.back() = reader->superblock().segment_start(1);
+  std::vector<std::byte> block(512);
+  for (std::size_t at = 0; at < block.size(); at += kPointerBytes)
+    little_endian::store32(block, at, inode.pointers.back());
+  ASSERT_TRUE(store->write(inode.pointers.back(), block));
+  std::uint64_t visited = 0;
+  EXPECT_FALSE(reader->each_block(inode, [&](const ImageReader::Block&) { ++visited; }));
+  EXPECT_LE(visited, store->sectors()) << "its blocks lead to themselves";
 }
 
 TEST(LfsDirectoryLog, RecordsAreReadAsTheyWereWritten) {

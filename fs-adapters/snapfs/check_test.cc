@@ -138,6 +138,21 @@ TEST_F(SnapfsCheck, APointerInABlockOfAddressesThatLeadsNowhere) {
   expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
 }
 /// Its first byte is the one behind the last.
+TEST_F(SnapfsCheck, FollowsNoMoreBlocksThanTheDeviceHas) {
+  Inode large = inode("d/large");
+  const BlockAddress itself = large.pointers[0];
+  edit_block(itself, [&](auto block) {
+    for (std::size_t at = 0; at < block.size(); at += 4) store32(block, at, itself);
+  });
+  large.pointers.back() = itself;
+  std::uint64_t visited = 0;
+  EXPECT_FALSE(reader().each_block(large, [&](const ImageReader::Block&) {
+    ++visited;
+    return true;
+  }));
+  EXPECT_LE(visited, reader().superblock().blocks) << "its blocks lead to themselves";
+}
+
 TEST_F(SnapfsCheck, ABlockBehindTheEnd) {
   edit_inode(inode("d/large").number, [](Inode& one) { one.size_bytes -= 512; });
   expect(FindingKind::pointer, "block 19 lies behind its end");

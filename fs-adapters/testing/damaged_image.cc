@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <random>
-#include <set>
 
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
@@ -24,6 +23,10 @@ using model::kSectorBytes;
 
 constexpr std::size_t kAreasMax = 256;  // a byte of an edit chooses one
 constexpr std::uint32_t kReach = kSectorBytes;
+constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
+/// Places behind three levels of pointers, or as many as a type has: the first one that it takes.
+constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
+                                                9'000'000, 90'000};
 /// Of an address: sectors in it, so that a word leads to its own sector in one of them.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
@@ -50,7 +53,7 @@ enum class Kind : std::uint8_t {
   copy_sector,  ///< the sector is that of another area
   /// the next two words are the same one: a pointer of a higher level leads to the same block
   deeper,
-  loop,  ///< deeper, and the block that it leads to holds its own address only
+  loop,  ///< deeper, and the unit or the large block that it leads to holds its own address only
   flip_bit
 };
 constexpr unsigned kKinds = 12;
@@ -159,12 +162,22 @@ class ImageTarget::Stores {
 
 std::vector<ImageFormat> image_formats() {
   std::vector<ImageFormat> formats;
-  std::set<std::pair<std::string, Settings>> known;
+  const auto add = [&](const SystemUnderTest& system, const std::string& suffix, LabDisk disk) {
+    const auto known = std::ranges::find_if(formats, [&](const ImageFormat& one) {
+      return &one.type() == &system.type() && one.disk.mkfs == disk.mkfs;
+    });
+    if (known == formats.end())
+      formats.push_back({system.full_name() + suffix, {&system}, std::move(disk)});
+    else
+      known->systems.push_back(&system);
+  };
   for (const SystemUnderTest* const system : all_systems()) {
-    auto disk = system->lab_disk("deep");
-    if (!disk) disk = system->lab_disk("plain");
-    if (!disk || !known.emplace(system->type().name(), disk->mkfs).second) continue;
-    formats.push_back({.name = system->full_name(), .system = system, .disk = *std::move(disk)});
+    const auto deep = system->lab_disk("deep");
+    auto plain = system->lab_disk("plain");
+    if (deep) add(*system, "", *deep);
+    if (!plain || (deep && system->name() != system->type().usual_system())) continue;
+    if (deep) plain->bytes = std::min(plain->bytes, kPlainBytesMax);
+    add(*system, deep ? "@plain" : "", *std::move(plain));
   }
   return formats;
 }
@@ -178,9 +191,9 @@ ImageTarget::~ImageTarget() = default;
 void ImageTarget::make() {
   const LabDisk& disk = format_.disk;
   Stores stores(disk, std::vector<std::byte>(disk.bytes + disk.log_bytes));
-  const auto made = format_.system->type().mkfs(stores.devices(), disk.mkfs);
+  const auto made = format_.type().mkfs(stores.devices(), disk.mkfs);
   ASSERT_TRUE(made) << name() << ": " << made.error().message();
-  const SystemDescription& description = format_.system->description();
+  const SystemDescription& description = format_.maker().description();
   os::MemoryMachine machine(
       stores.devices(),
       {.system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}},
@@ -189,7 +202,7 @@ void ImageTarget::make() {
   machine.system.syncer.start();
   std::unique_ptr<MountedSystem> mounted;  // longer than its daemons
   machine.system.run_as(account, [&] {
-    auto mount = format_.system->mount(machine.system, {});
+    auto mount = format_.maker().mount(machine.system, {});
     ASSERT_TRUE(mount) << name() << ": " << mount.error().message();
     mounted = *std::move(mount);
     Vfs& vfs = mounted->vfs();
@@ -201,8 +214,9 @@ void ImageTarget::make() {
     put_file(vfs, "d/e/x", "x");
     EXPECT_TRUE(vfs.symlink("small", "link") && vfs.link("d/large", "same"));
     if (const auto file = vfs.open("deep", {.create = true})) {
-      EXPECT_TRUE(vfs.pwrite(*file, format_.system->type().name() == "shadow" ? 90'000 : 9'000'000,
-                             tree::bench::bytes_of("behind three levels of pointers")));
+      EXPECT_TRUE(std::ranges::any_of(kDeep, [&](std::uint64_t at) {
+        return vfs.pwrite(*file, at, tree::bench::bytes_of("deep")).has_value();
+      }));
       EXPECT_TRUE(vfs.close(*file));
     }
     EXPECT_TRUE(vfs.sync());
@@ -226,7 +240,7 @@ void ImageTarget::find_areas() {
   std::vector<bool> read(image_.size() / kSectorBytes);
   Stores stores(format_.disk, image_, &read);
   check(stores);
-  const auto reader = format_.system->type().open_image(stores.devices());
+  const auto reader = format_.type().open_image(stores.devices());
   if (reader) (void)(*reader)->walk([](const std::string&, const ImageInode&) {});
   std::vector<std::uint64_t> all;
   for (std::size_t sector = 0; sector < read.size(); ++sector) {
@@ -291,18 +305,34 @@ void ImageTarget::edit(std::span<std::byte> image, std::string_view program) con
             const std::uint32_t unit = kUnits[edit.operand % kUnits.size()];
             const std::uint64_t start = std::uint64_t{address} * unit * kSectorBytes;
             fill(word + 4, word + 12, address);
-            fill(start, start + std::uint64_t{unit} * kSectorBytes, address);
+            const bool large = edit.operand / kUnits.size() % 2 != 0;
+            fill(start, start + (large ? kLargeBlock : std::uint64_t{unit} * kSectorBytes),
+                 address);
             break;
           }
           case Kind::flip_bit:
             edit.flip_bit(image);
         }
       });
-  seal(format_.system->type().name(), std::span(image_).first(format_.disk.bytes),
+  seal(format_.type().name(), std::span(image_).first(format_.disk.bytes),
        image.first(format_.disk.bytes));
 }
 
-std::vector<std::string> ImageTarget::crafted() const {
+std::vector<std::string> ImageTarget::crafted(std::size_t count) const {
+  std::vector<std::vector<std::string>> kinds(kKinds);
+  for (std::string& program : all_crafted())
+    kinds[static_cast<unsigned char>(program[3])].push_back(std::move(program));
+  std::erase_if(kinds, [](const auto& kind) { return kind.empty(); });
+  const std::size_t each = (count + kinds.size() - 1) / kinds.size();
+  std::vector<std::string> chosen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& kind = kinds[i % kinds.size()];
+    chosen.push_back(kind[i / kinds.size() * kind.size() / each]);
+  }
+  return chosen;
+}
+
+std::vector<std::string> ImageTarget::all_crafted() const {
   constexpr std::array<std::uint16_t, 6> kWords = {0, 1, 2, 255, 0x7fff, 0xffff};
   std::vector<std::string> all;
   for (std::size_t area = 0; area < areas_.size(); ++area) {
@@ -319,8 +349,10 @@ std::vector<std::string> ImageTarget::crafted() const {
       }
       for (std::size_t unit = 0; unit < kUnits.size(); ++unit) {
         all.push_back(program_of(area, at, Kind::itself, unit));
-        if (word != 0 && word * kUnits[unit] * kSectorBytes < image_.size())
-          all.push_back(program_of(area, at, Kind::loop, unit));
+        const std::uint64_t target = word * kUnits[unit] * kSectorBytes;
+        if (word == 0 || !std::ranges::binary_search(areas_, target)) continue;
+        all.push_back(program_of(area, at, Kind::loop, unit));
+        all.push_back(program_of(area, at, Kind::loop, unit + kUnits.size()));
       }
       for (std::size_t size = 0; size < kSizes.size(); ++size)
         all.push_back(program_of(area, at, Kind::size, size));
@@ -342,12 +374,12 @@ std::string ImageTarget::random(std::uint64_t number) const {
 }
 
 std::uint64_t ImageTarget::check(Stores& stores) const {
-  const auto report = format_.system->type().checker()->check(stores.devices(), {});
+  const auto report = format_.type().checker()->check(stores.devices(), {});
   return report ? hash_of(*report) : fuzz::novelty(report.error().problem);
 }
 
 void ImageTarget::repair(Stores& stores, bool fast) const {
-  const auto checker = format_.system->type().checker();
+  const auto checker = format_.type().checker();
   const auto repaired = checker->repair(stores.devices(), {.fast = fast});
   if (!repaired || repaired->unrepaired || fast) return;
   const auto after = checker->check(stores.devices(), {});
@@ -357,7 +389,7 @@ void ImageTarget::repair(Stores& stores, bool fast) const {
 }
 
 void ImageTarget::read_all(Stores& stores) const {
-  const FileSystemType& type = format_.system->type();
+  const FileSystemType& type = format_.type();
   const auto read = [](const Result<std::unique_ptr<ImageReader>>& reader) {
     if (!reader) return;
     (void)(*reader)->walk([&](const std::string&, const ImageInode& inode) {
@@ -374,8 +406,8 @@ void ImageTarget::read_all(Stores& stores) const {
     for (const SnapshotInfo& one : *kept) read(type.open_snapshot(stores.devices(), one.name));
 }
 
-void ImageTarget::use(Stores& stores, bool& mounted_at_all) const {
-  const SystemDescription& description = format_.system->description();
+void ImageTarget::use(const SystemUnderTest& system, Stores& stores, bool& mounted_at_all) const {
+  const SystemDescription& description = system.description();
   os::MemoryMachine machine(
       stores.devices(),
       {.system = {.queue = description.queue, .cache = {.block_copy = description.block_copy}},
@@ -383,7 +415,7 @@ void ImageTarget::use(Stores& stores, bool& mounted_at_all) const {
   os::Account account{.name = "user"};
   machine.system.syncer.start();
   machine.system.run_as(account, [&] {
-    auto mounted = format_.system->mount(machine.system, {.force = true});
+    auto mounted = system.mount(machine.system, {.force = true});
     if (!mounted) return;
     mounted_at_all = true;
     use_files((*mounted)->vfs());
@@ -397,7 +429,7 @@ void ImageTarget::use(Stores& stores, bool& mounted_at_all) const {
   machine.system.executor.halt();
 }
 
-std::uint64_t ImageTarget::run(std::string_view program) const {
+std::uint64_t ImageTarget::run(std::string_view program, std::uint64_t system) const {
   std::vector<std::byte> bytes = image_;
   edit(bytes, program);
   std::uint64_t requests = 0;
@@ -406,16 +438,15 @@ std::uint64_t ImageTarget::run(std::string_view program) const {
   read_all(read_only);
   requests += read_only.requests();
   for (const bool fast : {false, true}) {
-    if (fast && format_.system->recovery_trial() == nullptr) continue;
+    if (fast && format_.maker().recovery_trial() == nullptr) continue;
     Stores repaired(format_.disk, bytes);
     repair(repaired, fast);
     requests += repaired.requests();
   }
   bool mounted = false;
   Stores used(format_.disk, bytes);
-  use(used, mounted);
-  EXPECT_TRUE(is_in_place(format_.system->type().name(), bytes, used.bytes()))
-      << "written elsewhere";
+  use(*format_.systems[system % format_.systems.size()], used, mounted);
+  EXPECT_TRUE(is_in_place(format_.type().name(), bytes, used.bytes())) << "written elsewhere";
   requests += used.requests();
   EXPECT_LT(requests, kRequestsPerSector * (image_.size() / kSectorBytes))
       << "far too many requests";

@@ -7,11 +7,10 @@
 // a comparison of two compares how they store.
 //
 // Operations lock the inodes they change, a directory before what is in it; a walk along a path
-// locks one directory at a time. A removal does not wait for a directory's lock while it holds the
-// parent's: the order of two directories is unknown in a damaged tree with cycles. A rename locks
-// up to four inodes. One rename works at a time, so that no directory can change its place while it
-// looks how deep each of its directories lies; it locks them by depth, then by number, then what is
-// not a directory by number, and looks the names up again under the locks.
+// locks one directory at a time. A rename locks up to four inodes. One rename works at a time, so
+// that no directory can change its place while it looks how deep each of its directories lies; it
+// locks them by depth, then by number, then what is not a directory by number, and looks the names
+// up again under the locks.
 //
 // An operation that finds no space left ends without having changed anything that is seen.
 //
@@ -95,8 +94,6 @@ class FileSystem : public Vfs {
     std::string name;
   };
   enum class LastLink : std::uint8_t { follow, keep };
-  /// Of names that other users change all the time; then EBUSY.
-  static constexpr int kLookupsMax = 100;
 
   /// One system call that changes something (InodeStore::change). With a syncer that writes through
   /// it returns when everything is on the disk.

@@ -92,36 +92,6 @@ TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
             1);
 }
 
-TEST(Tree, RmdirInACycleOfADamagedTreeEnds) {
-  TestMachine m(100);
-  m.as_user([&] {
-    ASSERT_TRUE(m.file_system.mkdir("d", 0755) && m.file_system.mkdir("d/e", 0755));
-    bench::TestStore& store = m.file_system.inodes();
-    const auto up = m.file_system.stat("d"), down = m.file_system.stat("d/e");
-    ASSERT_TRUE(up && down);
-    const auto inode = store.get(static_cast<InodeNumber>(down->inode), nullptr);
-    ASSERT_TRUE(inode);
-    auto block = store.read_block(**inode, 0);
-    ASSERT_TRUE(block && *block);
-    ASSERT_TRUE(
-        add_entry(block->bytes(), "x", static_cast<InodeNumber>(up->inode), kTypeDirectory >> 12U));
-    store.write_delayed(std::move(*block));
-    ASSERT_TRUE(m.file_system.sync() && m.file_system.drop_caches());
-  });
-  // One user holds e when the other one finds it in d, and finds d in it.
-  os::Account other;
-  std::vector<int> errors;
-  const auto remove = [&](const char* path) {
-    const auto removed = m.file_system.rmdir(path);
-    errors.push_back(removed ? 0 : removed.error().value);
-  };
-  auto& executor = m.machine.system.executor;
-  executor.spawn(os::Executor::Kind::user, m.account, [&] { remove("d/e/x"); });
-  executor.spawn(os::Executor::Kind::user, other, [&] { remove("d/e"); });
-  executor.run();
-  EXPECT_EQ(errors, (std::vector{ENOTEMPTY, ENOTEMPTY}));
-}
-
 TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
   TestMachine m(100);
   // Inodes: 3 a, 4 b, 5 a/f.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <optional>
 
 #include "fs-adapters/substrate/tree/directory.h"
 #include "fs-adapters/substrate/tree/directory_block.h"
@@ -91,25 +90,13 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     auto at = walk_to_parent(path, &operation);
     if (!at) return pass_on_errno(at);
     InodeHandle gone;  // put last, when nothing is locked any more: that may take long
-    InodeLock parent_lock;
-    std::optional<FoundName> place;
-    // No user waits for a directory while it holds the one above: in the cycles of a damaged tree
-    // another user may hold them in the opposite order.
-    for (int lookups = 0;; ++lookups) {
-      if (lookups == kLookupsMax) return refuse(EBUSY);
-      parent_lock = InodeLock(*at->directory);
-      const auto found = find_name(*store_, *at->directory, at->name);
-      if (!found) return pass_on_errno(found);
-      if (!*found) return refuse(ENOENT);
-      place = *found;
-      auto inode = named_inode(*at->directory, at->name, place->inode, &operation);
-      if (!inode) return pass_on_errno(inode);
-      gone = std::move(*inode);
-      if (!gone->attributes.is_directory() || !gone->lock.locked()) break;
-      parent_lock.reset();
-      InodeLock(*gone).reset();
-      gone = {};
-    }
+    InodeLock parent_lock(*at->directory);
+    const auto found = find_name(*store_, *at->directory, at->name);
+    if (!found) return pass_on_errno(found);
+    if (!*found) return refuse(ENOENT);
+    auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
+    if (!inode) return pass_on_errno(inode);
+    gone = std::move(*inode);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);
     if (directory) {
@@ -121,7 +108,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     store_->mark_changed(*gone);
     return remove_name(*store_, operation, *at->directory,
                        {.name = at->name,
-                        .at = *place,
+                        .at = **found,
                         .cause = NameCause::unlink,
                         .dropped = dropped_from(*at->directory, *gone)});
   });

@@ -29,6 +29,8 @@ struct FileSystem::Rename {
 
 namespace {
 
+constexpr int kLookupsMax = 100;  // of names that others change under us all the time
+
 /// The inode that a directory's ".." names, and where.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
   const auto found = find_name(store, directory, "..");

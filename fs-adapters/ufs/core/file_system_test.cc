@@ -2,12 +2,16 @@
 
 #include <cerrno>
 
+#include "fs-adapters/ufs/testing/image_writer.h"
 #include "fs-adapters/ufs/testing/mounted.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
 namespace {
 
+using bench::bytes_of;
 using bench::Mounted;
+using bench::put_file;
 using bench::Setup;
 
 class EveryScheme : public testing::TestWithParam<Setup> {};
@@ -384,6 +388,72 @@ TEST(FileSystem, RefusesWhatWasNotUnmounted) {
     ASSERT_FALSE(again);
     EXPECT_NE(again.error().message().find("fsck"), std::string::npos) << again.error().message();
   });
+}
+
+TEST_P(EveryScheme, AnInodeInUseThatTheMapCallsFreeIsDamage) {
+  Mounted m(GetParam());
+  m.mount();
+  m.as_user([&] { put_file(*m.file_system, "a", "a"); });
+  m.unmount();
+  m.cache.drop_clean();
+  const auto reader = ImageReader::open(*m.store);
+  ASSERT_TRUE(reader);
+  const Geometry& geometry = reader->geometry();
+  const auto number = reader->lookup("a");
+  ASSERT_TRUE(number);
+  const auto inode = static_cast<InodeNumber>(*number);
+  const std::uint32_t group = geometry.group_of_inode(inode);
+  std::vector<std::byte> header(geometry.block_bytes());
+  ASSERT_TRUE(m.store->read(geometry.lba_of(geometry.header(group)), header));
+  CylinderGroup(geometry, header, group).free_inode(geometry.inode_index_in_group(inode), false);
+  ASSERT_TRUE(m.store->write(geometry.lba_of(geometry.header(group)), header));
+
+  m.mount();
+  m.as_user([&] {
+    const auto file = m.file_system->open("a", {});
+    ASSERT_TRUE(file && m.file_system->pwrite(*file, 100'000, bytes_of("more")));
+    const auto taken = m.file_system->open("b", {.create = true});
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().value, EIO);
+    EXPECT_TRUE(m.file_system->volume().stopped());
+    EXPECT_TRUE(m.file_system->stat("a"));
+  });
+}
+
+/// As if another pointer of a damaged volume led to the block, too.
+TEST(FileSystem, SoftUpdatesStopIfABlockDoesNotHoldWhatIsToBeUndone) {
+  constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
+  for (const std::string_view changed : {"inode", "indirect block", "entry"}) {
+    SCOPED_TRACE(changed);
+    Mounted m(bench::setup_named("soft-updates-init"));
+    m.mount();
+    m.as_user([&] {
+      const auto old = m.file_system->open("old", {.create = true});
+      ASSERT_TRUE(old && m.file_system->pwrite(*old, kIndirect, bytes_of("o")));
+      ASSERT_TRUE(m.file_system->sync() && m.file_system->open("new", {.create = true}));
+      ASSERT_TRUE(m.file_system->pwrite(*old, 0, bytes_of("o")));
+      ASSERT_TRUE(m.file_system->pwrite(*old, kIndirect + kBlock, bytes_of("o")));
+      Volume& volume = m.file_system->volume();
+      ASSERT_TRUE(volume.inodes.write_all_delayed());
+      const auto number = static_cast<InodeNumber>(m.file_system->stat("old")->inode);
+      const InodePlace place = volume.geometry.place_of(number);
+      const FragmentAddress indirect = (*volume.inodes.get(number, nullptr))->disk.indirect[0];
+      os::BufferKey key = Volume::place(place.block);
+      std::size_t offset = place.offset + kInodeDirectOffset;
+      if (changed == "indirect block") key = Volume::place(indirect), offset = 4;
+      if (changed == "entry") key = Volume::block_of(kRootInode, 0);
+      auto buffer = m.cache.cached(key);
+      ASSERT_TRUE(buffer);
+      if (changed == "entry") offset = tree::find_entry(buffer.bytes(), "new")->offset;
+      little_endian::store32(buffer.bytes(), offset, 0);
+      m.cache.write_delayed(std::move(buffer));
+      const auto synced = m.file_system->sync();
+      ASSERT_FALSE(synced);
+      EXPECT_EQ(synced.error().value, EIO);
+      EXPECT_TRUE(volume.stopped());
+      EXPECT_TRUE(m.file_system->stat("old"));
+    });
+  }
 }
 
 }  // namespace

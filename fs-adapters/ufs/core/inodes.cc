@@ -86,6 +86,7 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
+  if (inode.disk.allocated()) return refuse(EIO);  // the map is damaged
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
   inode.bmap = {};

@@ -4,7 +4,10 @@
 
 #include <map>
 
+#include "fs-adapters/ufs/format/mkfs_settings.h"
+#include "fs-adapters/ufs/lab_disks.h"
 #include "fs-adapters/ufs/testing/tree.h"
+#include "plugin/base/little_endian.h"
 
 namespace headcrash::ufs {
 namespace {
@@ -45,6 +48,25 @@ TEST(ImageReader, WalksEverythingOnce) {
   ASSERT_TRUE(reader->walk([&](const ImageReader::Found& f) { found[f.path] = f.number; }));
   EXPECT_EQ(found.size(), 8U + 2 + 40);
   EXPECT_EQ(found.at("docs/deep/file-39"), *reader->lookup("docs/deep/file-39"));
+}
+
+TEST(ImageReader, FollowsNoMoreBlocksThanTheDeviceHas) {
+  const auto disk = lab_disk("deep", {});
+  const auto options = mkfs_options_of(disk->mkfs);
+  ASSERT_TRUE(options) << options.error().message();
+  const auto store = *media::MemoryStore::create(disk->bytes / kSectorBytes);
+  ASSERT_TRUE(mkfs(*store, *options));
+  ImageWriter writer(*store);
+  Inode inode = writer.load(writer.file(kRootInode, "file", std::string(300, 'f')));
+  const auto reader = ImageReader::open(*store);
+  ASSERT_TRUE(reader);
+  std::vector<std::byte> block(reader->geometry().block_bytes());
+  for (std::size_t at = 0; at < block.size(); at += 4)
+    little_endian::store32(block, at, inode.direct[0]);
+  ASSERT_TRUE(store->write(reader->geometry().lba_of(inode.direct[0]), block));
+  inode.indirect[2] = inode.direct[0];
+  inode.size_bytes = std::uint64_t{1} << 28;
+  EXPECT_FALSE(reader->blocks(inode, 1 << 18)) << "its blocks lead to themselves";
 }
 
 TEST(ImageReader, DamageIsAnErrorThatNamesTheInode) {

@@ -224,6 +224,10 @@ class SoftUpdates : public Scheme {
   // soft_updates_writes.cc
   std::optional<InodeNumber> first_inode_in(const os::BufferKey& key) const;
   std::span<std::byte> undoing(os::Outgoing& write);
+  /// False if the block does not hold the pointers and entries that may have to be undone in it.
+  /// Then the volume is damaged: two pointers lead to the block.
+  bool shows_what_is_noted(const os::Outgoing& write, const BlockNotes& notes) const;
+  bool shows_inodes(const os::Outgoing& write, InodeNumber first) const;
   bool undo_inodes(os::Outgoing& write, InodeNumber first, WriteNumber number);
   bool undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes& notes, WriteNumber number);
   bool undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber number);

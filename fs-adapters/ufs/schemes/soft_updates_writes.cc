@@ -59,9 +59,6 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : notes.allocations) {
-    invariant(!one.staged || load32(write.bytes, offset + kInodeDirectOffset +
-                                                     std::size_t{one.slot} * 4) == one.at,
-              "soft updates: an inode that was copied shows the pointer that may be undone");
     // Behind the size that can be shown there must be no pointers, good ones neither.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
@@ -128,8 +125,6 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber 
       add.sent = true;
       continue;
     }
-    invariant(load32(write.bytes, add.offset + tree::kEntryInodeOffset) == add.inode,
-              "soft updates: an entry that is undone is where it was put");
     undone = true;
     ++counters_.undone_entries;
     const auto bytes = undoing(write);
@@ -144,20 +139,45 @@ bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
     notes.indirect.reset();
     return false;
   }
-  for (const AllocIndirect& one : notes.indirect->allocations)
-    invariant(
-        load32(write.bytes, std::size_t{one.slot} * 4) == one.at &&
-            load32(notes.indirect->safe, std::size_t{one.slot} * 4) == 0,
-        "soft updates: an indirect block shows the pointer that is undone, its safe copy does not");
   ++counters_.undone_indirects;
   const auto bytes = undoing(write);
   std::copy(notes.indirect->safe.begin(), notes.indirect->safe.end(), bytes.begin());
   return true;
 }
 
+bool SoftUpdates::shows_inodes(const os::Outgoing& write, InodeNumber first) const {
+  const InodeNumber end = first + volume_.geometry.inodes_per_block();
+  for (auto at = inodes_.lower_bound(first); at != inodes_.end() && at->first < end; ++at) {
+    const std::size_t direct = volume_.geometry.place_of(at->first).offset + kInodeDirectOffset;
+    for (const AllocDirect& one : at->second.allocations)
+      if (one.staged && load32(write.bytes, direct + std::size_t{one.slot} * 4) != one.at)
+        return false;
+  }
+  return true;
+}
+
+bool SoftUpdates::shows_what_is_noted(const os::Outgoing& write, const BlockNotes& notes) const {
+  if (const auto first = first_inode_in(write.key); first && !shows_inodes(write, *first))
+    return false;
+  if (notes.indirect)
+    for (const AllocIndirect& one : notes.indirect->allocations)
+      if (load32(write.bytes, std::size_t{one.slot} * 4) != one.at ||
+          load32(notes.indirect->safe, std::size_t{one.slot} * 4) != 0)
+        return false;
+  return std::ranges::all_of(notes.adds, [&](AddId id) {
+    const Add& add = adds_.at(id);
+    return add.entry_gone || add.waits_for == 0 ||
+           load32(write.bytes, add.offset + tree::kEntryInodeOffset) == add.inode;
+  });
+}
+
 bool SoftUpdates::before_write(os::Outgoing& write) {
   if (!Scheme::before_write(write)) return false;
   BlockNotes& notes = blocks_[write.key];
+  if (!shows_what_is_noted(write, notes)) {
+    volume_.stop();
+    return false;
+  }
   const WriteNumber number = ++notes.issued;
   bool undone = false;
   if (const auto first = first_inode_in(write.key)) undone = undo_inodes(write, *first, number);
