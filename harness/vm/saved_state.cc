@@ -155,7 +155,7 @@ Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache
   std::error_code error;
   fs::create_directories(states, error);
   if (error) return fail(states.string(), error.message());
-  TRY(lock(states));
+  TRY(const auto locked, lock(states));
   if (auto file = open_if_key_matches(folder, key); file.is_open())
     return SavedState{std::move(file), folder, false};
   prune(states);

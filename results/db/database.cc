@@ -103,7 +103,7 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   if (problem)
     return fail(folder.string(), "cannot be made: " + problem.message(), "choose another folder");
   TRY(check_folder(path));
-  TRY(OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
+  TRY(const auto turn, OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!handle) return pass_on(handle);
   TRY(inspect(handle->get(), path, kSchemaVersion));

@@ -45,7 +45,7 @@ class Snapshot {
 };
 
 Result<Benchmark> benchmark_of(db::Database& database, std::optional<std::int64_t> run) {
-  TRY(Snapshot::begin(database));
+  TRY(const auto snapshot, Snapshot::begin(database));
   return gather_benchmark(database, run);
 }
 
@@ -66,7 +66,7 @@ Result<std::optional<BaselineComparison>> baseline_of(const Benchmark& now,
 }
 
 Result<ReportResult> write_bench_report(db::Database& database, const ReportOptions& options) {
-  TRY(Snapshot::begin(database));
+  TRY(const auto snapshot, Snapshot::begin(database));
   TRY(const auto bench, gather_benchmark(database, options.run));
   TRY(const auto compared, baseline_of(bench, options));
   const BaselineComparison* baseline = compared ? &*compared : nullptr;
