@@ -163,10 +163,11 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
-  if (disk.value("flush", "") != meant.write_cache())
+  const auto wanted = DiskIdentity::write_cache(meant.write_through);
+  if (disk.value("flush", "") != wanted)
     return stop(oracle::Verdict::harness_error,
                 fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
-                            disk.value("flush", ""), meant.write_cache()));
+                            disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
     return stop(oracle::Verdict::harness_error,
                 "the guest does not see what was loaded (the nonce differs)");
@@ -174,7 +175,7 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
   if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
     return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
-  if (log.value("flush", "") != meant.write_cache())
+  if (log.value("flush", "") != DiskIdentity::write_cache(meant.log_write_through))
     return stop(oracle::Verdict::harness_error,
                 "the guest's log device has another write cache setting");
   return {};
@@ -360,7 +361,7 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;
     request["mark"] = kStageMarks;
-    if (pace == Pace::as_booted) request["flush"] = meant->write_cache();
+    if (pace == Pace::as_booted) request["flush"] = DiskIdentity::write_cache(meant->write_through);
   }
   TRY(const auto answer, call(request, on_event));
   Inspection seen;

@@ -62,9 +62,12 @@ struct RunOutcome {
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
-  std::uint64_t log_bytes = 0;  ///< of kStageLog; 0: there is none
-  bool write_through = false;   ///< the guest was set to send no flushes
-  std::string_view write_cache() const { return write_through ? "write through" : "write back"; }
+  std::uint64_t log_bytes = 0;     ///< of kStageLog; 0: there is none
+  bool write_through = false;      ///< the guest was set to send no flushes to the disk
+  bool log_write_through = false;  ///< the same for kStageLog
+  static std::string_view write_cache(bool through) {
+    return through ? "write through" : "write back";
+  }
 };
 
 /// One mount, dump and unmount.

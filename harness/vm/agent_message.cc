@@ -22,6 +22,7 @@ enum class Kind : std::uint8_t {
   id,       ///< of 64 bits
   count,    ///< 0 to 2^53
   number,   ///< finite, not negative
+  texts,    ///< a list
   entries,  ///< of a dump; each is left to oracle::parse_entry()
   object,   ///< has all of `fields`
   answer,   ///< an answer within an answer
@@ -58,6 +59,7 @@ constexpr Field kAnswers[]{
     {"unknown_type", Kind::flag},
     {"agent", Kind::integer},
     {"kernel", Kind::text},
+    {"modules", Kind::texts},
     {"bytes", Kind::count},
     {"nonce", Kind::text},
     {"flush", Kind::text},
@@ -167,6 +169,9 @@ bool fits(const json& value, const Field& field) {
       return value.is_boolean();
     case Kind::text:
       return value.is_string();
+    case Kind::texts:
+      return value.is_array() &&
+             std::ranges::all_of(value, [](const json& each) { return each.is_string(); });
     case Kind::integer:
       return is_integer(value);
     case Kind::id:

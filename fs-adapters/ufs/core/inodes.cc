@@ -86,7 +86,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
-  if (inode.disk.allocated()) return refuse(EIO);  // the map is damaged
+  // Before a check the map may be older than the inode; else one of them is damaged.
+  if (inode.disk.allocated() && !volume_.unchecked) return refuse(EIO);
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
   inode.bmap = {};

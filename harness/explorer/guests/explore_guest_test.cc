@@ -397,13 +397,11 @@ class TwoDiskGuest : public LabGuest {
   static constexpr const char* kExternal = "ext4-external-journal";
 
   /// The guest's kernel sends flushes to what it thinks can lose its cache.
-  static void tell_cache_of_data(const char* kind) {
+  static void set_data_write_through(bool write_through) {
     StageGuest& guest = lab_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
-    const auto told = guest.exec(
-        {"sh", "-c", fmt::format("echo 'write {}' > /sys/block/vda/queue/write_cache", kind)});
-    ASSERT_TRUE(told) << told.error().summary;
-    ASSERT_EQ(told->exit_code, 0) << told->output;
+    const auto set = guest.set_write_through(write_through, StageGuest::SetDisks::data);
+    ASSERT_TRUE(set) << set.error().summary;
   }
 };
 
@@ -434,10 +432,10 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
 /// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there,
 /// and what they commit is not.
 TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
-  tell_cache_of_data("through");
+  set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
   const RecordedWorkload workload = record(external);
-  tell_cache_of_data("back");
+  set_data_write_through(false);
   const auto run = states::RunHistory::load(workload.recording);
   ASSERT_TRUE(run) << run.error().message();
   ASSERT_TRUE((*run)->flushes(0).empty());

@@ -31,6 +31,7 @@ struct StageGuest::State {
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
   bool write_through = false;               // as set_write_through() has left this guest
+  bool log_writes_back = false;             // it was for the data disk only
   bool recorded = false;                    // what is done to the stage
   std::optional<run::DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
   std::size_t restores = 0;
@@ -164,7 +165,7 @@ run::Step<device::LoadedStage> StageGuest::load(const device::StageLoad& load, b
     if (const auto restored = state.restore(); !restored) return run::broken(restored.error());
   }
   state.unseen = {state.options.disk_bytes, loaded->nonce, state.options.log_bytes,
-                  state.write_through};
+                  state.write_through, state.write_through && !state.log_writes_back};
   return loaded;
 }
 
@@ -176,14 +177,16 @@ const StageMachine& StageGuest::machine() const {
 }
 
 /// A guest of which it is not known how it is set is not used again.
-run::Step<void> StageGuest::set_write_through(bool write_through) {
+run::Step<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
+  const bool has_log = state_->options.log_bytes != 0;
   const auto done = exec(
       {"sh", "-c",
        fmt::format(
            "for disk in vda {}; do echo 'write {}' > /sys/block/$disk/queue/write_cache || exit; done",
-           state_->options.log_bytes != 0 ? "vdc" : "", write_through ? "through" : "back")});
+           has_log && disks == SetDisks::all ? "vdc" : "", write_through ? "through" : "back")});
   if (done && done->exit_code == 0) {
     state_->write_through = write_through;
+    state_->log_writes_back = disks == SetDisks::data;
     return {};
   }
   state_->trusted = false;

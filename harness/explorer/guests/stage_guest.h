@@ -53,8 +53,9 @@ class StageGuest {
   const StageMachine& machine() const;
 
   /// Sets what cache the guest's kernel believes the disks to have: it sends flushes to one that
-  /// writes back only. A fresh guest writes back.
-  run::Step<void> set_write_through(bool write_through);
+  /// writes back only. A fresh guest writes back. Without SetDisks::all a log's disk is unchanged.
+  enum class SetDisks { all, data };
+  run::Step<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
 
   // As GuestSession's; each failure makes the next load() begin with a fresh guest.
   run::Step<run::GuestOutcome> exec(const std::vector<std::string>& argv);
