@@ -216,7 +216,8 @@ void rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t 
 void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   auto directory = std::make_unique<OpenDirectory>();
   info->fh = reinterpret_cast<std::uint64_t>(directory.get());
-  if (fuse_reply_open(request, info) == 0) static_cast<void>(directory.release());
+  if (fuse_reply_open(request, info) != 0) return;
+  [[maybe_unused]] const auto* const kept = directory.release();  // until releasedir()
 }
 
 void releasedir(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {

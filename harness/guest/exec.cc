@@ -74,6 +74,7 @@ struct Child {
 
 VfsResult<Child> spawn(const Program& program) {
   std::vector<char*> argv;
+  argv.reserve(program.argv.size());
   for (const std::string& word : program.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   auto input = input_file(program.input);

@@ -51,6 +51,7 @@ std::vector<std::vector<std::size_t>> groups_of(
   std::map<std::size_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < ambiguous.size(); ++i) groups[leader[i]].push_back(i);
   std::vector<std::vector<std::size_t>> found;
+  found.reserve(groups.size());
   for (auto& [first, group] : groups) found.push_back(std::move(group));
   return found;
 }
@@ -194,6 +195,7 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   }
   agree_by_inode(level);
   std::vector<ShownName> names;
+  names.reserve(level.children.size());
   for (const Level::Child& child : level.children)
     names.push_back({child.observed->path, child.fitting});
   const std::vector<TokenId> promised(promised_.named.begin(), promised_.named.end());
@@ -256,7 +258,8 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
     }
   }
   for (const std::vector<std::size_t>& group : groups_of(start.ambiguous)) {
-    const DirectoryReading base = kept;
+    // attempt() changes `kept`.
+    const DirectoryReading base = kept;  // NOLINT(performance-unnecessary-copy-initialization)
     std::vector<std::size_t> choice(group.size(), 0);
     for (std::size_t tried = 0; tried < kWalksOfAGroupMost; ++tried) {
       DirectoryReading reading = base;

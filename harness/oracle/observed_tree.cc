@@ -176,6 +176,7 @@ namespace {
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
+  sharing.reserve(tree.size());
   for (std::size_t i = 0; i < tree.size(); ++i)
     sharing.push_back(tree[i].inode == 0 ? 0
                                          : first.try_emplace(tree[i].inode, i + 1).first->second);
@@ -223,7 +224,7 @@ std::string tree_difference(const std::vector<ObservedObject>& one,
     std::string changed = changed_fields(one[i], other[i]);
     if (sharing[i] != now_sharing[i]) changed += " inode";
     const std::string& name = one[i].path.empty() ? "the root" : one[i].path;
-    if (!changed.empty()) return name + " has changed:" + changed;
+    if (!changed.empty()) return fmt::format("{} has changed:{}", name, changed);
   }
   return {};
 }

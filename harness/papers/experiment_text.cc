@@ -26,6 +26,7 @@ json figure_json(const Figure& value) {
 /// All columns but the first are set right.
 std::string text_of(const Table& table) {
   std::vector<std::string> titles;
+  titles.reserve(table.columns.size());
   for (const std::string& column : table.columns)
     titles.push_back((titles.empty() ? "" : ">") + column);
   report::TextTable rows(titles);

@@ -76,6 +76,7 @@ bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>&
 bool in_parallel(const Interrupted& interrupted, std::size_t count,
                  const std::function<void(std::size_t)>& run) {
   std::vector<std::string> names;
+  names.reserve(count);
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return in_parallel(interrupted, names, run);
 }

@@ -165,6 +165,7 @@ class LossRun {
     executor.spawn(os::Executor::Kind::user, user_account_, [this] { change(); });
     std::vector<TimeNs> instants;
     Random instants_random(asked_.seed + 1000);
+    instants.reserve(asked_.instants);
     for (std::size_t i = 0; i < asked_.instants; ++i)
       instants.push_back(warm_ + static_cast<TimeNs>(instants_random.below(
                                      static_cast<std::uint64_t>(asked_.measured_ns))));

@@ -346,6 +346,7 @@ bool ModelledMachine::has_write_cache() const {
 
 void ModelledMachine::start_system() {
   std::vector<os::BlockDevice*> devices;
+  devices.reserve(options_.system->description().devices);
   for (std::size_t i = 0; i < options_.system->description().devices; ++i)
     devices.push_back(disks_[i].get());
   system_ = std::make_unique<os::System>(*clock_, devices, system_options());

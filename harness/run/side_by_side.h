@@ -40,6 +40,7 @@ Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(std::min(jobs, items));
   for (std::size_t i = 0; i < std::min(jobs, items); ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   if (error) return tl::unexpected(*std::move(error));

@@ -155,7 +155,7 @@ bool all_fit(json& object, std::span<const Field> fields, std::string& path) {
     }
     const bool within = field->kind == Kind::answer && at->is_object();
     if (within ? !all_fit(*at, kAnswers, path) : !fits(*at, *field)) {
-      path = path.empty() ? at.key() : at.key() + "." + path;
+      path = path.empty() ? at.key() : fmt::format("{}.{}", at.key(), path);
       return false;
     }
     ++at;

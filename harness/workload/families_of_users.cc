@@ -107,6 +107,7 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint64_t kBlocks = 40;
   Drawing list(number);
   std::vector<std::string> files;
+  files.reserve(kUsers);
   for (std::uint8_t user = 0; user < kUsers; ++user) files.push_back(list.new_file({}, 1, kBlocks));
   list.sync();
   list.join();

@@ -322,6 +322,7 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
 
 Result<DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault) {
   std::vector<std::string> names;
+  names.reserve(plan.all.size());
   for (const PlannedDevice& device : plan.all) names.push_back(device.name);
   const auto found = std::find(names.begin(), names.end(), fault.device);
   if (found != names.end()) return static_cast<DeviceId>(found - names.begin());

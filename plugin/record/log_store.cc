@@ -45,6 +45,7 @@ Result<void> same_devices(const std::filesystem::path& path, const RecordingHead
 
 std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
   std::vector<ExtentIndex> indexes;
+  indexes.reserve(header.devices.size());
   for (const RecordedDevice& device : header.devices)
     indexes.emplace_back(device.medium ? device.sectors : 0);
   return indexes;

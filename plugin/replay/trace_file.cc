@@ -56,6 +56,7 @@ std::string TraceFile::subject(const TraceRequest& request) const {
 
 std::vector<std::string> TraceFile::remarks() const {
   std::vector<std::string> all;
+  all.reserve(lines_.left_out.size());
   for (const auto& [operation, count] : lines_.left_out)
     all.push_back(fmt::format("{}: {} lines of {} are left out: only reads and writes are replayed",
                               path_, count, operation));

@@ -32,6 +32,7 @@ Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t se
 
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan) {
   std::vector<record::RecordedDevice> devices;
+  devices.reserve(plan.all.size());
   for (const profiles::PlannedDevice& device : plan.all)
     devices.push_back(
         {device.name, device.profile, device.sectors, device.physical_sector_sectors, device.leaf});

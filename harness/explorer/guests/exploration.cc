@@ -35,6 +35,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
   }
   const auto keys = [](const StateOutcome& outcome) {
     std::vector<std::tuple<oracle::Verdict, oracle::Tier, std::string>> list;
+    list.reserve(outcome.findings.size());
     for (const oracle::Finding& finding : outcome.findings)
       list.emplace_back(finding.kind, finding.tier, finding.path);
     std::sort(list.begin(), list.end());

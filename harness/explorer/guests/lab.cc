@@ -28,6 +28,7 @@ Lab::~Lab() {
 
 std::vector<StageGuest*> Lab::guests() const {
   std::vector<StageGuest*> list;
+  list.reserve(guests_.size());
   for (const auto& guest : guests_) list.push_back(guest.get());
   return list;
 }

@@ -149,6 +149,7 @@ std::vector<ClaimAnswer> cpu_costs(Context& context) {
            });
   mark_ours(answer);
   std::vector<Named> shares;
+  shares.reserve(std::size(kFittedCosts));
   for (std::size_t i = 0; i < std::size(kFittedCosts); ++i)
     shares.push_back({.name = kFittedCosts[i].name,
                       .value = 100 * (used_us(kFittedCosts[i].cost) / fitted[i] - 1),

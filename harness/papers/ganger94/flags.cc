@@ -90,6 +90,7 @@ std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
   const std::pair<bool, bool> kinds[] = {
       {false, false}, {true, false}, {false, true}, {true, true}};
   const char* names[] = {"Part", "Part-NR", "Part-CB", "Part-NR/CB"};
+  bars.reserve(4);
   for (std::size_t i = 0; i < 4; ++i)
     bars.push_back(
         {names[i], &cell_of(cells, flag_setup(FlagMeaning::part, kinds[i].first, kinds[i].second),

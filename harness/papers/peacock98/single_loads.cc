@@ -168,6 +168,7 @@ std::vector<ClaimAnswer> repeated(Context& context) {
   const auto executions =
       static_cast<std::uint64_t>(context.scaled ? 2 : context.parameter("executions"));
   std::vector<Load> loads;
+  loads.reserve(executions);
   for (std::uint64_t i = 0; i < executions; ++i)
     loads.push_back(
         {{.raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck},

@@ -88,6 +88,7 @@ std::string every_value(const Contest& contest, const Entrant& entrant) {
   const statistics::Summary& s = entrant.standing.ranking;
   std::vector<double> outside;
   const auto times = times_of(entrant, to_quiescence);
+  outside.reserve(s.outliers.size());
   for (const std::size_t i : s.outliers) outside.push_back(times[i]);
   std::string text;
   for (const Measurement& m : entrant.measurements) {

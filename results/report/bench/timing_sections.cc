@@ -29,6 +29,7 @@ std::string spread(const Spread& s, std::int64_t trials) {
 
 std::string response_table(const Facts& facts) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(facts.responses.size());
   for (const Responses& r : facts.responses) {
     rows.push_back(
         {fmt::format("{}<small>{}</small>", filesystem_name(r.filesystem), escape(r.device)),
@@ -65,6 +66,7 @@ std::string latency_table(const Facts& facts) {
       {"p50", Kind::number},  {"p90", Kind::number}, {"p99", Kind::number},
       {"p99.9", Kind::number}};
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(facts.latency.size());
   for (const auto& c : facts.latency) {
     rows.push_back(
         {fmt::format("{}<small>{}</small>", filesystem_name(c.filesystem), escape(c.device)),
@@ -150,6 +152,7 @@ Section latency_section(const Facts& facts, const std::vector<Plot>& plots) {
   std::string& out = section.html;
   if (!facts.latency.empty()) {
     std::vector<std::string> named;
+    named.reserve(facts.latency.size());
     for (const auto& curve : facts.latency) named.push_back(curve.filesystem);
     out += Dashes(named).legend();
     out += plot_grid(plots);

@@ -116,6 +116,7 @@ std::string table_of(const std::vector<IoErrorRow>& rows) {
 
 std::string steps_html(const IoErrorRow& row) {
   std::vector<std::vector<std::string>> lines;
+  lines.reserve(row.steps.size());
   for (const auto& [step, result] : row.steps)
     lines.push_back({"<code>" + escape(step) + "</code>", escape(result)});
   return html_table({{"step"}, {"result"}}, lines);

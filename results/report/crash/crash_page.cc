@@ -380,6 +380,7 @@ std::string findings(const CrashPage& page) {
   if (page.findings.empty()) return {};
   std::string out = "<section id=\"findings\">\n<h2>Expected and found</h2>\n";
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(page.findings.size());
   for (const TimelineFinding& finding : page.findings)
     rows.push_back({fmt::format("<b>{}</b>", escape(finding.path)),
                     fmt::format("{}<small>{}</small>", escape(finding.kind), escape(finding.tier)),

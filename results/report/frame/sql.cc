@@ -150,6 +150,7 @@ std::vector<std::string> query_names() {
 
 std::string as_table(const SqlAnswer& answer) {
   std::vector<std::size_t> widths;
+  widths.reserve(answer.columns.size());
   for (const std::string& column : answer.columns) widths.push_back(column.size());
   for (const auto& row : answer.rows)
     for (std::size_t i = 0; i < row.size(); ++i)

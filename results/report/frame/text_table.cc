@@ -22,6 +22,7 @@ TextTable::TextTable(std::vector<std::string> titles) : titles_(std::move(titles
 
 std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
+  widths.reserve(titles_.size());
   for (const std::string& title : titles_) widths.push_back(width_of(title));
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i)
