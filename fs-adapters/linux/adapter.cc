@@ -258,6 +258,7 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
   const auto found = adapter.variants.find(variant);
   if (found == adapter.variants.end()) {
     std::vector<std::string> known;
+    known.reserve(adapter.variants.size());
     for (const auto& [each, what] : adapter.variants) known.push_back(each);
     return fail(fmt::format("file system \"{}\"", adapter.name),
                 fmt::format("has no variant \"{}\"", variant),

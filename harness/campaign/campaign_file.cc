@@ -413,6 +413,7 @@ std::optional<TrialPlan> TrialPlans::find(const std::string& key) const {
 
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign) {
   std::vector<const adapters::LinuxAdapter*> filesystems;
+  filesystems.reserve(campaign.filesystems.size());
   for (const adapters::LinuxAdapter& each : campaign.filesystems) filesystems.push_back(&each);
   if (!campaign.explore) return filesystems;
   for (const ExploredCell& cell : campaign.explore->cells)

@@ -62,6 +62,7 @@ Result<Served> open(const ServeVhost& what) {
   TRY(served.settings.check());
   TRY(auto hardware, emulation::load_hardware(served.settings));
   std::vector<std::string> names;
+  names.reserve(hardware.plan.devices.size());
   for (const auto& device : hardware.plan.devices) names.push_back(device.name);
   if (what.virtual_time) {
     TRY(auto calendar, timetravel::Calendar::listen(what.socket, names));

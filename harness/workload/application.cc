@@ -32,6 +32,7 @@ bool is_setting_name(std::string_view name) {
 
 std::vector<std::string> setting_names(const Application& application) {
   std::vector<std::string> names;
+  names.reserve(application.settings.size());
   for (const auto& [name, setting] : application.settings) names.push_back(name);
   return names;
 }

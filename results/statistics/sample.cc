@@ -202,6 +202,7 @@ std::vector<PairComparison> compare_all_pairs(
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = i + 1; j < count; ++j) pairs.push_back({i, j, compare(i, j)});
   std::vector<Comparison*> family;
+  family.reserve(pairs.size());
   for (PairComparison& pair : pairs) family.push_back(&pair.comparison);
   correct_for_number(family);
   return pairs;

@@ -126,6 +126,7 @@ std::vector<std::string> members(const FamilyShare& family) {
 std::vector<std::string> all_of_seq1(std::uint64_t order) {
   std::vector<std::string> list;
   const std::uint64_t count = workload::Ace(1).count();
+  list.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i)
     list.push_back(
         with_disk_and_order(fmt::format("ace-seq1/{}", i), in_process::kPlainDisk, order));

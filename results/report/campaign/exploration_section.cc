@@ -212,6 +212,7 @@ std::string steps_table(const Facts& facts) {
                                        {"times", Kind::number}, {"total", Kind::number},
                                        {"each", Kind::number},  {"share", Kind::number}};
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(facts.steps.size());
   for (const StepTime& s : facts.steps) {
     rows.push_back({filesystem_name(s.filesystem), escape(s.step), number(s.count),
                     milliseconds(s.total_ms),

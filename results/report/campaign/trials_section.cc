@@ -82,6 +82,7 @@ std::string cells_table(const Facts& facts) {
                                        {"expected"},
                                        {"promises"}};
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(facts.cells.size());
   for (const auto& cell : facts.cells) {
     rows.push_back({cell_name(cell.filesystem, place(cell), cell.workload),
                     outcome_bar(cell.clean, cell.replayed, cell.lost, cell.other),
