@@ -195,6 +195,7 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
   emulation::Emulation& machine = served.machine->emulation();
   const std::vector<std::string> memory = memory_words(what.guest_memory_mib);
   std::vector<std::vector<std::string>> disks;
+  disks.reserve(machine.device_count());
   for (std::size_t i = 0; i < machine.device_count(); ++i)
     disks.push_back(
         disk_words(fmt::format("hcvhost{}", i), served.disks->disk_sockets()[i], kQueuesPrinted));
