@@ -30,8 +30,9 @@ class Fiber {
   std::function<void()> body;
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
-  std::uint64_t number = 0;  ///< in order of spawning
-  Fiber* next = nullptr;     ///< in the run queue or a wait queue
+  std::uint64_t number = 0;            ///< in order of spawning
+  Fiber* next = nullptr;               ///< in the run queue or a wait queue
+  const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
 
 struct Executor::State {
@@ -327,18 +328,36 @@ void WaitQueue::wake_all() {
 }
 
 void FiberLock::lock() {
-  if (locked_)
-    waiters_.wait();  // handed on by unlock()
-  else
-    locked_ = true;
+  Fiber* const fiber = waiters_.executor_.current();
+  if (locked_) {
+    invariant(fiber != nullptr, "a handler must not wait");
+    fiber->awaited = this;
+    waiters_.wait();  // unlock() makes this fiber the holder
+    return;
+  }
+  locked_ = true;
+  holder_ = fiber;
 }
 
 void FiberLock::unlock() {
   invariant(locked_, "a lock was released that no fiber holds");
-  if (waiters_.empty())
+  holder_ = waiters_.first_;
+  if (holder_ == nullptr) {
     locked_ = false;
-  else
+  } else {
+    holder_->awaited = nullptr;
     waiters_.wake_one();
+  }
+}
+
+bool FiberLock::would_deadlock() const {
+  const Fiber* const fiber = waiters_.executor_.current();
+  const FiberLock* lock = this;
+  while (lock != nullptr && lock->holder_ != nullptr) {
+    if (lock->holder_ == fiber) return true;
+    lock = lock->holder_->awaited;
+  }
+  return false;
 }
 
 }  // namespace headcrash::os

@@ -106,22 +106,28 @@ class WaitQueue {
   bool empty() const { return first_ == nullptr; }
 
  private:
+  friend class FiberLock;
   Executor& executor_;
   Fiber* first_ = nullptr;  ///< each fiber knows the next one
   Fiber* last_ = nullptr;
 };
 
-/// One holder at a time, handed on in the order of asking. A fiber must not take it twice.
+/// A mutual exclusion lock for fibers. unlock() passes it to the fiber that has waited longest. A
+/// fiber must not lock it twice.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
   void lock();
   void unlock();
   bool locked() const { return locked_; }
+  /// Returns true if lock() would never return: the holder waits, directly or through other
+  /// holders, for a FiberLock of the running fiber. Call from within a fiber.
+  bool would_deadlock() const;
 
  private:
   WaitQueue waiters_;
   bool locked_ = false;
+  Fiber* holder_ = nullptr;  ///< null if free, or if locked outside of a fiber
 };
 
 }  // namespace headcrash::os

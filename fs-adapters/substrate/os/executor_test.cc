@@ -154,6 +154,36 @@ TEST(Executor, ALockIsHandedOn) {
   EXPECT_FALSE(lock.locked());
 }
 
+TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
+  FiberWorld w;
+  FiberLock first(w.executor), second(w.executor), third(w.executor);
+  w.executor.spawn(Kind::user, w.account, [&] {
+    first.lock();
+    w.executor.sleep_until(2);
+    EXPECT_TRUE(third.would_deadlock());  // through the two fibers below
+    EXPECT_TRUE(first.would_deadlock());
+    first.unlock();
+    EXPECT_FALSE(third.would_deadlock()) << "its holder runs soon";
+    third.lock();
+    third.unlock();
+  });
+  w.executor.spawn(Kind::user, w.account, [&] {
+    second.lock();
+    EXPECT_FALSE(first.would_deadlock());
+    first.lock();
+    first.unlock();
+    second.unlock();
+  });
+  w.executor.spawn(Kind::user, w.account, [&] {
+    third.lock();
+    second.lock();
+    second.unlock();
+    third.unlock();
+  });
+  w.executor.run();
+  EXPECT_FALSE(first.locked() || second.locked() || third.locked());
+}
+
 TEST(Executor, StacksAreUsedAgainAndDeepOnesHold) {
   FiberWorld w;
   std::uint64_t sum = 0;

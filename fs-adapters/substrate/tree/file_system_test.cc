@@ -92,6 +92,83 @@ TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
             1);
 }
 
+/// Makes d and d/e, and in d/e a name x of d: a cycle that only damage makes.
+void make_cycle(TestMachine& m) {
+  m.as_user([&] {
+    ASSERT_TRUE(m.file_system.mkdir("d", 0755) && m.file_system.mkdir("d/e", 0755));
+    bench::TestStore& store = m.file_system.inodes();
+    const auto up = m.file_system.stat("d"), down = m.file_system.stat("d/e");
+    ASSERT_TRUE(up && down);
+    const auto inode = store.get(static_cast<InodeNumber>(down->inode), nullptr);
+    ASSERT_TRUE(inode);
+    auto block = store.read_block(**inode, 0);
+    ASSERT_TRUE(block && *block);
+    ASSERT_TRUE(
+        add_entry(block->bytes(), "x", static_cast<InodeNumber>(up->inode), kTypeDirectory >> 12U));
+    store.write_delayed(std::move(*block));
+    ASSERT_TRUE(m.file_system.sync() && m.file_system.drop_caches());
+  });
+}
+
+TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
+  TestMachine m(100);
+  make_cycle(m);
+  // One user holds e and waits for d, while the other one holds d and wants e.
+  os::Account other;
+  std::vector<int> errors;
+  const auto remove = [&](const char* path) {
+    const auto removed = m.file_system.rmdir(path);
+    errors.push_back(removed ? 0 : removed.error().value);
+  };
+  auto& executor = m.machine.system.executor;
+  executor.spawn(os::Executor::Kind::user, m.account, [&] { remove("d/e/x"); });
+  executor.spawn(os::Executor::Kind::user, other, [&] { remove("d/e"); });
+  executor.run();
+  EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
+}
+
+TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
+  for (const bool rename_first : {false, true}) {
+    TestMachine m(100);
+    make_cycle(m);
+    m.as_user([&] { bench::put_file(m.file_system, "d/e/f", "contents"); });
+    // The rename locks d before e; the removal locks e before d.
+    os::Account other;
+    int refused = 0;
+    const auto rename = [&] {
+      if (!m.file_system.rename("d/e/f", "d/g", RenameMode::replace)) ++refused;
+    };
+    const auto remove = [&] { EXPECT_FALSE(m.file_system.rmdir("d/e/x")); };
+    auto& executor = m.machine.system.executor;
+    const auto spawn = [&](std::function<void()> body) {
+      executor.spawn(os::Executor::Kind::user, other, std::move(body));
+    };
+    if (rename_first) spawn(rename);
+    spawn(remove);
+    if (!rename_first) spawn(rename);
+    executor.run();
+    m.as_user([&] {
+      EXPECT_EQ(m.file_system.stat("d/e/f").has_value(), refused == 1);
+      EXPECT_EQ(m.file_system.stat("d/g").has_value(), refused == 0);
+    });
+  }
+}
+
+TEST(Tree, AHoleInADirectoryIsAnError) {
+  TestMachine m(100);
+  m.as_user([&] {
+    ASSERT_TRUE(m.file_system.mkdir("d", 0755));
+    bench::TestStore& store = m.file_system.inodes();
+    const auto inode = store.get(static_cast<InodeNumber>(m.file_system.stat("d")->inode), nullptr);
+    ASSERT_TRUE(inode);
+    (*inode)->attributes.size_bytes = 3 * store.block_bytes();
+    EXPECT_EQ(m.file_system.list("d").error().value, EIO);
+    EXPECT_EQ(m.file_system.stat("d/a").error().value, EIO);
+    EXPECT_EQ(m.file_system.mkdir("d/a", 0755).error().value, EIO);
+    EXPECT_EQ(m.file_system.rmdir("d").error().value, EIO);
+  });
+}
+
 TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
   TestMachine m(100);
   // Inodes: 3 a, 4 b, 5 a/f.

@@ -97,6 +97,8 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     auto inode = named_inode(*at->directory, at->name, (*found)->inode, &operation);
     if (!inode) return pass_on_errno(inode);
     gone = std::move(*inode);
+    // Only directories that form a cycle are locked in opposite orders.
+    if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);
     if (directory) {

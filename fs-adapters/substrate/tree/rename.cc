@@ -290,7 +290,11 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       const auto order = in_order_of_locks(operation, rename, mode);
       if (!order) return pass_on_errno(order);
       std::vector<InodeLock> locks;
-      for (CoreInode* inode : *order) locks.emplace_back(*inode);
+      for (CoreInode* inode : *order) {
+        // Only directories that form a cycle are locked in opposite orders.
+        if (inode->lock.would_deadlock()) return refuse(EIO);
+        locks.emplace_back(*inode);
+      }
       // Others may have been at work before we had all of them.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
