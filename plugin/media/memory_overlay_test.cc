@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "plugin/media/memory_store.h"
+
 namespace headcrash::media {
 namespace {
 

@@ -1,5 +1,7 @@
-// Write beside, then rename (whole_file.h).
+// Writes a draft, then renames it (whole_file.h).
 #include "results/report/frame/whole_file.h"
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <fstream>
@@ -8,7 +10,7 @@
 namespace headcrash::report {
 
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path draft = path.string() + ".new";
+  const std::filesystem::path draft = path.string() + '.' + std::to_string(getpid()) + ".new";
   std::ofstream out(draft, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
