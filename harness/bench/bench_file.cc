@@ -32,7 +32,7 @@ constexpr double kNarrowest = 0.001, kWidest = 1;
 
 /// An error of something that the file names, told with the key that names it.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
-  return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.remedy});
+  return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
 
 // ---- clocks and devices

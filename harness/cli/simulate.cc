@@ -60,7 +60,7 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
   }
   for (const std::string& text : arguments.faults) {
     const Result<model::FaultSpec> fault = model::parse_fault(text);
-    if (!fault) return fail("--fault " + text, fault.error().problem, fault.error().remedy);
+    if (!fault) return fail("--fault " + text, fault.error().problem, fault.error().hint);
     machine.faults.push_back(*fault);
   }
   return machine;

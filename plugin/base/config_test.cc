@@ -105,9 +105,9 @@ TEST(ErrorText, TheRemedyIsAPartOfItsOwn) {
   const Error error{"fault 'x'", "is no fault", "write KIND:DEVICE; the kinds are dead, slow"};
   const Error again = error_of("serve", error.message());
   EXPECT_EQ(again.problem, "fault 'x': is no fault");
-  EXPECT_EQ(again.remedy, error.remedy);
+  EXPECT_EQ(again.hint, error.hint);
   EXPECT_EQ(again.message(), "serve: " + error.message());
-  EXPECT_EQ(error_of("serve", "has gone").remedy, "");
+  EXPECT_EQ(error_of("serve", "has gone").hint, "");
   EXPECT_EQ(within("serve", error).message(), again.message());
 }
 

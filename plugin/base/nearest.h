@@ -11,7 +11,7 @@ namespace headcrash::base {
 /// edit distance, if at most a third of its letters differ; empty otherwise.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
-/// A remedy for an unknown word: `did you mean "x"? known: a, b, x`.
+/// A hint for an unknown word: `did you mean "x"? known: a, b, x`.
 std::string suggest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace headcrash::base

@@ -13,12 +13,12 @@ struct Error {
   std::string
       subject;  ///< what it is about: "drive.toml: seek.average-ms", "/tmp/hc.sock"; may be empty
   std::string problem;  ///< what is wrong, without a full stop
-  std::string remedy;   ///< what the user can do; may be empty
+  std::string hint;     ///< what the user can do; may be empty
 
-  /// One line for people: "subject: problem; remedy".
+  /// One line for people: "subject: problem; hint".
   std::string message() const {
     std::string line = subject.empty() ? problem : subject + ": " + problem;
-    return remedy.empty() ? line : line + "; " + remedy;
+    return hint.empty() ? line : line + "; " + hint;
   }
 };
 
@@ -26,9 +26,8 @@ template <typename T>
 using Result = tl::expected<T, Error>;
 
 /// `return fail("drive.toml: rpm", "must be positive", "give the spindle speed in rev/min");`
-inline tl::unexpected<Error> fail(std::string subject, std::string problem,
-                                  std::string remedy = {}) {
-  return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(remedy)});
+inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
+  return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
 
 /// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is

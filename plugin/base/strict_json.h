@@ -14,11 +14,11 @@ namespace headcrash::base {
 
 /// Refuses keys beyond `allowed`.
 Result<void> only_keys(const nlohmann::json& object, std::initializer_list<const char*> allowed,
-                       const char* remedy);
-Result<std::string> text_of(const nlohmann::json& object, const char* key, const char* remedy);
+                       const char* hint);
+Result<std::string> text_of(const nlohmann::json& object, const char* key, const char* hint);
 /// Nothing when the key is not there.
 Result<std::optional<std::string>> optional_text(const nlohmann::json& object, const char* key,
-                                                 const char* remedy);
+                                                 const char* hint);
 /// A whole number from 0 to `most`.
 Result<std::uint64_t> number_of(const nlohmann::json& object, const char* key, std::uint64_t most);
 

@@ -166,7 +166,7 @@ void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& dev
   EXPECT_NE(store.error().message().find(word), std::string::npos) << store.error().message();
   EXPECT_NE(store.error().message().find(folder.filename().string()), std::string::npos)
       << store.error().message();
-  EXPECT_FALSE(store.error().remedy.empty()) << store.error().message();
+  EXPECT_FALSE(store.error().hint.empty()) << store.error().message();
 }
 
 TEST(StoreFolder, RefusesWhatIsNotItsOwn) {

@@ -19,10 +19,10 @@ namespace {
 using model::kSectorBytes;
 
 tl::unexpected<Error> host_error(const std::string& path, const char* what, int error) {
-  const char* remedy = error == ENOSPC || error == EDQUOT || error == EFBIG
-                           ? "give the store a file system with room, then start with a fresh store"
-                           : "";
-  return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), remedy);
+  const char* hint = error == ENOSPC || error == EDQUOT || error == EFBIG
+                         ? "give the store a file system with room, then start with a fresh store"
+                         : "";
+  return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), hint);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ Result<MachineFile> load_machine_file(const std::string& path) {
     if (!fault) {
       const Error& e = fault.error();
       return fail(fmt::format("{}: fault[{}]", path, i),
-                  fmt::format("{}: {}", e.subject, e.problem), e.remedy);
+                  fmt::format("{}: {}", e.subject, e.problem), e.hint);
     }
     machine.faults.push_back(*fault);
   }

@@ -201,7 +201,7 @@ struct WrongStack {
   const char* from;
   const char* to;
   const char* key;   ///< in the subject
-  const char* said;  ///< in problem or remedy
+  const char* said;  ///< in problem or hint
 };
 
 class StackErrors : public testing::TestWithParam<WrongStack> {};
@@ -215,8 +215,8 @@ TEST_P(StackErrors, NameFileKeyAndRemedy) {
   const Error& error = stack.error();
   EXPECT_NE(error.subject.find("box.toml"), std::string::npos) << error.message();
   EXPECT_NE(error.subject.find(wrong.key), std::string::npos) << error.message();
-  EXPECT_NE((error.problem + error.remedy).find(wrong.said), std::string::npos) << error.message();
-  EXPECT_FALSE(error.remedy.empty()) << error.message();
+  EXPECT_NE((error.problem + error.hint).find(wrong.said), std::string::npos) << error.message();
+  EXPECT_FALSE(error.hint.empty()) << error.message();
 }
 
 constexpr const char* kRaid = "raid5-5.toml";

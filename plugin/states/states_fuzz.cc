@@ -179,7 +179,7 @@ TEST(Fuzz, RunHistory) {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     const auto run = RunHistory::load(folder / "x");
     if (!run) {
-      EXPECT_FALSE(run.error().remedy.empty());
+      EXPECT_FALSE(run.error().hint.empty());
       return fuzz::novelty(run.error().problem.substr(0, 12));
     }
     if (!small((*run)->header())) return std::uint64_t{7};

@@ -409,7 +409,7 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
     return fail(path.string(), "is a folder, not a database", "name a file in it");
   }
   auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
-  if (!handle) return fail(path.string(), handle.error().problem, handle.error().remedy);
+  if (!handle) return fail(path.string(), handle.error().problem, handle.error().hint);
   TRY(execute(handle->get(), "PRAGMA foreign_keys = ON"));
   return Database(std::make_unique<State>(State{path, std::move(*handle)}));
 }
@@ -485,7 +485,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   const auto id = insert_trial(handle(), run, trial);
   if (!id)
     return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem,
-                id.error().remedy);
+                id.error().hint);
   auto done = insert_phases(handle(), *id, trial.phases);
   if (done) done = insert_machine(handle(), *id, trial);
   if (done) done = insert_leaves(handle(), *id, trial);
@@ -495,7 +495,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   if (done) done = transaction.commit();
   if (!done)
     return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,
-                done.error().remedy);
+                done.error().hint);
   return *id;
 }
 

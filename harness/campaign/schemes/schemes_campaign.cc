@@ -63,7 +63,7 @@ class SchemesRun {
     if (!explored && workload->damage)
       return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(),
                               trial.workload, explored.error().subject),
-                  explored.error().problem, explored.error().remedy);
+                  explored.error().problem, explored.error().hint);
     if (!explored) return pass_on(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;

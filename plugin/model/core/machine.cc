@@ -106,15 +106,15 @@ struct Machine::State {
     };
     for (const Entry& entry : devices) consider(entry.name, entry.device.get());
     for (const auto& [name, part] : parts) consider(name, part);
-    const std::string remedy =
+    const std::string hint =
         "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
     if (device == nullptr)
-      return fail(subject, fmt::format("there is no device '{}'", wanted.device), remedy);
+      return fail(subject, fmt::format("there is no device '{}'", wanted.device), hint);
     const std::uint64_t sectors = device->characteristics().sectors;
     if (wanted.lba >= sectors)
       return fail(subject, fmt::format("the device has {} sectors", sectors), "count them from 0");
     if (!device->watch_media(wanted.lba, machine, arming))
-      return fail(subject, "the device has no head of its own", remedy);
+      return fail(subject, "the device has no head of its own", hint);
     return {};
   }
 

@@ -63,7 +63,7 @@ TEST(CutTriggerText, RefusesAndSaysWhy) {
                            "after-ms:nan"}) {
     const auto parsed = parse_cut_trigger(text);
     ASSERT_FALSE(parsed) << text;
-    EXPECT_FALSE(parsed.error().remedy.empty()) << text;
+    EXPECT_FALSE(parsed.error().hint.empty()) << text;
     EXPECT_NE(parsed.error().subject.find(text), std::string::npos) << text;
   }
 }
@@ -213,7 +213,7 @@ TEST(Machine, RefusesToWatchWhatItCannot) {
   Bench b(false);
   const auto nobody = b.machine.arm(trigger("at-lba:hd7/1"));
   ASSERT_FALSE(nobody);
-  EXPECT_NE(nobody.error().remedy.find("disk"), std::string::npos);
+  EXPECT_NE(nobody.error().hint.find("disk"), std::string::npos);
   const std::uint64_t end = b.disk->characteristics().sectors;
   EXPECT_FALSE(b.machine.arm(trigger(fmt::format("at-lba:{}", end))));
   EXPECT_TRUE(b.machine.arm(trigger(fmt::format("at-lba:{}", end - 1))));

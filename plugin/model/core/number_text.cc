@@ -33,7 +33,7 @@ Result<std::uint64_t> parse_number(const std::string& subject, std::string_view 
   return fail(subject,
               fmt::format("{} '{}' is not a whole number from {} to {}", bounds.what, text,
                           bounds.least, bounds.most),
-              bounds.remedy);
+              bounds.hint);
 }
 
 Result<TimeNs> parse_milliseconds(const std::string& subject, std::string_view text) {

@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< eleven day
 struct NumberBounds {
   std::string what;
   std::uint64_t least = 0, most = 0;
-  std::string remedy;
+  std::string hint;
 };
 Result<std::uint64_t> parse_number(const std::string& subject, std::string_view text,
                                    const NumberBounds& bounds);

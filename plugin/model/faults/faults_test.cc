@@ -88,9 +88,9 @@ TEST(FaultText, RefusesAndNamesThePart) {
     const auto parsed = parse_fault(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_NE(parsed.error().problem.find(problem), std::string::npos) << parsed.error().message();
-    EXPECT_FALSE(parsed.error().remedy.empty()) << text;
+    EXPECT_FALSE(parsed.error().hint.empty()) << text;
   }
-  EXPECT_NE(parse_fault("ded:hd0").error().remedy.find("dead"), std::string::npos);
+  EXPECT_NE(parse_fault("ded:hd0").error().hint.find("dead"), std::string::npos);
 }
 
 TEST(SectorRangesSet, AgreesWithAPlainSet) {

@@ -8,8 +8,8 @@
 namespace headcrash::model {
 
 Result<void> validate(const FlashProfile& p) {
-  const auto wrong = [](const char* key, const char* problem, std::string remedy) -> Result<void> {
-    return fail(key, problem, std::move(remedy));
+  const auto wrong = [](const char* key, const char* problem, std::string hint) -> Result<void> {
+    return fail(key, problem, std::move(hint));
   };
   if (p.physical_sector_sectors == 0 || p.physical_sector_sectors > 1024) {
     return wrong("[nand] physical-sector-sectors", "a physical sector has no such length",

@@ -6,8 +6,8 @@
 namespace headcrash::model {
 
 Result<void> validate(const NvramProfile& p) {
-  const auto wrong = [](const char* key, const char* problem, std::string remedy) -> Result<void> {
-    return fail(std::string("[nvram] ") + key, problem, std::move(remedy));
+  const auto wrong = [](const char* key, const char* problem, std::string hint) -> Result<void> {
+    return fail(std::string("[nvram] ") + key, problem, std::move(hint));
   };
   if (p.block_sectors == 0 || p.block_sectors > NvramProfile::kBlockSectorsMax) {
     return wrong("block-sectors", "a block has no such length",
