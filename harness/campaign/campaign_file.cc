@@ -286,7 +286,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return pass_on(below);  // one file that leads there is enough
+    if (depth > 0) return forward_error(below);  // one file that leads there is enough
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
@@ -307,7 +307,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   for (const auto& read :
        {root.take("title", campaign.title), root.take("takes", campaign.takes),
         root.take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(root, campaign)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   campaign.seed = static_cast<std::uint64_t>(seed);
   if (campaign.title.empty()) campaign.title = campaign.name;

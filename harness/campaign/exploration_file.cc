@@ -227,7 +227,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
         table.take("workload", cell.workload), table.take("operations", cell.operations),
         take_trials(table, cell.trials), take_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   take_own_workload(defaults.workloads, cell);
@@ -235,7 +235,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
                                       defaults.size_bytes);
       !fits)
-    return pass_on(fits);
+    return forward_error(fits);
   return with_each(applications, cell);
 }
 
@@ -483,7 +483,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         table->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         table->take("minimise-operations", exploration.minimise_operations),
         table->take("keep", exploration.keep)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
     return fail(table->subject("slow"), "is for a plain disk", "leave out profiles of [device]");

@@ -33,7 +33,7 @@ inline tl::unexpected<Error> fail(std::string subject, std::string problem, std:
 /// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is
 /// to be done.
 template <typename T>
-tl::unexpected<Error> pass_on(const Result<T>& result) {
+tl::unexpected<Error> forward_error(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
 }
 

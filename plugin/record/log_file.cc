@@ -72,7 +72,7 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
   file->content_ = content;
   if (auto locked = lock(path, fd); !locked) {
     unlink(path.c_str());
-    return pass_on(locked);
+    return forward_error(locked);
   }
   return file;
 }
