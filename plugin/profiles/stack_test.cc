@@ -327,7 +327,7 @@ TEST(MachineFile, SaysWhatIsWrong) {
   says(good + "write-cache = \"on\"\n", "true or false");
   says(good + "tear = \"unreadble\"\n", "did you mean \"unreadable\"");
   says("fault = [\"dead\"]\n" + good, "fault[0]");
-  says("fault = \"dead:a\"\n" + good, "list of texts");
+  says("fault = \"dead:a\"\n" + good, "list of strings");
   EXPECT_NE(message("[[device]]\nname = \"a\"\nprofile = \"nix\"\n").find("no such built-in"),
             std::string::npos);
   EXPECT_FALSE(load_machine_file("no/such.toml"));
