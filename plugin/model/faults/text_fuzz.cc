@@ -1,4 +1,4 @@
-// Fuzzes the text forms that come from command lines, machine files and the control socket.
+// Fuzzes the text forms used by command lines, machine files and the control socket.
 #include <gtest/gtest.h>
 
 #include <algorithm>
