@@ -28,7 +28,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
   const std::uint32_t tail = std::min(overhead.read_tail_sectors, sectors);
   OffsetPs sent_ps = tail > 0 ? planned.end_ps + bus_ps * tail : 0;
   std::uint32_t done = 0;  // read so far, in any order
-  for (const TrackPass& pass : planned.passes) {
+  for (const TrackTransfer& pass : planned.passes) {
     if (done < watermark && watermark <= done + pass.sectors) {
       const OffsetPs on_bus_ps = pass.after_ps(watermark - done, revolution_ps) + to_bus_ps;
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);

@@ -404,8 +404,8 @@ void Disk::start_media_write() {
   transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
   if (!through_.zeroes) {
-    transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
-                       to_ps(o.bus_write_sector_ns)};
+    transfer.buffered_data = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
+                              to_ps(o.bus_write_sector_ns)};
   }
   plan_access(transfer);
   media_user_ = MediaUser::host_write;
@@ -421,7 +421,7 @@ void Disk::media_done() {
   platter_.write(simulation_.now(), extents_under_way());
   ++intake_.counters().media_writes;
   media_write_ended_at_ = simulation_.now();
-  if (media_user_ == MediaUser::destage) cache_.landed();
+  if (media_user_ == MediaUser::destage) cache_.write_completed();
   media_user_ = MediaUser::none;
   switch (stage_) {
     case Stage::mechanism:

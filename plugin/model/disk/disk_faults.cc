@@ -83,7 +83,7 @@ void Disk::tell_watch() {
   if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end())
     return;
   const std::uint64_t wanted = watch_->lba - extents.front().lba;
-  for (const TrackPass& pass : planned_.passes) {
+  for (const TrackTransfer& pass : planned_.passes) {
     if (wanted < pass.first || wanted >= std::uint64_t{pass.first} + pass.sectors) continue;
     const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
     const auto index = static_cast<std::uint32_t>(wanted - pass.first);

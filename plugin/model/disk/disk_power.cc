@@ -46,7 +46,7 @@ void Disk::cut_short_media_write() {
     platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
     return;
   }
-  for (const TrackPass& pass : planned_.passes) {
+  for (const TrackTransfer& pass : planned_.passes) {
     if (pass.start_ps >= now_ps) break;
     const std::uint64_t from = extents.front().lba + pass.first;
     std::vector<Extent> part;

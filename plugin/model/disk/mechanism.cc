@@ -20,7 +20,7 @@ namespace headcrash::model {
 
 MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const {
   Progress progress;
-  for (const TrackPass& pass : passes) {
+  for (const TrackTransfer& pass : passes) {
     if (pass.start_ps >= now_ps) break;
     if (pass.after_ps(pass.sectors, revolution_ps) <= now_ps) {
       progress.passed += pass.sectors;
@@ -59,19 +59,19 @@ OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps,
   return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
 }
 
-OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply,
+OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                                MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  TrackPass rest = track;
+  TrackTransfer rest = track;
   for (;;) {
     // Data arrival and slot times are both linear in i. The first late sector, if any, is the first
     // of the pass, or the one where the slower bus falls behind the faster medium.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
-      return supply.first_ps + supply.sector_ps * (rest.first + i) >
+      return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >
              rest.after_ps(i, revolution_ps);
     };
-    if (supply.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
+    if (buffered_data.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
       in_time = 0;
       std::uint32_t bad = rest.sectors - 1;
       if (!late(0)) {
@@ -91,8 +91,9 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply,
   }
 }
 
-std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std::uint64_t lbn,
-                                                    OffsetPs on_track_ps, const Supply& supply,
+std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
+                                                    OffsetPs on_track_ps,
+                                                    const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   // The slots of this track passed one revolution before `start`; find those still ahead.
@@ -103,14 +104,14 @@ std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std:
   gone = (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ -
          into_physical;
   const OffsetPs supplied_ps =
-      supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
-  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps))
+      buffered_data.first_ps + buffered_data.sector_ps * (track.first + track.sectors - 1);
+  if (gone >= track.sectors || (buffered_data.sector_ps > 0 && supplied_ps > on_track_ps))
     return std::nullopt;
-  TrackPass rear = track;
+  TrackTransfer rear = track;
   rear.start_ps = track.after_ps(gone, revolution_ps) - revolution_ps;
   rear.sectors = track.sectors - gone;
   rear.first = track.first + gone;
-  TrackPass front = track;
+  TrackTransfer front = track;
   front.sectors = gone;
   planned.passes.push_back(rear);
   planned.passes.push_back(front);
@@ -137,7 +138,7 @@ void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
           to.cylinder > arm_.cylinder ? to.cylinder - arm_.cylinder : arm_.cylinder - to.cylinder;
       on_track_ps = std::max(on_track_ps, at_ps + transfer.positioning_min_ps);
     }
-    TrackPass pass;
+    TrackTransfer pass;
     pass.start_ps = slot_start_ps(base_angle_ps, on_track_ps, run.slot, run.track_sectors);
     pass.sectors = std::min(run.sectors, transfer.sectors - done);
     pass.track_sectors = run.track_sectors;
@@ -145,8 +146,9 @@ void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
     const std::size_t first_pass = planned.passes.size();
     std::optional<OffsetPs> end_ps;
     if (zero_latency_)
-      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, planned);
-    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, planned);
+      end_ps =
+          plan_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.buffered_data, planned);
+    at_ps = end_ps ? *end_ps : plan_track(pass, transfer.buffered_data, planned);
     if (done == 0) planned.rotation_ps = planned.passes[first_pass].start_ps - on_track_ps;
     done += pass.sectors;
     planned.arm = to;

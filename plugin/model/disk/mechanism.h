@@ -62,7 +62,7 @@ class Rotation {
 };
 
 /// Consecutive sectors of one track that pass under the head without a pause.
-struct TrackPass {
+struct TrackTransfer {
   OffsetPs start_ps = 0;  ///< start of the first sector
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
@@ -82,7 +82,7 @@ struct MediaAccess {
   OffsetPs end_ps = 0;       ///< end of the last sector
   std::uint32_t seek_cylinders = 0;
   ArmPosition arm;  ///< position at the end
-  std::vector<TrackPass> passes;
+  std::vector<TrackTransfer> passes;
 
   OffsetPs first_ps() const { return passes.front().start_ps; }
 
@@ -98,7 +98,7 @@ struct MediaAccess {
 
 /// Data that arrives over a bus during a media write. Sector i is available at first_ps + i *
 /// sector_ps.
-struct Supply {
+struct BufferedData {
   OffsetPs first_ps = 0;
   OffsetPs sector_ps = 0;
 };
@@ -112,7 +112,7 @@ struct Transfer {
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< when the arm starts moving, after base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector
-  Supply supply;                    ///< write: all zero if the data is already available
+  BufferedData buffered_data;       ///< write: all zero if the data is already available
 };
 
 class Mechanism {
@@ -140,12 +140,13 @@ class Mechanism {
  private:
   /// Appends the passes for one track: more than one if the bus data is late and a revolution is
   /// lost.
-  OffsetPs pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const;
+  OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
+                      MediaAccess& planned) const;
   /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, between the
   /// first and the last slot of `track`; the first slot begins at `track.start_ps` and has `lbn`.
   /// Returns nullopt if that saves no time.
-  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn,
-                                           OffsetPs on_track_ps, const Supply& supply,
+  std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
+                                           OffsetPs on_track_ps, const BufferedData& buffered_data,
                                            MediaAccess& planned) const;
 
   Geometry geometry_;

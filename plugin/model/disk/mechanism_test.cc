@@ -86,8 +86,8 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
   transfer.lbn = 0;
   transfer.sectors = 12;
   transfer.access = Access::write;
-  transfer.supply = {1'000'000'000,
-                     1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
+  transfer.buffered_data = {1'000'000'000,
+                            1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
   EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would be needed at 5.625 ms

@@ -48,7 +48,7 @@ class ReadAhead {
     OffsetPs arrive_ps = 0;
     ArmPosition from;
     ArmPosition arm;
-    TrackPass pass;
+    TrackTransfer pass;
   };
   std::uint64_t track_before(std::uint64_t lbn, std::uint64_t most) const;
   void keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end);

@@ -125,7 +125,7 @@ std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sector
   return under_way_;
 }
 
-void WriteCache::landed() {
+void WriteCache::write_completed() {
   under_way_.clear();
   under_way_sectors_ = 0;
 }
@@ -133,7 +133,7 @@ void WriteCache::landed() {
 void WriteCache::clear() {
   dirty_.clear();
   dirty_sectors_ = 0;
-  landed();
+  write_completed();
 }
 
 }  // namespace headcrash::model

@@ -48,7 +48,7 @@ class WriteCache {
   /// those that adjoin. The total is at most `sectors_max`, unless the first alone is longer. They
   /// are in flight until write_completed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
-  void landed();
+  void write_completed();
 
   std::span<const Extent> under_way() const { return under_way_; }
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }

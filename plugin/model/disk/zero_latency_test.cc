@@ -29,7 +29,7 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
     mechanism.plan(transfer, planned);
     EXPECT_LE(planned.end_ps, 10'000'000'000 + 625'000'000) << base;
     std::uint32_t sectors = 0;
-    for (const TrackPass& pass : planned.passes) sectors += pass.sectors;
+    for (const TrackTransfer& pass : planned.passes) sectors += pass.sectors;
     EXPECT_EQ(sectors, 16U);
     MediaAccess in_order;
     usual.plan(transfer, in_order);

@@ -130,7 +130,7 @@ FlashProgram FlashBuffer::take(std::uint32_t sectors_max) {
   return program;
 }
 
-void FlashBuffer::landed(const FlashProgram& program) {
+void FlashBuffer::program_completed(const FlashProgram& program) {
   under_way_sectors_ -= sectors_of(program.extents);
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);

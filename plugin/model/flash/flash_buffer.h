@@ -32,7 +32,7 @@ class FlashBuffer {
   /// Takes the oldest dirty units, at most `sectors_max` in total, except units already being
   /// programmed. They are in flight until program_completed().
   FlashProgram take(std::uint32_t sectors_max);
-  void landed(const FlashProgram& program);
+  void program_completed(const FlashProgram& program);
 
   bool covers(std::uint64_t lba, std::uint64_t sectors) const;
   /// true if any of it is in flight

@@ -132,7 +132,7 @@ void Flash::State::programmed(std::uint32_t index) {
   --programs;
   ++intake.counters().media_writes;
   platter.write(simulation.now(), program.extents);
-  buffer.landed(program);
+  buffer.program_completed(program);
   start_lun(index);
 
   for (; !trim_waiting.empty(); trim_waiting.pop_front()) {

@@ -303,7 +303,7 @@ void NvramBlocks::leave(const SectorRange& range) {
   });
 }
 
-std::uint64_t NvramBlocks::landed(const SectorRange& range) {
+std::uint64_t NvramBlocks::write_completed(const SectorRange& range) {
   std::uint64_t replayed = 0;
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];

@@ -74,7 +74,7 @@ class NvramBlocks {
   void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent
   /// Completes a write-back: sectors not rewritten since it was sent become clean. Returns how many
   /// of the sectors had been dirty at power-on.
-  std::uint64_t landed(const SectorRange& range);
+  std::uint64_t write_completed(const SectorRange& range);
   /// the write-back failed or was lost: all of it is dirty again
   void came_back(const SectorRange& range, bool failed);
 

@@ -85,7 +85,7 @@ void Nvram::State::destage_done(const SectorRange& run, Status status) {
   if (status == Status::ok) {
     ++nvram_counters.destages;
     nvram_counters.destaged_sectors += run.sectors;
-    nvram_counters.replayed_sectors += blocks.landed(run);
+    nvram_counters.replayed_sectors += blocks.write_completed(run);
     return;
   }
   ++nvram_counters.failed_destages;
