@@ -409,7 +409,7 @@ TEST_P(EverySystem, NamesTheLimitOfDevicesThatAreTooLarge) {
   const auto made = type().mkfs(huge, {});
   ASSERT_FALSE(made);
   EXPECT_TRUE(made.error().subject.starts_with("mkfs")) << made.error().message();
-  EXPECT_FALSE(made.error().remedy.empty());
+  EXPECT_FALSE(made.error().hint.empty());
 }
 
 TEST_P(EverySystem, AnInodeNameNeverMeetsTheFileThatHasTheNumberNext) {

@@ -62,7 +62,7 @@ class Checker::State {
     const auto anew = open();
     if (!anew) {
       forget();
-      return pass_on(anew);
+      return forward_error(anew);
     }
     bool changed = *anew || !has_report_;
     if (changed) list_inodes();
@@ -93,7 +93,7 @@ class Checker::State {
       forget();
     }
     auto reader = ImageReader::open(store_, *contents_);
-    if (!reader) return pass_on(reader);
+    if (!reader) return forward_error(reader);
     reader_.emplace(*std::move(reader));
     const Superblock& s = superblock();
     inodes_.resize(s.inodes);

@@ -42,7 +42,7 @@ Result<Recovered> recover_image(model::SectorStore& store) {
   machine.system.run_as(account, [&] {
     auto file_system = FileSystem::mount(machine.system, {.background_cleaner = false});
     if (!file_system) {
-      recovered = pass_on(file_system);
+      recovered = forward_error(file_system);
       return;
     }
     mounted = *std::move(file_system);

@@ -490,7 +490,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   std::unique_ptr<Store> store(new Store(system, superblock, options));
   if (auto ready = store->come_up(); !ready) {
     store->abandon();
-    return pass_on(ready);
+    return forward_error(ready);
   }
   return store;
 }

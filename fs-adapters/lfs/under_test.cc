@@ -344,7 +344,7 @@ class LfsSystem final : public adapters::SystemUnderTest {
     MountOptions how = variant_.mount;
     how.flushes = settings.flushes;
     auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return pass_on(mounted);
+    if (!mounted) return forward_error(mounted);
     return std::make_unique<MountedLfs>(*std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
@@ -412,7 +412,7 @@ class LfsType final : public adapters::FileSystemType {
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
     auto reader = lfs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
+    if (!reader) return forward_error(reader);
     return std::make_unique<LfsReader>(*std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {

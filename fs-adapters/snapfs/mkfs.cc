@@ -118,14 +118,14 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   encode(root, std::span(block).subspan(std::size_t{kRootInode} * kInodeBytes, kInodeBytes));
   auto at = writer.put(block);
   if (at) at = writer.put_above(*at, s.record_tree());
-  if (!at) return pass_on(at);
+  if (!at) return forward_error(at);
   s.record_map = *at;
 
   std::ranges::fill(block, std::byte{0});
   set_bits(block, kRootInode + 1);
   at = writer.put(block);
   if (at) at = writer.put_above(*at, s.inode_tree());
-  if (!at) return pass_on(at);
+  if (!at) return forward_error(at);
   s.inode_map = *at;
 
   // The map's own blocks, too. They all fit into its first leaf.
@@ -134,7 +134,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   set_bits(block, used);
   at = writer.put(block);
   if (at) at = writer.put_above(*at, s.block_tree());
-  if (!at) return pass_on(at);
+  if (!at) return forward_error(at);
   s.block_map = *at;
 
   s.free_blocks = s.blocks - used;

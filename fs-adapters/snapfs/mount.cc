@@ -56,7 +56,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   if (options.snapshot.empty()) store->snapshots_ = snapshots;
   if (auto up = store->come_up(); !up) {
     store->abandon();
-    return pass_on(up);
+    return forward_error(up);
   }
   return store;
 }

@@ -332,7 +332,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
     how.flushes = settings.flushes;
     how.snapshot = settings.snapshot;
     auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return pass_on(mounted);
+    if (!mounted) return forward_error(mounted);
     return std::make_unique<MountedSnapfs>(*std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
@@ -394,7 +394,7 @@ class SnapfsType final : public adapters::FileSystemType {
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
     auto reader = snapfs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
+    if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
   bool has_snapshots() const override { return true; }
@@ -409,7 +409,7 @@ class SnapfsType final : public adapters::FileSystemType {
     TRY(const auto snapshots, read_snapshots(store, superblock));
     TRY(const auto snapshot, find_snapshot(snapshots, name));
     auto reader = snapfs::ImageReader::open_snapshot(store, superblock, snapshot);
-    if (!reader) return pass_on(reader);
+    if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
   /// Superblocks, the blocks that a new file system begins with, and what is copied from them.

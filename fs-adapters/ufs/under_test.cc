@@ -59,7 +59,7 @@ class UfsChecker final : public adapters::ImageChecker {
 
  private:
   static Result<adapters::CheckReport> converted(Result<FsckReport> report) {
-    if (!report) return pass_on(report);
+    if (!report) return forward_error(report);
     adapters::CheckReport made{.more_findings = report->more_findings,
                                .was_clean = report->was_clean,
                                .log_in_use = report->journalled,
@@ -199,7 +199,7 @@ class UfsSystem final : public adapters::SystemUnderTest {
     MountOptions how = variant_.mount;
     how.although_not_clean = settings.force;
     auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return pass_on(mounted);
+    if (!mounted) return forward_error(mounted);
     return std::make_unique<MountedUfs>(*std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind& kind) const override {
@@ -269,7 +269,7 @@ class UfsType final : public adapters::FileSystemType {
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
     auto reader = ufs::ImageReader::open(store);
-    if (!reader) return pass_on(reader);
+    if (!reader) return forward_error(reader);
     return std::make_unique<UfsReader>(*std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override;
@@ -286,7 +286,7 @@ class UfsType final : public adapters::FileSystemType {
   Result<std::unique_ptr<adapters::RepairTrials>> repair_trials(
       std::span<const std::byte> sound, std::uint64_t log_at) const override {
     auto trials = std::make_unique<UfsTrials>(sound, log_at);
-    if (!trials->made()) return pass_on(trials->made());
+    if (!trials->made()) return forward_error(trials->made());
     return trials;
   }
 

@@ -74,7 +74,7 @@ class BenchRunner {
     }
     accelerator_ = run::accelerator_of(bench_.virtual_time, options_.cache);
     auto images = vm::guest_images(options_.cache, parts, accelerator_);
-    if (!images) return pass_on(images);
+    if (!images) return forward_error(images);
     images_ = *std::move(images);
     TRY(auto kept,
         run::open_run(database_, {.kind = "bench",

@@ -32,7 +32,7 @@ constexpr double kNarrowest = 0.001, kWidest = 1;
 
 /// An error of something that the file names, told with the key that names it.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
-  return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.remedy});
+  return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
 
 // ---- clocks and devices
@@ -350,7 +350,7 @@ Result<void> read_clocks(const StrictTable& root, Bench& bench) {
   TRY(take_timing_clock(root, bench.clock));
   TRY(root.take("setup-clock", bench.setup_clock));
   const auto parsed = profiles::parse_clock(bench.setup_clock, root.subject("setup-clock"));
-  return parsed ? Result<void>{} : pass_on(parsed);
+  return parsed ? Result<void>{} : forward_error(parsed);
 }
 
 }  // namespace
@@ -392,7 +392,7 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
         read_devices(root, bench), read_filesystems(root, bench),
         read_workloads(root, std::filesystem::path(file_name).parent_path(), bench),
         read_repetitions(root, bench), read_guest(root, bench), check_waits(root, bench)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);
   if (bench.title.empty()) bench.title = bench.name;

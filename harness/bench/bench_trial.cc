@@ -190,7 +190,7 @@ Result<void> BenchTrial::start_guest() {
                                         *device_, *cell_.filesystem);
   if (!started) {
     unusable_ = started.error();
-    return pass_on(started);
+    return forward_error(started);
   }
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
@@ -206,7 +206,7 @@ Result<void> BenchTrial::format_and_mount() {
       session_->exec(run::in_guest(filesystem.mkfs.argv, explorer::uuid_from(plan_.seed)));
   if (!made) {
     Error error = error_of(made.error());
-    error.remedy = adapters::missing_tool_remedy(filesystem);
+    error.hint = adapters::missing_tool_remedy(filesystem);
     return tl::unexpected(std::move(error));
   }
   if (!filesystem.mkfs.good(made->exit_code))
@@ -358,8 +358,8 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
                                        const std::function<Result<void>()>& work) {
   TRY(const auto start, begin_phase(label, true));
   const auto before_ms = now_ms();
-  const auto done = before_ms ? work() : pass_on(before_ms);
-  const auto after_ms = done ? now_ms() : pass_on(done);
+  const auto done = before_ms ? work() : forward_error(before_ms);
+  const auto after_ms = done ? now_ms() : forward_error(done);
   if (!after_ms) return fail(label, after_ms.error().message());
   const double took_ms = *after_ms - *before_ms;
   TRY(const auto after, counters());

@@ -299,7 +299,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
 Result<std::string> take_job(const base::StrictTable& table, const std::filesystem::path& beside) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   if (file.empty()) return job;
   if (!job.empty())
@@ -336,7 +336,7 @@ std::vector<std::string> tool_keys() {
 Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside) {
   ToolJob job;
   for (const auto& read : {table.take("tool", job.tool), table.take("options", job.options)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   const KnownTool* tool = find_tool(job.tool);
   if (tool == nullptr) {

@@ -29,7 +29,7 @@ class Runner {
   Result<CampaignOutcome> run() {
     accelerator_ = run::accelerator_of(campaign_.virtual_time, options_.cache);
     auto images = vm::guest_images(options_.cache, guests_of(campaign_), accelerator_);
-    if (!images) return pass_on(images);
+    if (!images) return forward_error(images);
     images_ = *std::move(images);
     TRY(prepare());
     if (!todo_.empty()) base::sweep_scratch_folders();

@@ -43,7 +43,7 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
     const Result<profiles::ProfileSummary> summary = profiles::summarise_profile(profile);
     if (!summary) {
       const Error& error = summary.error();
-      return fail(device.subject("profiles") + ": " + error.subject, error.problem, error.remedy);
+      return fail(device.subject("profiles") + ": " + error.subject, error.problem, error.hint);
     }
     if (campaign.size_bytes / kSectorBytes > summary->capacity_sectors) {
       return fail(device.subject("size"),
@@ -109,8 +109,7 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   if (device.has("log-profile")) {
     if (const auto summary = profiles::summarise_profile(campaign.log_profile); !summary) {
       const Error& error = summary.error();
-      return fail(device.subject("log-profile") + ": " + error.subject, error.problem,
-                  error.remedy);
+      return fail(device.subject("log-profile") + ": " + error.subject, error.problem, error.hint);
     }
   }
   for (const std::string& fault : campaign.faults) {
@@ -287,8 +286,8 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return pass_on(below);  // one file that leads there is enough
-    return fail(own.subject("base") + ": " + error.subject, error.problem, error.remedy);
+    if (depth > 0) return forward_error(below);  // one file that leads there is enough
+    return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
   found->text = own.over(lower).without("base").text();
@@ -308,7 +307,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   for (const auto& read :
        {root.take("title", campaign.title), root.take("takes", campaign.takes),
         root.take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(root, campaign)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   campaign.seed = static_cast<std::uint64_t>(seed);
   if (campaign.title.empty()) campaign.title = campaign.name;

@@ -44,7 +44,7 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
   for (const std::string& word : into) {
     if (const auto known = states::parse_strategy(word); !known)
       return fail(table.subject("strategies"), known.error().subject + " " + known.error().problem,
-                  known.error().remedy);
+                  known.error().hint);
     if (!seen.insert(word).second)
       return fail(table.subject("strategies"), fmt::format("\"{}\" is listed twice", word));
   }
@@ -83,7 +83,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
   if (!bytes) {
     const Error& error = bytes.error();
-    return fail(keys.device + ": " + error.subject, error.problem, error.remedy);
+    return fail(keys.device + ": " + error.subject, error.problem, error.hint);
   }
   if (*bytes != size_bytes) {
     return fail(
@@ -140,7 +140,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
     ExploredCell under = cell;
     if (const auto set = adapters::set_kernel(under.filesystem, kernel); !set) {
       const Error& error = set.error();
-      return fail(whose.subject("kernels") + ": " + error.subject, error.problem, error.remedy);
+      return fail(whose.subject("kernels") + ": " + error.subject, error.problem, error.hint);
     }
     cells.push_back(std::move(under));
   }
@@ -227,7 +227,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
         table.take("workload", cell.workload), table.take("operations", cell.operations),
         take_trials(table, cell.trials), take_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   take_own_workload(defaults.workloads, cell);
@@ -235,7 +235,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   if (const auto fits = check_machine({table.subject("device"), table.subject("strategies")}, cell,
                                       defaults.size_bytes);
       !fits)
-    return pass_on(fits);
+    return forward_error(fits);
   return with_each(applications, cell);
 }
 
@@ -312,7 +312,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
   Result<adapters::LinuxAdapter> adapter = adapters::load_adapter(name);
   if (!adapter) {
     return fail(subject + ": " + adapter.error().subject, adapter.error().problem,
-                adapter.error().remedy);
+                adapter.error().hint);
   }
   if (adapter->minimum_size_bytes > size_bytes) {
     return fail(root.subject("device.size"),
@@ -404,7 +404,7 @@ Result<std::vector<workload::Application>> take_applications(const StrictTable& 
     auto loaded = workload::load_applications(name);
     if (!loaded) {
       const Error& error = loaded.error();
-      return fail(table.subject("application") + ": " + error.subject, error.problem, error.remedy);
+      return fail(table.subject("application") + ": " + error.subject, error.problem, error.hint);
     }
     std::ranges::move(*loaded, std::back_inserter(applications));
   }
@@ -483,7 +483,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         table->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         table->take("minimise-operations", exploration.minimise_operations),
         table->take("keep", exploration.keep)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
     return fail(table->subject("slow"), "is for a plain disk", "leave out profiles of [device]");

@@ -45,7 +45,7 @@ template <typename Cell>
 Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
                                          const Result<std::vector<Cell>>& cells) {
-  if (!cells) return pass_on(cells);
+  if (!cells) return forward_error(cells);
   CampaignForecast told{.name = name, .title = summary.title, .trials = cells->size()};
   if (name == summary.name) told.takes = summary.takes;
   for (const Cell& cell : *cells)

@@ -29,7 +29,7 @@ void on_signal(int) {
 int report_error(const Error& error, bool as_json) {
   if (as_json) {
     print({{"error",
-            {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.remedy}}}});
+            {{"subject", error.subject}, {"problem", error.problem}, {"remedy", error.hint}}}});
   } else {
     fmt::print(stderr, "headcrash: {}\n", base::printable_lines(error.message()));
   }

@@ -46,7 +46,7 @@ bool in_path(const std::string& program) {
 }
 
 struct Finding {
-  std::string what, found, remedy;
+  std::string what, found, hint;
   bool good = true;
 };
 
@@ -55,15 +55,14 @@ Finding examine_cache(const fs::path& cache) {
   fs::path there = cache;
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
-  const char* remedy = "set HEADCRASH_CACHE to a folder that can be written";
+  const char* hint = "set HEADCRASH_CACHE to a folder that can be written";
   if (!fs::is_directory(there, error))
-    return {"cache", fmt::format("{} is not a folder", there.string()), remedy, false};
+    return {"cache", fmt::format("{} is not a folder", there.string()), hint, false};
   if (::access(there.c_str(), W_OK) != 0)
     return {"cache", fmt::format("{}: {}", there.string(), std::generic_category().message(errno)),
-            remedy, false};
+            hint, false};
   const fs::space_info space = fs::space(there, error);
-  if (error)
-    return {"cache", fmt::format("{}: {}", there.string(), error.message()), remedy, false};
+  if (error) return {"cache", fmt::format("{}: {}", there.string(), error.message()), hint, false};
   const bool room = space.available >= kWantedFreeBytes;
   return {"cache", fmt::format("{}, {} MiB free", cache.string(), space.available >> 20),
           room ? "" : "make 2 GiB of room, or set HEADCRASH_CACHE", room};
@@ -129,7 +128,7 @@ int doctor(bool as_json) {
     checks.push_back({{"what", finding.what},
                       {"good", finding.good},
                       {"found", finding.found},
-                      {"remedy", finding.remedy}});
+                      {"remedy", finding.hint}});
   }
   if (as_json) {
     print({{"host", host}, {"versions", versions}, {"checks", checks}, {"good", good}});
@@ -142,7 +141,7 @@ int doctor(bool as_json) {
     fmt::print("{:<9} {}\n", program, version.get<std::string>());
   for (const Finding& finding : findings) {
     fmt::print("{} {}: {}{}\n", finding.good ? "  ok  " : "  BAD ", finding.what, finding.found,
-               finding.remedy.empty() ? "" : "; " + finding.remedy);
+               finding.hint.empty() ? "" : "; " + finding.hint);
   }
   fmt::print("{}\n", good ? "This machine can run campaigns."
                           : "This machine cannot run campaigns yet: fix what is marked BAD.");

@@ -125,7 +125,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   const auto disk =
       explorer::format_disk(guest, explored.filesystem, folder / kFormattedName,
                             explorer::uuid_from(arguments.seed), disk_options(arguments));
-  if (!disk) return pass_on(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
+  if (!disk) return forward_error(as_result(disk.error(), "mkfs of " + explored.filesystem.name));
   const fs::path recording = folder / kRecordingName;
   auto recorded = explored.application
                       ? explorer::record_application(guest, explored.filesystem, *disk,
@@ -134,7 +134,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
                                                   explored.operations, recording);
   if (!recorded) {
     explored.failed_at_crash = recorded.error().verdict < oracle::Verdict::hang;
-    return pass_on(as_result(recorded.error(), arguments.workload + arguments.application));
+    return forward_error(as_result(recorded.error(), arguments.workload + arguments.application));
   }
   return std::move(*recorded);
 }
@@ -246,7 +246,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
     auto workload = record(arguments, explored);
     if (!workload) {
       if (interrupted()) remove_recordings(explored.kept);
-      return pass_on(workload);
+      return forward_error(workload);
     }
     explored.workload = std::move(*workload);
   }
@@ -265,7 +265,7 @@ Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
   explored.cpu_s = own_cpu_seconds() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();
-  if (!result) return pass_on(result);
+  if (!result) return forward_error(result);
   explored.result = std::move(*result);
   return {};
 }
@@ -331,7 +331,7 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
     auto& run = runs[failure.outcome.recording];
     if (run == nullptr) {
       auto loaded = states::RunHistory::load(failure.outcome.recording);
-      if (!loaded) return pass_on(loaded);
+      if (!loaded) return forward_error(loaded);
       run = *std::move(loaded);
     }
     TRY(const auto state, states::parse_crash_state(failure.outcome.state));
@@ -375,7 +375,7 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
                                                   .replay = replay_command(explored),
                                                   .interrupted = &interrupted()});
     if (interrupted()) return {};
-    if (!report) return pass_on(report);
+    if (!report) return forward_error(report);
     const fs::path account = folder / fmt::format("failure-{}.txt", i + 1);
     TRY(base::write_text_file(account.string(), report->account));
     fmt::print(stderr, "headcrash: {}: {}\n", account.string(),

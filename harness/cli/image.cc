@@ -75,13 +75,13 @@ Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (arguments.log.empty() && !arguments.log_size.empty())
     return fail("--log-size", "is of no log", "add --log FILE");
   auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type, access);
-  if (!device) return pass_on(device);
+  if (!device) return forward_error(device);
   if (arguments.log.empty()) return std::make_unique<Image>(*std::move(device), nullptr);
   std::error_code error;
   if (std::filesystem::equivalent(arguments.image, arguments.log, error))
     return fail("--log " + arguments.log, "is the file system's own image", "give another one");
   auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type, access);
-  if (!log) return pass_on(log);
+  if (!log) return forward_error(log);
   return std::make_unique<Image>(*std::move(device), *std::move(log));
 }
 

@@ -118,7 +118,7 @@ Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem
       std::shared_ptr<const adapters::SystemUnderTest>(std::shared_ptr<void>(), ours.system);
   for (const std::string& text : campaign.faults) {
     auto fault = model::parse_fault(text);
-    if (!fault) return pass_on(fault);
+    if (!fault) return forward_error(fault);
     options.faults.push_back(*std::move(fault));
   }
   options.check_sectors = experiment::peacock98::kClusterSectors;

@@ -193,7 +193,7 @@ Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId devic
   if (!reader.header().base || !reader.header().devices.at(device).medium)
     return record::DmLogBase();
   const auto run = states::RunHistory::load(file);
-  if (!run) return pass_on(run);
+  if (!run) return forward_error(run);
   TRY(auto made, (*run)->image({.device = device}, device));
   const auto image = std::make_shared<const states::StateImage>(std::move(made));
   return [run = *run, image](const record::DmLogPut& put) {

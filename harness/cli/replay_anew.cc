@@ -28,7 +28,7 @@ campaign::KnownFinding known(const StoredOutcome& then) {
 
 Result<Replayed> replay_anew(const StoredTrial& trial) {
   auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
-  if (!campaign) return pass_on(campaign);
+  if (!campaign) return forward_error(campaign);
   auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan || plan->cell == nullptr)
     return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),

@@ -49,7 +49,7 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     machine = *std::move(file);
   } else {
     auto stack = profiles::load_stack(arguments.profile);
-    if (!stack) return pass_on(stack);
+    if (!stack) return forward_error(stack);
     profiles::MachineDevice device{"hd0", *std::move(stack), std::nullopt, std::nullopt};
     if (!arguments.size.empty()) {
       TRY(const auto size, base::parse_size(arguments.size, "--size"));
@@ -60,7 +60,7 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
   }
   for (const std::string& text : arguments.faults) {
     const Result<model::FaultSpec> fault = model::parse_fault(text);
-    if (!fault) return fail("--fault " + text, fault.error().problem, fault.error().remedy);
+    if (!fault) return fail("--fault " + text, fault.error().problem, fault.error().hint);
     machine.faults.push_back(*fault);
   }
   return machine;
@@ -76,7 +76,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
   }
   auto file =
       replay::TraceFile::open(arguments.trace, replay::trace_format_named(arguments.format));
-  if (!file) return pass_on(file);
+  if (!file) return forward_error(file);
   return std::unique_ptr<replay::RequestSource>(*std::move(file));
 }
 
@@ -221,14 +221,14 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   if (arguments.in_memory) {
     const double begin = cpu_seconds();
     auto read = replay::RequestsInMemory::of(*source);
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
     outcome.parse_seconds = cpu_seconds() - begin;
     all = *std::move(read);
   }
   std::unique_ptr<replay::CsvWriter> csv;
   if (!arguments.csv.empty()) {
     auto made = replay::CsvWriter::create(arguments.csv);
-    if (!made) return pass_on(made);
+    if (!made) return forward_error(made);
     csv = *std::move(made);
   }
   replay::ReplayOptions options;
@@ -242,7 +242,7 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   const double begin = cpu_seconds();
   auto totals = replay::replay(*built.machine, all ? *all : *source, options);
   outcome.cpu_seconds = cpu_seconds() - begin;
-  if (!totals) return pass_on(totals);
+  if (!totals) return forward_error(totals);
   if (csv) {
     TRY(csv->close());
   }

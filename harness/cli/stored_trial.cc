@@ -69,7 +69,7 @@ class Reader {
     if (schema >= kExploringSchema) {
       const auto states = count("SELECT count(*) FROM crash_state WHERE trial_id = ?");
       const auto strategies = count("SELECT count(*) FROM coverage WHERE trial_id = ?");
-      if (!states || !strategies) return pass_on(!states ? states : strategies);
+      if (!states || !strategies) return forward_error(!states ? states : strategies);
       trial_.explored = *states + *strategies > 0;
     }
     if (!trial_.explored) {

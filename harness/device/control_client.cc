@@ -13,7 +13,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket
   auto conversation = base::JsonSocket::connect(socket);
   if (conversation) return ControlClient(std::move(*conversation), socket);
   Error error = conversation.error();
-  error.remedy = "is a server with control= this socket running?";
+  error.hint = "is a server with control= this socket running?";
   return tl::unexpected<Error>(std::move(error));
 }
 

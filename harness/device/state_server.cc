@@ -68,7 +68,8 @@ struct StateServer::State {
   Result<nlohmann::json> request(const nlohmann::json& message) {
     auto client = take();
     if (!client)
-      return alive() ? Result<nlohmann::json>(pass_on(client)) : tl::unexpected(child->death());
+      return alive() ? Result<nlohmann::json>(forward_error(client))
+                     : tl::unexpected(child->death());
     auto answer = client->exchange(message, kAnswerLimit);
     if (!answer) {
       give_back(std::nullopt);

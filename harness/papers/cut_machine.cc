@@ -103,7 +103,7 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
                   "is a cache in front of an array that is part of another one",
                   "only one above everything can be begun with");
     auto kept = run->image(state, cache);
-    if (!kept) return pass_on(kept);
+    if (!kept) return forward_error(kept);
     found.write_back = [run, image = *std::move(kept),
                         dirty = dirty_in(*run, cache, state.event)](model::SectorStore& device) {
       return write_again(image, dirty, device);

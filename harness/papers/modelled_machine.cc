@@ -176,7 +176,7 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       base = leaves[stores_.size()];
     }
     auto store = medium_over(std::move(base), plan.all[id].sectors);
-    if (!store) return pass_on(store);
+    if (!store) return forward_error(store);
     stores_[id] = *std::move(store);
   }
   return {};
@@ -212,7 +212,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
       const std::uint64_t sectors = plan.all[host_devices_[i]].sectors;
       if (leaves_[i].size() > 1) {
         auto made = medium_over(options_.image ? options_.image->arrays.at(i) : nullptr, sectors);
-        if (!made) return pass_on(made);
+        if (!made) return forward_error(made);
         flat[i] = *std::move(made);
       }
       model::SectorStore* const drive = stores_.at(leaves_[i][0]).get();
@@ -231,7 +231,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                                       return found == stores_.end() ? nullptr : found->second.get();
                                     },
                                 .faults = options_.faults});
-  if (!built) return pass_on(built);
+  if (!built) return forward_error(built);
   built_ = *std::move(built);
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
   for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -264,7 +264,7 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   machine.system.run_as(operator_, [&] {
     auto mounted = options_.system->mount(machine.system, {});
     if (!mounted) {
-      done = pass_on(mounted);
+      done = forward_error(mounted);
       return;
     }
     machine.system.syncer.start();
@@ -364,7 +364,7 @@ Result<void> ModelledMachine::mount() {
       if (options_.front) front_ = options_.front(mounted_->vfs());
       system_->syncer.start();
     } else {
-      done = pass_on(mounted);
+      done = forward_error(mounted);
     }
   });
   return done;
@@ -420,7 +420,7 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
     auto report = checker->repair(store, {.fast = fast});
     if (report && report->unrepaired && fast) report = checker->repair(store, {});
     if (!report) {
-      findings = pass_on(report);
+      findings = forward_error(report);
       return;
     }
     findings = report->findings.size() + report->more_findings;
@@ -442,7 +442,7 @@ Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions&
     machine->system_->run_as(machine->operator_, [&] {
       CheckedStore store(*machine->system_, options.check_sectors);
       if (const auto formatted = options.system->type().mkfs(store, options.mkfs); !formatted)
-        done = pass_on(formatted);
+        done = forward_error(formatted);
     });
     return done;
   }));
@@ -463,12 +463,12 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
   }
   TRY(as_step(recovery.repair, [&]() -> Result<void> {
     const auto findings = repair(when == Repair::fast);
-    if (!findings) return pass_on(findings);
+    if (!findings) return forward_error(findings);
     recovery.findings = *findings;
     return {};
   }));
   if (auto mounted = as_step(recovery.mount, [this] { return mount(); }); !mounted)
-    return pass_on(mounted);
+    return forward_error(mounted);
   return recovery;
 }
 

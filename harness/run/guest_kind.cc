@@ -39,7 +39,7 @@ Result<std::string> with_guests(const std::string& text, const std::string& file
   const auto& [kernels, kind, charge] = guests;
   if (kernels.empty() && kind.empty() && !charge) return text;
   Result<base::StrictTable> root = base::StrictTable::parse(text, file);
-  if (!root) return pass_on(root);
+  if (!root) return forward_error(root);
   if (!kernels.empty()) root = root->with("kernels", kernels);
   if (!kind.empty()) root = root->with("guest", "kind", kind);
   if (charge) root = root->with("guest", "charge", *charge);

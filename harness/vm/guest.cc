@@ -121,7 +121,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
     again = !machine && !state.fresh && is_about_the_state(machine.error());
     if (again) discard_saved_state(state);
   }
-  if (!machine) return pass_on(machine);
+  if (!machine) return forward_error(machine);
   running->machine = std::move(*machine);
   return std::unique_ptr<Guest>(new Guest(std::move(running)));
 }

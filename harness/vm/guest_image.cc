@@ -146,7 +146,7 @@ Result<GuestImages> guest_images(const fs::path& cache,
         images, [&](const auto& made) { return parts.at(made.first) == each.second; });
     auto image = same == images.end() ? guest_image(cache, each.second, accelerator)
                                       : Result<GuestImage>(same->second);
-    if (!image) return pass_on(image);
+    if (!image) return forward_error(image);
     images[each.first] = *std::move(image);
   }
   return images;

@@ -133,8 +133,7 @@ bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   return false;
 }
 
-tl::unexpected<Error> GuestProcess::failed(const std::string& what,
-                                           const std::string& remedy) const {
+tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& hint) const {
   std::string problem = what;
   if (const auto status = process_.wait(std::chrono::milliseconds(0)))
     problem += fmt::format(" ({} ended with {})", program_, *status);
@@ -143,7 +142,7 @@ tl::unexpected<Error> GuestProcess::failed(const std::string& what,
   if (const std::string words = last_lines(console(), kShownLines); !words.empty()) {
     problem += "; the console ends with:\n" + words + "\n";
   }
-  return fail("guest", problem, remedy);
+  return fail("guest", problem, hint);
 }
 
 }  // namespace headcrash::vm

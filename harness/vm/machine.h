@@ -47,7 +47,7 @@ class GuestProcess {
   /// for.
   bool says_hello(std::chrono::milliseconds timeout);
   /// An error about this machine with what QEMU and the console said last.
-  tl::unexpected<Error> failed(const std::string& what, const std::string& remedy = {}) const;
+  tl::unexpected<Error> failed(const std::string& what, const std::string& hint = {}) const;
 
  private:
   std::string program_;

@@ -129,7 +129,7 @@ std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wirin
 
 Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
-  if (!version) return pass_on(version);
+  if (!version) return forward_error(version);
   GuestSpec anywhere = spec;
   anywhere.image.kernel = "vmlinuz";  // the image's key says which; where it lies does not matter
   anywhere.image.initramfs = "initramfs";

@@ -174,7 +174,7 @@ Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache
   }
   if (!made) {
     fs::remove_all(making, error);
-    return pass_on(made);
+    return forward_error(made);
   }
   auto file = open_if_key_matches(folder, key);
   if (!file.is_open()) return fail(folder.string(), "the saved state cannot be read back");

@@ -185,7 +185,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         read_files(root, application), adapters::take_expected(root, application.expected),
         read_settings(root, application), check_packages(root, application),
         check_complete(root, application)}) {
-    if (!read) return pass_on(read);
+    if (!read) return forward_error(read);
   }
   return application;
 }

@@ -25,7 +25,7 @@ TEST(Size, UnitsArePowersOf1024) {
     EXPECT_FALSE(parse_size(bad, "s")) << bad;
 }
 
-TEST(Nearest, FindsATypoAndNothingFarOff) {
+TEST(Nearest, SuggestsNearWordsOnly) {
   const std::vector<std::string> known{"profile", "size", "write-cache"};
   EXPECT_EQ(nearest("profil", known), "profile");
   EXPECT_EQ(nearest("wirte-cache", known), "write-cache");
@@ -34,7 +34,7 @@ TEST(Nearest, FindsATypoAndNothingFarOff) {
   EXPECT_EQ(nearest("wri", known), "write-cache") << "the beginning of one word";
 }
 
-TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {
+TEST(StrictTable, UnknownKeyErrorNamesItsPosition) {
   const StrictTable file = StrictTable::parse("[device]\nprofil = 'x'", "demo.toml").value();
   const Result<void> only = file.table("device").value()->only({"profile", "size"});
   ASSERT_FALSE(only);
@@ -43,7 +43,7 @@ TEST(StrictTable, AnUnknownKeyIsNamedWithItsPlace) {
       "demo.toml: device.profil: unknown key; did you mean \"profile\"? known: profile, size");
 }
 
-TEST(StrictTable, WrongTypesNameTheKey) {
+TEST(StrictTable, TypeErrorsNameTheKey) {
   const StrictTable file =
       StrictTable::parse("a = 1\nb = 'x'\nc = []\nd = [1, 'x']\ne = 3.5\nn = [1, nan]\nm = -5", "f")
           .value();
@@ -76,7 +76,7 @@ TEST(StrictTable, SyntaxErrorsNameTheLine) {
   EXPECT_NE(file.error().message().find("f.toml:2"), std::string::npos) << file.error().message();
 }
 
-TEST(StrictTable, OneLaidOverAnotherKeepsWhatItDoesNotSay) {
+TEST(StrictTable, MergeKeepsKeysOfTheBase) {
   const StrictTable base =
       StrictTable::parse(
           "a = 1\nb = 'two'\n[t]\nc = 3\nd = \"\"\"\nx\ny\n\"\"\"\n[[l]]\ne = 1\n[[l]]\ne = 2",
@@ -101,24 +101,24 @@ TEST(StrictTable, OneLaidOverAnotherKeepsWhatItDoesNotSay) {
   EXPECT_EQ(both.tables("l").value().size(), 1u);
 }
 
-TEST(ErrorText, TheRemedyIsAPartOfItsOwn) {
+TEST(ErrorText, SplitsProblemAndHint) {
   const Error error{"fault 'x'", "is no fault", "write KIND:DEVICE; the kinds are dead, slow"};
   const Error again = error_of("serve", error.message());
   EXPECT_EQ(again.problem, "fault 'x': is no fault");
-  EXPECT_EQ(again.remedy, error.remedy);
+  EXPECT_EQ(again.hint, error.hint);
   EXPECT_EQ(again.message(), "serve: " + error.message());
-  EXPECT_EQ(error_of("serve", "has gone").remedy, "");
+  EXPECT_EQ(error_of("serve", "has gone").hint, "");
   EXPECT_EQ(within("serve", error).message(), again.message());
 }
 
-TEST(NamedFile, AFileWithoutAFolderIsInThisOne) {
+TEST(NamedFile, FolderOfABareNameIsTheCurrentOne) {
   EXPECT_EQ(folder_of("workload.hcrec"), ".");
   EXPECT_EQ(folder_of("./workload.hcrec"), ".");
   EXPECT_EQ(folder_of("kept/workload.hcrec"), "kept");
   EXPECT_EQ(folder_of("/workload.hcrec"), "/");
 }
 
-TEST(TextFile, IsWrittenOrSaysWhyNot) {
+TEST(TextFile, WriteReportsErrors) {
   const TemporaryFolder folder;
   const std::string path = (folder / "a").string();
   ASSERT_TRUE(write_text_file(path, "one"));
@@ -128,7 +128,7 @@ TEST(TextFile, IsWrittenOrSaysWhyNot) {
   EXPECT_FALSE(write_text_file((folder / "no/folder").string(), "x"));
 }
 
-TEST(TextFile, IsBoundedAndSaysWhatItCannotRead) {
+TEST(TextFile, ReadIsBoundedAndReportsErrors) {
   EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"),
             std::string::npos);
   EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"),

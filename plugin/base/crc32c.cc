@@ -1,4 +1,4 @@
-// CRC-32C (crc32c.h). ISA-L keeps the register as it is; the checksum's definition inverts it
+// CRC-32C (crc32c.h). ISA-L does not invert the register; the checksum's definition inverts it
 // before and after.
 #include "plugin/base/crc32c.h"
 
@@ -9,11 +9,11 @@
 namespace headcrash {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
-  constexpr std::size_t kStepBytes = 1U << 30;  // the library counts in int
+  constexpr std::size_t kStepBytes = 1U << 30;  // the library's length is an int
   crc = ~crc;
   while (!bytes.empty()) {
     const auto step = bytes.first(std::min(bytes.size(), kStepBytes));
-    // The library only reads, though its declaration does not say so.
+    // The library only reads, but its parameter is not const.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(step.data()));
     crc = crc32_iscsi(data, static_cast<int>(step.size()), crc);
     bytes = bytes.subspan(step.size());

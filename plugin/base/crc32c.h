@@ -1,7 +1,6 @@
 #pragma once
-// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as in iSCSI and ext4, by ISA-L, which
-// folds with the processor's carry-less multiplication: checking a payload costs a small part of
-// copying it.
+// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as in iSCSI and ext4. Computed by ISA-L
+// with carry-less multiplication, so checking a payload costs much less than copying it.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +8,8 @@
 
 namespace headcrash {
 
-/// Continues `crc`, the value of the bytes before (0 at the start).
+/// Returns the checksum of `bytes`, continued from `crc`, the checksum of the preceding bytes (0 at
+/// the start).
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
 }  // namespace headcrash

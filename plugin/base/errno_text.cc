@@ -1,4 +1,4 @@
-// Words for errors (errno_text.h).
+// Error texts (errno_text.h).
 #include "plugin/base/errno_text.h"
 
 #include <fmt/format.h>

@@ -1,12 +1,13 @@
 #pragma once
-// What a system call's error means, in words, with the name that a kernel's source has for it.
+// Readable text for errno values, with their symbolic names.
 
 #include <string>
 
 namespace headcrash::base {
 
-/// "No space left on device (ENOSPC)". What file systems answer to a wrong checksum or a damaged
-/// structure is said as that: glibc's own words for it are "Bad message".
+/// Returns text such as "No space left on device (ENOSPC)". EBADMSG and EUCLEAN, which file systems
+/// return for a wrong checksum or a damaged structure, are described as such; glibc's text for
+/// EBADMSG is "Bad message".
 std::string errno_text(int error);
 
 }  // namespace headcrash::base

@@ -7,17 +7,17 @@
 namespace headcrash::base {
 namespace {
 
-TEST(ErrnoText, SaysWhatTheErrorIsAndWhatItIsCalled) {
+TEST(ErrnoText, HasTextAndSymbolicName) {
   EXPECT_EQ(errno_text(ENOSPC), "No space left on device (ENOSPC)");
   EXPECT_EQ(errno_text(EIO), "Input/output error (EIO)");
 }
 
-TEST(ErrnoText, OfAFileSystemsDamageTellsTheDamage) {
+TEST(ErrnoText, DescribesFileSystemDamage) {
   EXPECT_EQ(errno_text(EBADMSG), "wrong checksum (EBADMSG)");
   EXPECT_EQ(errno_text(EUCLEAN), "damaged structure (EUCLEAN)");
 }
 
-TEST(ErrnoText, KeepsANumberThatHasNoName) {
+TEST(ErrnoText, KeepsAnUnknownNumber) {
   EXPECT_EQ(errno_text(4000), "error 4000");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Errors of another process, which come as text.
+// Errors received as text from another process.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace headcrash::base {
 
-/// Takes "problem; remedy" apart again, as Error::message() has put it together.
+/// Splits "problem; hint", as joined by Error::message().
 inline Error error_of(std::string subject, std::string_view text) {
   constexpr std::string_view kBetween = "; ";
   const std::size_t at = text.find(kBetween);
@@ -17,12 +17,11 @@ inline Error error_of(std::string subject, std::string_view text) {
           std::string(text.substr(at + kBetween.size()))};
 }
 
-/// An error that is part of a larger subject: its own subject begins the problem, its remedy stays
-/// one.
+/// Wraps an error in a larger subject: the inner subject becomes part of the problem, and the hint
+/// is kept.
 inline Error within(std::string subject, const Error& error) {
   return {std::move(subject),
-          error.subject.empty() ? error.problem : error.subject + ": " + error.problem,
-          error.remedy};
+          error.subject.empty() ? error.problem : error.subject + ": " + error.problem, error.hint};
 }
 
 }  // namespace headcrash::base

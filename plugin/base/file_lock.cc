@@ -22,7 +22,7 @@ std::optional<FileLock> FileLock::try_take(const std::filesystem::path& path) {
   for (;;) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (file.is_open() && !try_flock(file)) return std::nullopt;
-    // The owner before may have removed it meanwhile.
+    // The previous owner may have removed the file between open() and flock().
     if (!file.is_open() || is_at(file, path)) return FileLock(path, std::move(file));
   }
 }

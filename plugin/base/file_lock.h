@@ -1,6 +1,6 @@
 #pragma once
-// A lock for as long as its owner lives, also of another process, PID namespace or container:
-// flock(2).
+// Locks by flock(2), held until their owner ends. They also work across processes, PID namespaces
+// and containers.
 
 #include <filesystem>
 #include <optional>
@@ -9,17 +9,17 @@
 
 namespace headcrash::base {
 
-/// Locks an open file or folder if no other descriptor has; false if one has.
+/// Locks an open file or folder. Returns false if another descriptor holds the lock.
 bool try_flock(const Descriptor& file);
 
-/// Whether this open file or folder is still the one with that name.
+/// Returns true if `path` still names this open file or folder.
 bool is_at(const Descriptor& file, const std::filesystem::path& path);
 
-/// A file that exists while somebody holds its lock.
+/// A lock file, which exists while its lock is held.
 class FileLock {
  public:
-  /// Nullopt if another owner has it. Where the file cannot be made, in a folder that is read-only,
-  /// the lock is held by any number of owners.
+  /// Returns nullopt if another owner holds the lock. If the file cannot be created (read-only
+  /// folder), any number of owners may hold the lock.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;

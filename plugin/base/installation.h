@@ -1,24 +1,24 @@
 #pragma once
-// Where the files lie that the command needs beside itself. An installed command uses what was
-// installed with it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash); everything in a build folder
-// uses that folder, and the script of the source tree.
+// Locations of the files that the command uses. An installed command uses the files installed with
+// it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder uses that
+// folder, and the script of the source tree.
 
 #include <filesystem>
 
 namespace headcrash::base {
 
 struct Installation {
-  std::filesystem::path plugin;       ///< for nbdkit; $HEADCRASH_PLUGIN names another one
-  std::filesystem::path agent;        ///< what runs in the guest
-  std::filesystem::path command;      ///< `headcrash` itself
-  std::filesystem::path build_guest;  ///< the script that packs the guest's image
+  std::filesystem::path plugin;       ///< the nbdkit plugin; overridden by $HEADCRASH_PLUGIN
+  std::filesystem::path agent;        ///< the program that runs in the guest
+  std::filesystem::path command;      ///< the `headcrash` program
+  std::filesystem::path build_guest;  ///< the script that builds the guest image
 };
 
-/// Of the running program. The files need not be there: a part that is missing is never taken from
-/// elsewhere.
+/// Returns the locations for the running program. The files may be missing; no other location is
+/// tried.
 Installation installation();
 
-/// Of the program in this folder.
+/// Returns the locations for a program in `program_folder`.
 Installation installation_of(const std::filesystem::path& program_folder);
 
 }  // namespace headcrash::base

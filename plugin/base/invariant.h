@@ -1,13 +1,13 @@
 #pragma once
-// What must hold in every run, release builds included: a broken invariant stops the program
-// instead of spoiling a result that somebody will believe.
+// Run-time assertions, also in release builds. A broken invariant aborts the program rather than
+// corrupting a result.
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace headcrash {
 
-/// Ends the program with `what` on stderr unless `holds`.
+/// Prints `what` to stderr and aborts unless `holds`.
 inline void invariant(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "headcrash: broken invariant: %s\n", what);

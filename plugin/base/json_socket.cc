@@ -15,8 +15,7 @@
 namespace headcrash::base {
 namespace {
 
-/// True when ready; false at the deadline. At least one look is taken, so that a zero timeout
-/// polls.
+/// Returns true if ready, false at the deadline. Polls at least once, even with a zero timeout.
 bool wait_for(int socket, short what, Deadline deadline) {
   for (;;) {
     const auto left =

@@ -1,6 +1,6 @@
 #pragma once
-// JSON objects, one a line, over a connected socket: the agent's protocol and QMP alike. Every wait
-// has a limit and every line a longest length.
+// JSON objects, one per line, over a connected socket. Used for the agent's protocol and QMP. Every
+// wait has a timeout and every line a maximum length.
 
 #include <chrono>
 #include <filesystem>
@@ -22,10 +22,11 @@ enum class Silence { timeout, closed, malformed };
 
 class JsonSocket {
  public:
-  /// To a server's Unix socket. Error: there is none, or its name is too long.
+  /// Connects to a server's Unix socket. Fails if no server listens there, or if the path is too
+  /// long.
   static Result<JsonSocket> connect(const std::filesystem::path& socket);
   explicit JsonSocket(Descriptor socket) : socket_(std::move(socket)) {}
-  /// Two connected ends; the second is for a child process.
+  /// Creates two connected ends; the second is for a child process.
   static Result<std::pair<JsonSocket, Descriptor>> make_pair();
 
   tl::expected<void, Silence> send(const nlohmann::json& message, Deadline deadline);

@@ -39,7 +39,7 @@ TEST(JsonSocket, ReceivesObjectsWithinTheDeadline) {
   EXPECT_FALSE(socket.send({{"x", 1}}, after(1s)));
 }
 
-TEST(JsonSocket, GivesUpSendingToADeafPeer) {
+TEST(JsonSocket, SendTimesOutIfThePeerDoesNotRead) {
   Pair pair;
   const json big{{"text", std::string(4 << 20, 'x')}};
   EXPECT_EQ(pair.ends->first.send(big, after(50ms)).error(), Silence::timeout);

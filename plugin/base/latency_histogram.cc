@@ -1,5 +1,5 @@
-// Buckets (latency_histogram.h). A value below 2^7 is its own bucket; above, the seven leading bits
-// choose it.
+// Bucket arithmetic (latency_histogram.h). A value below 2^7 has its own bucket; above, the seven
+// leading bits select it.
 #include "plugin/base/latency_histogram.h"
 
 #include <algorithm>

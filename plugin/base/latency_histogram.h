@@ -1,8 +1,8 @@
 #pragma once
-// Log-linear histograms of times: 64 equal buckets in every octave, so that a bucket is at most
-// 1/64 of its value wide (1.6 %) from nanoseconds to centuries, in a fixed 30 KiB without
-// allocation on the way of a request. The plugin keeps one for what its devices do, the guest's
-// agent one for each user of a workload.
+// Log-linear histograms of times, with 64 equal buckets per octave. A bucket is at most 1/64 (1.6
+// %) of its value wide, from nanoseconds to centuries. A histogram takes a fixed 30 KiB, and
+// record() does not allocate. The plugin keeps one per device, the guest agent one per user of a
+// workload.
 
 #include <array>
 #include <cstddef>
@@ -18,20 +18,19 @@ struct LatencySummary {
   std::int64_t p50_ns = 0;
   std::int64_t p99_ns = 0;
   std::int64_t max_ns = 0;
-  /// Inclusive upper bound and count of every bucket that holds something, in order.
+  /// Inclusive upper bound and count of each nonempty bucket, in ascending order.
   std::vector<std::pair<std::int64_t, std::uint64_t>> buckets;
 };
 
 class LatencyHistogram {
  public:
-  void record(std::int64_t ns);  ///< below 0 counts as 0
+  void record(std::int64_t ns);  ///< negative values count as 0
   void add(const LatencyHistogram& others);
   void clear() { *this = LatencyHistogram(); }
 
   std::uint64_t count() const { return count_; }
   LatencySummary summary() const;
-  /// The smallest bucket's upper bound at or below which `share` of them are, from 0 to 1. 0
-  /// without any.
+  /// Returns the smallest bucket bound that covers `share` (0 to 1) of the values; 0 if empty.
   std::int64_t quantile_ns(double share) const;
 
  private:

@@ -17,14 +17,14 @@ TEST(LatencyHistogram, EmptyIsAllZero) {
   EXPECT_TRUE(summary.buckets.empty());
 }
 
-TEST(LatencyHistogram, EveryBucketHoldsItsValueWithinThreePercent) {
+TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
   for (int bit = 0; bit < 63; ++bit) {
     for (const std::int64_t offset : {-1, 0, 1}) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
       histogram.record(std::numeric_limits<
-                       std::int64_t>::max());  // so that p50 is a bucket's bound, not the maximum
+                       std::int64_t>::max());  // makes p50 a bucket's bound and not the maximum
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);
       EXPECT_LE(static_cast<double>(p50 - value), 0.03 * static_cast<double>(value)) << value;
@@ -32,7 +32,7 @@ TEST(LatencyHistogram, EveryBucketHoldsItsValueWithinThreePercent) {
   }
 }
 
-TEST(LatencyHistogram, QuantilesOfRandomTimes) {
+TEST(LatencyHistogram, QuantilesOfRandomTimesAreWithinABucket) {
   std::mt19937_64 random(5);
   std::lognormal_distribution<double> times(13, 1.5);
   std::vector<std::int64_t> values;
@@ -68,7 +68,7 @@ TEST(LatencyHistogram, NegativeCountsAsZeroAndClearEmpties) {
   EXPECT_EQ(histogram.summary().count, 0U);
 }
 
-TEST(LatencyHistogram, TwoAreAddedAndHoldTheExtremes) {
+TEST(LatencyHistogram, AddMergesCountsAndExtremes) {
   LatencyHistogram one, two, all;
   for (std::int64_t i = 1; i <= 100'000; ++i) {
     (i % 2 == 0 ? one : two).record(i * 37);

@@ -1,9 +1,9 @@
 #pragma once
-// Cuts a byte stream into lines of bounded length.
+// Splits a byte stream into lines of bounded length.
 //
-// Both ends of every JSON-lines conversation use this: the agent, the harness, the QMP client. A
-// line longer than the bound is swallowed up to its newline and reported as too long, so that a
-// broken peer can neither fill the memory nor put the stream out of step.
+// Both ends of every JSON-lines connection use this: the agent, the harness, the QMP client. A line
+// longer than the bound is skipped up to its newline and reported as too long. A faulty peer
+// therefore cannot exhaust memory or desynchronise the stream.
 
 #include <cstddef>
 #include <optional>
@@ -12,29 +12,30 @@
 
 namespace headcrash::base {
 
-inline constexpr std::size_t kLongestLineBytes = 1 << 20;  ///< PROTOCOL.md
+inline constexpr std::size_t kLongestLineBytes = 1 << 20;  ///< see PROTOCOL.md
 
 class LineFramer {
  public:
   struct Line {
-    std::string text;  ///< without its newline; empty when too long
+    std::string text;  ///< without its newline; empty if too long
     bool too_long = false;
   };
 
   explicit LineFramer(std::size_t longest_bytes = kLongestLineBytes)
       : longest_bytes_(longest_bytes) {}
 
-  /// Takes what the stream brought; call next() until it has nothing more before feeding again.
+  /// Appends received bytes. Call next() until it returns nullopt before the next feed().
   void feed(std::string_view bytes) { buffer_.append(bytes); }
   std::optional<Line> next();
-  /// The peer has gone: half a line of the old peer must not be joined to one of the new.
+  /// Discards a partial line. Call this when the peer disconnects, so that it is not joined to the
+  /// next peer's data.
   void reset();
 
  private:
   std::size_t longest_bytes_;
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< no newline before this offset
-  bool skipping_ = false;     ///< the beginning of the current line was thrown away
+  std::size_t searched_ = 0;  ///< there is no newline before this offset
+  bool skipping_ = false;     ///< the start of the current line was discarded
 };
 
 }  // namespace headcrash::base

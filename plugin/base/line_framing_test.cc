@@ -18,7 +18,7 @@ TEST(LineFramer, JoinsPiecesAndSplitsLines) {
   EXPECT_EQ(framer.next()->text, "three");
 }
 
-TEST(LineFramer, SwallowsALongLineAndStaysInStep) {
+TEST(LineFramer, SkipsALongLineAndStaysInSync) {
   LineFramer framer(8);
   for (int i = 0; i < 1000; ++i) {
     framer.feed("0123456789");
@@ -32,14 +32,14 @@ TEST(LineFramer, SwallowsALongLineAndStaysInStep) {
   EXPECT_EQ(framer.next()->text, "next");
 }
 
-TEST(LineFramer, BoundIsInclusiveEvenWhenTheNewlineIsThere) {
+TEST(LineFramer, BoundIsInclusive) {
   LineFramer framer(4);
   framer.feed("1234\n12345\n");
   EXPECT_FALSE(framer.next()->too_long);
   EXPECT_TRUE(framer.next()->too_long);
 }
 
-TEST(LineFramer, ForgetsHalfALineOnReset) {
+TEST(LineFramer, ResetDiscardsAPartialLine) {
   LineFramer framer(100);
   framer.feed("half");
   EXPECT_FALSE(framer.next());

@@ -1,4 +1,4 @@
-// Binding (listening_socket.h).
+// Binding and listening (listening_socket.h).
 #include "plugin/base/listening_socket.h"
 
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 namespace headcrash::base {
 namespace {
 
-/// bind(2) so that the file has mode 0600 from its first instant.
+/// Binds so that the file is created with mode 0600.
 int bind_private(int fd, const sockaddr_un& address) {
   const mode_t before = ::umask(0177);
   const int error =
@@ -33,10 +33,9 @@ Result<ListeningSocket> ListeningSocket::listen(const std::filesystem::path& pat
   ListeningSocket made;
   made.descriptor_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.descriptor_.is_open())
-    return fail(path, "no socket: " + errno_text(errno), "close other files");
+    return fail(path, "cannot create a socket: " + errno_text(errno), "close other files");
   if (const int error = bind_private(made.get(), address); error != 0)
-    return fail(path, "cannot be made: " + errno_text(error),
-                "check the folder and its permissions");
+    return fail(path, "cannot bind: " + errno_text(error), "check the folder and its permissions");
   made.file_ = SocketFile(path);
   if (::listen(made.get(), backlog) != 0)
     return fail(path, "cannot listen: " + errno_text(errno), "choose another path");

@@ -1,9 +1,9 @@
 #pragma once
-// A Unix socket that a server listens on, and its file.
+// A listening Unix socket and its file.
 //
-// A socket file that nobody listens on is what a killed server left: it is replaced. One that
-// somebody listens on is refused. The file goes away with the socket, unless it has become another
-// server's meanwhile.
+// A socket file that has no listener was left by a killed server and is replaced. A socket file
+// with a listener is refused. The destructor removes the file unless another server has replaced
+// it.
 
 #include <filesystem>
 
@@ -16,15 +16,13 @@ namespace headcrash::base {
 class ListeningSocket {
  public:
   ListeningSocket() = default;
-  /// Binds and listens, with mode 0600. REQUIRES: there are no other threads yet, since umask is
-  /// the process's.
+  /// Binds and listens, with mode 0600. REQUIRES: the process has no other threads yet, since umask
+  /// is per process.
   static Result<ListeningSocket> listen(const std::filesystem::path& path, int backlog);
 
   int get() const { return descriptor_.get(); }  ///< non-blocking
   const std::filesystem::path& path() const { return file_.path(); }
-  void remove_file() {
-    file_.remove();
-  }  ///< nobody finds the server any more; who is connected stays
+  void remove_file() { file_.remove(); }  ///< stops new connections; existing connections stay open
 
  private:
   Descriptor descriptor_;

@@ -1,8 +1,8 @@
 #pragma once
-// Numbers of the disk, little-endian, at any offset: through memcpy, so that nothing is read
-// unaligned and no struct is laid over bytes that a stranger wrote. The caller has seen that they
-// lie inside. Always inline: of a function in several files a linker keeps one, and under the
-// sanitizers that may be the one without optimisation.
+// Little-endian numbers of on-disk formats, at any offset. They are copied with memcpy: no
+// unaligned access, and no struct is overlaid on untrusted bytes. The caller checks the bounds.
+// Always inline, because a linker keeps one copy of a function, which under the sanitizers may be
+// the unoptimised one.
 
 #include <bit>
 #include <cstddef>

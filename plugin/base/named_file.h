@@ -1,6 +1,6 @@
 #pragma once
-// Configuration by name or by path: a name is built in, anything with a '/' or ending in .toml is a
-// user's file.
+// Configuration files by name or by path. A name refers to a built-in file; anything with a '/' or
+// ending in .toml is the path of a user's file.
 
 #include <filesystem>
 #include <span>
@@ -13,41 +13,42 @@
 
 namespace headcrash::base {
 
-/// As headcrash_embed (cmake) has it in the namespace of each folder.
+/// A built-in file, as embedded by headcrash_embed (cmake).
 struct BuiltInFile {
-  std::string_view name;  ///< with its ending
+  std::string_view name;  ///< with its extension
   std::string_view text;
 };
 
 struct NamedFile {
-  std::string name;              ///< without folder and ending
+  std::string name;              ///< without folder and extension
   std::string file;              ///< for messages
-  std::filesystem::path folder;  ///< of a user's file; empty for what is built in
+  std::filesystem::path folder;  ///< folder of a user's file; empty if built in
   std::string text;
 };
 
-/// `kind` stands in the message: "campaign". Errors: an unknown name (with a suggestion), an
-/// unreadable file.
+/// Reads a built-in file or a user's file. `kind` ("campaign") is used in messages. Fails if the
+/// name is unknown (the hint suggests one) or the file cannot be read.
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
-/// It has a '/' or ends in .toml; else it is a name.
+/// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
 bool is_path(std::string_view name_or_path);
 
-/// "NAME+VARIANT" in two; the second is empty where there is none. A '+' in a folder or before an
-/// ending is part of a path.
+/// Splits "NAME+VARIANT"; the variant is empty if absent. A '+' in a folder or before an extension
+/// belongs to the path.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
-/// What a file in `folder` means by a name or path: a path is beside it.
+/// Resolves a name or path that a file in `folder` refers to. Relative paths are relative to
+/// `folder`.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
-/// The folder that a file is in: "." for a name alone, whose parent_path() is empty.
+/// Returns the folder of a file: "." for a bare name, whose parent_path() is empty.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
-/// Without their endings, sorted.
+/// Returns the names without their extensions, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 
-/// `embedded_files()` of any folder.
+/// Converts the `embedded_files()` of a folder.
 template <typename EmbeddedFile>
 std::vector<BuiltInFile> built_in(std::span<const EmbeddedFile> embedded) {
   std::vector<BuiltInFile> files;

@@ -1,5 +1,5 @@
 #pragma once
-// "Did you mean ...?": the known word that a misspelt one probably was.
+// Suggestions for misspelt words ("did you mean ...?").
 
 #include <span>
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace headcrash::base {
 
-/// The only one of `known` that begins with `word` (of three letters or more); else the nearest by
-/// edit distance, if at most a third of its letters differ; empty otherwise.
+/// Returns the only word of `known` that begins with `word` (3 letters or more). Otherwise returns
+/// the nearest one by edit distance if at most a third of its letters differ, else "".
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
-/// A remedy for an unknown word: `did you mean "x"? known: a, b, x`.
+/// Returns a hint for an unknown word: `did you mean "x"? known: a, b, x`.
 std::string suggest(std::string_view word, std::span<const std::string> known);
 
 }  // namespace headcrash::base

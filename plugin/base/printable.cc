@@ -8,7 +8,7 @@
 namespace headcrash::base {
 namespace {
 
-/// A character at the beginning of a text; 0 bytes if it is no UTF-8.
+/// The first character of a text; 0 bytes if it is not valid UTF-8.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 0;

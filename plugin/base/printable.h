@@ -1,5 +1,5 @@
 #pragma once
-// Text from disks, guests and files as a terminal may show it.
+// Makes untrusted text from disks, guests and files safe to print on a terminal.
 
 #include <cstddef>
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace headcrash::base {
 
-/// Valid UTF-8 stays. Control characters, characters that change the direction or the line, and
-/// bytes that are no UTF-8 become \xNN, a byte each. Longer than `most` bytes: cut there, and "..."
-/// follows.
+/// Keeps valid UTF-8. Escapes as \xNN, byte by byte, control characters, bidirectional and
+/// line-separator characters, and invalid UTF-8. Cuts the text after `most` bytes and appends
+/// "...".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 
-/// The same for text of several lines: newlines and tabs stay.
+/// Escapes text of several lines in the same way; keeps newlines and tabs.
 std::string printable_lines(std::string_view text);
 
 }  // namespace headcrash::base

@@ -5,12 +5,12 @@
 namespace headcrash::base {
 namespace {
 
-TEST(Printable, TextStays) {
+TEST(Printable, KeepsText) {
   for (const char* text : {"", "a name", "Grüße", "日本", "\U0001f600", "C:\\x"})
     EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, ControlCharactersAreEscaped) {
+TEST(Printable, EscapesControlCharacters) {
   EXPECT_EQ(printable("\x1b[31m"), "\\x1b[31m");
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
@@ -19,7 +19,7 @@ TEST(Printable, ControlCharactersAreEscaped) {
   EXPECT_EQ(printable_lines("a\n\tb\x1b\n"), "a\n\tb\\x1b\n");
 }
 
-TEST(Printable, BytesThatAreNoUtf8AreEscaped) {
+TEST(Printable, EscapesInvalidUtf8) {
   EXPECT_EQ(printable("\xff"), "\\xff");
   EXPECT_EQ(printable("\xc3"), "\\xc3");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "longer than it needs to be";
@@ -27,7 +27,7 @@ TEST(Printable, BytesThatAreNoUtf8AreEscaped) {
   EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
 }
 
-TEST(Printable, LongTextIsCut) {
+TEST(Printable, CutsLongText) {
   EXPECT_EQ(printable("abcdef", 3), "abc...");
   EXPECT_EQ(printable("aé", 2), "a...");
   EXPECT_EQ(printable("abc", 3), "abc");

@@ -1,4 +1,4 @@
-// fork and exec with everything tied to the parent (process.h).
+// fork and exec of children that die with their parent (process.h).
 #include "plugin/base/process.h"
 
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 namespace headcrash::base {
 namespace {
 
-// What the child needs between fork and exec, made before: the parent may have threads, so the
-// child only makes system calls.
+// Data for the child between fork and exec, prepared before the fork. The parent may have threads,
+// so the child makes only system calls.
 struct Preparation {
   std::vector<char*> argv;
   std::vector<int> moved;  // copies above every number that dup2 will overwrite
@@ -36,14 +36,14 @@ constexpr unsigned kNobody = 65534;
 constexpr std::array<const char*, 3> kBareEnvironment{
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", nullptr};
 
-/// False: it must not be run.
+/// Returns false if the program must not run.
 bool confine(const Confinement& confinement) {
   const auto limit = [](auto resource, std::uint64_t most) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
-  // Soft only: xfs_repair gives up when it may not lift it for itself. The files that it is given
-  // are sealed against growth or bounded by their readers.
+  // Soft limit only: xfs_repair fails if it cannot raise the limit. Its input files are sealed
+  // against growth or bounded by their readers.
   const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
       !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||
@@ -57,12 +57,12 @@ bool confine(const Confinement& confinement) {
 }
 
 [[noreturn]] void become(const Preparation& prepared) {
-  // Before prctl: a change of user forgets the signal.
+  // The change of user comes first, since it clears the death signal.
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);  // a terminal's Ctrl-C is the harness's to answer: it ends them in order
-  if (::getppid() != prepared.parent) ::_exit(127);  // it died before prctl
+  ::setpgid(0, 0);  // a terminal's Ctrl-C must reach only the harness
+  if (::getppid() != prepared.parent) ::_exit(127);  // the parent died before prctl
   ::dup2(prepared.null, STDIN_FILENO);
   ::dup2(prepared.output, STDOUT_FILENO);
   ::dup2(prepared.errors, STDERR_FILENO);

@@ -1,11 +1,10 @@
 #pragma once
 // A child process that cannot outlive its owner.
 //
-// The destructor kills it and waits for it, so that no zombie stays; and the kernel kills it when
-// the harness itself is killed (PR_SET_PDEATHSIG). The latter is bound to the thread that started
-// the process: that thread must live as long as the process is needed. It has a process group of
-// its own: what a terminal sends on Ctrl-C reaches the harness only, which ends what it has begun
-// in order.
+// The destructor kills the child and reaps it. The kernel kills the child when the harness itself
+// is killed (PR_SET_PDEATHSIG). That signal is bound to the thread that started the process, so the
+// thread must live as long as the child is needed. The child has its own process group: Ctrl-C
+// reaches only the harness, which shuts its children down in order.
 
 #include <sys/types.h>
 
@@ -19,20 +18,20 @@
 
 namespace headcrash::base {
 
-/// The first entry of ProcessSpec::inherit is this descriptor in the child, the next one more, ...
+/// The child's descriptor for the first entry of ProcessSpec::inherit; later entries follow
+/// consecutively.
 inline constexpr int kFirstInherited = 3;
 
-/// For a program that works on what nobody trusts (a checker on a damaged image): no privileges, no
-/// environment but PATH and LC_ALL=C, and limits.
+/// Limits for a program that handles untrusted data, such as a checker on a damaged image: no
+/// privileges, and no environment other than PATH and LC_ALL=C.
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
-  std::uint64_t file_bytes =
-      1ULL << 32;  ///< of one file that it writes, unless it lifts this itself
+  std::uint64_t file_bytes = 1ULL << 32;  ///< per file written; the child may raise it itself
 };
 
 struct ProcessSpec {
-  std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
+  std::vector<std::string> argv{};  ///< argv[0] is searched for in PATH
   int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 is /dev/null
   std::vector<int> inherit{};       ///< all others are closed in the child
   std::optional<Confinement> confinement{};
@@ -40,7 +39,7 @@ struct ProcessSpec {
 
 class Process {
  public:
-  /// Fails, naming the program, when it cannot be executed.
+  /// Starts the program. The error names the program if it cannot be executed.
   static Result<Process> start(const ProcessSpec& spec);
   ~Process() { kill(); }
   Process(Process&& other) noexcept : pid_(other.pid_), status_(other.status_) { other.pid_ = -1; }
@@ -48,9 +47,9 @@ class Process {
   Process(const Process&) = delete;
 
   bool running() const { return !wait(std::chrono::milliseconds(0)).has_value(); }
-  /// The exit code, or 128 + signal; nothing when it still runs after the timeout.
+  /// Returns the exit code or 128 + signal; nullopt if still running after the timeout.
   std::optional<int> wait(std::chrono::milliseconds timeout) const;
-  /// SIGKILL, then waits for the end.
+  /// Sends SIGKILL and reaps the child.
   void kill();
   pid_t pid() const { return pid_; }
 
@@ -58,7 +57,7 @@ class Process {
   explicit Process(pid_t pid) : pid_(pid) {}
 
   pid_t pid_ = -1;
-  mutable std::optional<int> status_;  // once known, the process is no longer a zombie
+  mutable std::optional<int> status_;  // set once the child has been reaped
 };
 
 }  // namespace headcrash::base

@@ -26,7 +26,7 @@ std::string state_of(pid_t pid) {
   return state;
 }
 
-TEST(Process, TellsItsEnd) {
+TEST(Process, ReportsExitCodeAndSignal) {
   const auto end = [](const char* script) {
     auto process = Process::start({.argv = {"sh", "-c", script}});
     EXPECT_TRUE(process);
@@ -36,14 +36,14 @@ TEST(Process, TellsItsEnd) {
   EXPECT_EQ(end("kill -TERM $$"), 128 + SIGTERM);
 }
 
-TEST(Process, NamesAProgramThatIsNotThere) {
+TEST(Process, StartFailsIfTheProgramIsMissing) {
   const auto process = Process::start({.argv = {"no-such-program"}});
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().subject, "no-such-program");
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // not even a zombie
 }
 
-TEST(Process, WaitsOnlySoLong) {
+TEST(Process, WaitTimesOut) {
   auto process = Process::start({.argv = {"sleep", "100"}});
   ASSERT_TRUE(process);
   EXPECT_TRUE(process->running());
@@ -53,7 +53,7 @@ TEST(Process, WaitsOnlySoLong) {
   EXPECT_EQ(process->wait(0ms), 128 + SIGKILL);
 }
 
-TEST(Process, DoesNotOutliveItsOwner) {
+TEST(Process, DestructorKillsTheChild) {
   pid_t pid = -1;
   {
     auto process = Process::start({.argv = {"sleep", "100"}});
@@ -65,7 +65,7 @@ TEST(Process, DoesNotOutliveItsOwner) {
   EXPECT_EQ(state_of(pid), "");
 }
 
-TEST(Process, DiesWithAKilledHarness) {
+TEST(Process, ChildDiesWithAKilledHarness) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t harness = ::fork();
@@ -85,16 +85,16 @@ TEST(Process, DiesWithAKilledHarness) {
     std::this_thread::sleep_for(10ms);
     state = state_of(pid);
   }
-  EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie where nobody reaps orphans
+  EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie if nothing reaps orphans
 }
 
-TEST(Process, IsNotReachedByATerminalsInterrupt) {
+TEST(Process, TerminalInterruptDoesNotReachTheChild) {
   const pid_t harness = ::fork();
   if (harness == 0) {
     ::setpgid(0, 0);
     ::signal(SIGINT, [](int) {});
     const auto process = Process::start({.argv = {"sleep", "100"}});
-    ::kill(0, SIGINT);  // as a terminal's Ctrl-C
+    ::kill(0, SIGINT);  // like a terminal's Ctrl-C
     ::_exit(process && !process->wait(200ms) ? 0 : 1);
   }
   int status = -1;
@@ -102,13 +102,13 @@ TEST(Process, IsNotReachedByATerminalsInterrupt) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Process, InheritsExactlyWhatWasGiven) {
+TEST(Process, ChildInheritsOnlyTheGivenDescriptors) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));
-  // Not close-on-exec, and still not for the child; beyond the numbers that the shell uses for its
-  // own pipe.
+  // Without close-on-exec, and still closed in the child. The number is beyond those that the shell
+  // uses for its pipe.
   const Descriptor kept(::fcntl(low.get(), F_DUPFD, 30));
   auto process = Process::start(
       {.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},

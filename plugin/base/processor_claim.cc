@@ -1,4 +1,4 @@
-// Names of processors (processor_claim.h).
+// Claims by socket names (processor_claim.h).
 #include "plugin/base/processor_claim.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace headcrash::base {
 namespace {
 
-/// In the abstract name space: nothing of it is in the file system.
+/// Binds a name in the abstract namespace, which leaves nothing in the file system.
 Descriptor claim(int processor) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

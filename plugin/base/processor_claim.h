@@ -1,8 +1,8 @@
 #pragma once
-// A processor of the host for a guest and its server, which wake each other up all the time: on one
-// processor that costs a fraction of what it does between two. Claims of all processes are seen, so
-// that two guests do not share one while another is free. A claim is a name among Unix sockets,
-// which goes with its process.
+// Claims one host processor for a guest and its server. The two wake each other constantly, which
+// is much cheaper on one processor than across two. All processes see the claims, so two guests do
+// not share a processor while another is free. A claim is an abstract Unix socket name, released
+// when its process ends.
 
 #include <sys/types.h>
 
@@ -14,13 +14,13 @@ namespace headcrash::base {
 
 class ProcessorClaim {
  public:
-  /// The first processor that this process's main thread may run on and nobody has claimed; none if
-  /// there is none.
+  /// Claims the first unclaimed processor that the main thread may run on. Holds no processor if
+  /// all are claimed.
   static ProcessorClaim take();
 
   std::optional<int> processor() const { return processor_; }
-  /// Moves a thread there, and with it what it starts from now on; 0 is the calling one. Without a
-  /// processor, or not permitted: it stays where it is.
+  /// Pins a thread (0: the calling thread), and the threads it starts later, to the claimed
+  /// processor. Has no effect without a claim or without permission.
   void move(pid_t thread) const;
 
  private:

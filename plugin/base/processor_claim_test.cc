@@ -1,4 +1,5 @@
-// Claims of processors: each has another one, and a claim that has gone leaves its own free.
+// Claims of processors: each claim gets another processor, and a released claim frees its
+// processor.
 #include "plugin/base/processor_claim.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ std::size_t processors() {
   return static_cast<std::size_t>(CPU_COUNT(&allowed));
 }
 
-TEST(ProcessorClaim, EachHasAnotherProcessor) {
+TEST(ProcessorClaim, ClaimsAreDistinct) {
   std::vector<ProcessorClaim> claims;
   std::set<int> seen;
   for (std::size_t i = 0; i <= processors(); ++i) {
@@ -31,14 +32,14 @@ TEST(ProcessorClaim, EachHasAnotherProcessor) {
   EXPECT_FALSE(claims.back().processor()) << "more claims than processors";
   if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
   claims.clear();
-  bool again = false;  // tests beside this one may have taken it meanwhile
+  bool again = false;  // a parallel test may have claimed it in the meantime
   for (int i = 0; i < 2000 && !again;
        ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
     again = ProcessorClaim::take().processor().has_value();
   EXPECT_TRUE(again);
 }
 
-TEST(ProcessorClaim, AThreadRunsWhereItWasMoved) {
+TEST(ProcessorClaim, MoveChangesTheThreadsProcessor) {
   const ProcessorClaim claim = ProcessorClaim::take();
   if (!claim.processor()) GTEST_SKIP() << "all are claimed by others";
   std::thread([&] {
@@ -48,7 +49,7 @@ TEST(ProcessorClaim, AThreadRunsWhereItWasMoved) {
   }).join();
 }
 
-TEST(ProcessorClaim, WithoutAProcessorAThreadStaysWhereItIs) {
+TEST(ProcessorClaim, MoveWithoutAClaimDoesNothing) {
   std::thread([] {
     const std::size_t before = processors();
     ProcessorClaim().move(0);

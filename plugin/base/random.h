@@ -1,5 +1,5 @@
 #pragma once
-// Random numbers of the model: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+// The model's random numbers: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 // Number Generators", OOPSLA 2014). Equal seeds give equal numbers on every host.
 
 #include <cstdint>
@@ -15,7 +15,8 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
-  /// Below `bound`, which is not 0. The bias of the remainder (bound / 2^64) does not matter here.
+  /// Returns a number below `bound`, which must not be 0. The modulo bias (bound / 2^64) is
+  /// negligible.
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
-// Expected failures are values, everywhere in headcrash. An Error names the thing it is about (a
-// file, a socket, a key) and what the user can do, so that the command line can print one line and
-// exit with 2.
+// Expected failures are returned as values. An Error names its subject (a file, a socket, a key)
+// and what the user can do. The command line prints it on one line and exits with 2.
 
 #include <string>
 #include <tl/expected.hpp>
@@ -11,14 +10,14 @@ namespace headcrash {
 
 struct Error {
   std::string
-      subject;  ///< what it is about: "drive.toml: seek.average-ms", "/tmp/hc.sock"; may be empty
+      subject;  ///< for example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty
   std::string problem;  ///< what is wrong, without a full stop
-  std::string remedy;   ///< what the user can do; may be empty
+  std::string hint;     ///< what the user can do; may be empty
 
-  /// One line for people: "subject: problem; remedy".
+  /// Returns one line: "subject: problem; hint".
   std::string message() const {
     std::string line = subject.empty() ? problem : subject + ": " + problem;
-    return remedy.empty() ? line : line + "; " + remedy;
+    return hint.empty() ? line : line + "; " + hint;
   }
 };
 
@@ -26,15 +25,13 @@ template <typename T>
 using Result = tl::expected<T, Error>;
 
 /// `return fail("drive.toml: rpm", "must be positive", "give the spindle speed in rev/min");`
-inline tl::unexpected<Error> fail(std::string subject, std::string problem,
-                                  std::string remedy = {}) {
-  return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(remedy)});
+inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
+  return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
 
-/// Converts a failed Result to a failed Result of another type; TRY does it where nothing else is
-/// to be done.
+/// Converts a failed Result to a failed Result of another type. Prefer TRY where it suffices.
 template <typename T>
-tl::unexpected<Error> pass_on(const Result<T>& result) {
+tl::unexpected<Error> forward_error(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
 }
 
@@ -46,7 +43,7 @@ tl::unexpected<Error> pass_on(const Result<T>& result) {
 //   TRY(store.flush());                        // discards the value, if there is one
 //   TRY(const auto size, parse_size(text));    // declares `size` as the value
 //
-// The declaration must not contain a comma. The only macro for control flow.
+// The declaration must not contain a comma. This is the only macro for control flow.
 #define TRY(...)                                                                         \
   HEADCRASH_TRY_FORM(__VA_ARGS__, VALUE, VALUE, VALUE, VALUE, VALUE, VALUE, VALUE, VOID) \
   (HEADCRASH_TRY_JOIN(try_result_, __COUNTER__), __VA_ARGS__)

@@ -1,7 +1,7 @@
 #pragma once
-// HEADCRASH_ASAN and HEADCRASH_TSAN: compiled with AddressSanitizer, with ThreadSanitizer.
+// HEADCRASH_ASAN and HEADCRASH_TSAN: defined in builds with AddressSanitizer or ThreadSanitizer.
 
-// GCC tells by a macro, clang by a feature.
+// GCC defines a macro; clang has __has_feature.
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif

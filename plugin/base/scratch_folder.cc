@@ -1,4 +1,4 @@
-// Scratch folders and the sweeping of those that were left (scratch_folder.h).
+// Creation and clean-up of scratch folders (scratch_folder.h).
 #include "plugin/base/scratch_folder.h"
 
 #include <fcntl.h>
@@ -33,11 +33,12 @@ Result<ScratchFolder> ScratchFolder::make() {
     std::string pattern = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).string();
     if (error || ::mkdtemp(pattern.data()) == nullptr) {
       return fail(pattern,
-                  "cannot be made: " + std::error_code(errno, std::generic_category()).message(),
-                  "set TMPDIR to a folder that can be written");
+                  "cannot create a scratch folder: " +
+                      std::error_code(errno, std::generic_category()).message(),
+                  "set TMPDIR to a writable folder");
     }
-    // Another process may have swept it before it was locked; where flock(2) is not supported, the
-    // PID remains.
+    // Another process may have removed the folder before it was locked. Where flock(2) is
+    // unsupported, the PID protects it.
     Descriptor lock = open_folder(pattern);
     if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern))
       continue;

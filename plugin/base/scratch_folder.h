@@ -1,10 +1,9 @@
 #pragma once
-// A folder in the system's temporary folder for sockets and logs, gone at the end of its scope.
+// A temporary folder for sockets and logs, removed by its destructor.
 //
-// Its name begins with headcrash-PID-, and its owner holds a lock on it: what a killed process
-// leaves is swept away by the next one. The PID alone does not tell, since other PID namespaces
-// (containers) may use the same folder. The lock does, and the PID covers programs of before the
-// lock.
+// Its name begins with headcrash-PID-, and its owner holds a lock on it. A process that starts
+// removes the folders of killed processes. The lock decides, because another PID namespace (a
+// container) may share the folder; the PID covers older programs without the lock.
 
 #include <filesystem>
 #include <utility>
@@ -16,7 +15,7 @@ namespace headcrash::base {
 
 class ScratchFolder {
  public:
-  /// Readable for this user only.
+  /// Creates a folder that only this user can access.
   static Result<ScratchFolder> make();
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
@@ -35,7 +34,7 @@ class ScratchFolder {
   Descriptor lock_;
 };
 
-/// Removes the scratch folders of which neither a process nor a lock is left.
+/// Removes scratch folders whose process has ended and whose lock is free.
 void sweep_scratch_folders();
 
 }  // namespace headcrash::base

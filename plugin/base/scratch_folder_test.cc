@@ -10,7 +10,7 @@
 namespace headcrash::base {
 namespace {
 
-TEST(ScratchFolder, GoesWithItsOwner) {
+TEST(ScratchFolder, DestructorRemovesTheFolder) {
   std::optional<ScratchFolder> folder(ScratchFolder::make().value());
   const std::filesystem::path path = folder->path();
   EXPECT_TRUE(std::filesystem::is_directory(path));
@@ -18,7 +18,7 @@ TEST(ScratchFolder, GoesWithItsOwner) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(ScratchFolder, TheDeadAreSweptAndTheLivingSpared) {
+TEST(ScratchFolder, SweepRemovesOnlyFoldersOfDeadProcesses) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);
   ::waitpid(dead, nullptr, 0);
@@ -31,8 +31,8 @@ TEST(ScratchFolder, TheDeadAreSweptAndTheLivingSpared) {
   EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
-/// In another PID namespace the number of its owner is nobody's here.
-TEST(ScratchFolder, OneOfAnotherPidNamespaceIsSpared) {
+/// In another PID namespace the owner's PID does not exist here.
+TEST(ScratchFolder, SweepKeepsAFolderOfAnotherPidNamespace) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);
   ::waitpid(dead, nullptr, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// Sizes as people write them, the forms of nbdkit: "4096", "512K", "300M", "1G", "2T" (also P and
-// E; powers of 1024), and "8s" in sectors of 512 bytes.
+// Sizes in text form, as in nbdkit: "4096", "512K", "300M", "1G", "2T" (also P and E; powers of
+// 1024), and "8s" for sectors of 512 bytes.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace headcrash::base {
 
-/// Bytes, at most 2^63 - 1. `subject` is named in the error.
+/// Returns a number of bytes, at most 2^63 - 1. The error names `subject`.
 Result<std::uint64_t> parse_size(std::string_view text, const std::string& subject);
 
 }  // namespace headcrash::base

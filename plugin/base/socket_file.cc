@@ -17,15 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A connection that is refused was refused by the kernel: no process has the socket open. One that
-/// does not succeed at once (EAGAIN: as many wait as may) is a server's.
+/// Returns true if no process listens on the socket: the kernel refuses the connection. A
+/// connection that is pending (EAGAIN: the backlog is full) belongs to a live server.
 Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.native().size());
   const Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor.is_open())
-    return fail(path.string(), "no socket: " + errno_text(errno), "close other files");
+    return fail(path.string(), "cannot create a socket: " + errno_text(errno), "close other files");
   const bool connected =
       ::connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   return connected || errno != ECONNREFUSED;
@@ -37,7 +37,7 @@ Result<void> make_way_for_socket(const fs::path& path) {
   constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.native().size() > kLongest)
     return fail(path.string(),
-                "is longer than the " + std::to_string(kLongest) + " bytes of a socket's name",
+                "is too long for a Unix socket (at most " + std::to_string(kLongest) + " bytes)",
                 "use a shorter path");
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return {};
@@ -46,10 +46,10 @@ Result<void> make_way_for_socket(const fs::path& path) {
   TRY(const auto alive, somebody_listens(path));
   if (alive)
     return fail(path.string(), "another server listens on it",
-                "end that server, or choose another path");
+                "stop that server, or choose another path");
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),
-                "belongs to a server that has ended, and cannot be removed: " + errno_text(errno),
+                "was left by an ended server and cannot be removed: " + errno_text(errno),
                 "remove it, or choose another path");
   return {};
 }

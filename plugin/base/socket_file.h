@@ -1,5 +1,5 @@
 #pragma once
-// The file of a Unix socket that a server is to listen on, and of what it leaves behind.
+// The file of a Unix socket, before a server listens on it and after it stops.
 
 #include <filesystem>
 #include <string>
@@ -9,27 +9,27 @@
 
 namespace headcrash::base {
 
-/// Removes a socket on which nobody listens any more (its server was killed). Errors: a server
-/// listens on it, or it is something else than a socket. Does not wait for that server.
+/// Removes a socket file whose server has ended. Fails if a server listens on it, or if the file is
+/// not a socket. Does not wait for that server.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
 
-/// SOCKET.NAME, for a server that has several.
+/// Returns SOCKET.NAME, for a server with several sockets.
 inline std::filesystem::path socket_beside(std::filesystem::path socket, const std::string& name) {
   socket += "." + name;
   return socket;
 }
 
-/// Removes a socket at its end, if the file is still the one that was there when it was made.
+/// Owns a socket file. Removes it at the end if it is still the same file.
 class SocketFile {
  public:
   SocketFile() = default;
-  explicit SocketFile(std::filesystem::path path);  ///< that exists now
+  explicit SocketFile(std::filesystem::path path);  ///< REQUIRES: the file exists
   ~SocketFile() { remove(); }
   SocketFile(SocketFile&& other) noexcept
       : path_(std::exchange(other.path_, {})), is_(std::exchange(other.is_, {})) {}
   SocketFile& operator=(SocketFile&& other) noexcept;
   void remove();
-  const std::filesystem::path& path() const { return path_; }  ///< empty: there is no file of ours
+  const std::filesystem::path& path() const { return path_; }  ///< empty if no file is owned
 
  private:
   using Identity = std::pair<unsigned long long, unsigned long long>;  // device and inode

@@ -1,5 +1,5 @@
-// Dead sockets are replaced, live ones and other files are refused, and nobody waits for a server
-// that does not answer.
+// Socket files: dead sockets are replaced, live ones and other files refused, without waiting for
+// an unresponsive server.
 #include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>
@@ -45,11 +45,11 @@ class SocketFileTest : public testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(SocketFileTest, NothingIsInTheWay) {
+TEST_F(SocketFileTest, AMissingFileIsAccepted) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(SocketFileTest, ADeadSocketIsRemovedALiveOneIsRefused) {
+TEST_F(SocketFileTest, RemovesADeadSocketAndRefusesALiveOne) {
   {
     const auto server = listener(1);
     EXPECT_NE(refusal().find("another server listens on it"), std::string::npos) << refusal();
@@ -60,7 +60,7 @@ TEST_F(SocketFileTest, ADeadSocketIsRemovedALiveOneIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
+TEST_F(SocketFileTest, AServerWithAFullBacklogCountsAsAlive) {
   const auto server = listener(0);
   std::vector<Descriptor> waiting;
   for (int i = 0; i < 4; ++i) {
@@ -75,13 +75,13 @@ TEST_F(SocketFileTest, AServerThatAcceptsNobodyIsAliveAndNotWaitedFor) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
-TEST_F(SocketFileTest, AnotherFileIsLeftAlone) {
+TEST_F(SocketFileTest, LeavesOtherFilesAlone) {
   std::ofstream(path()) << "text";
   EXPECT_NE(refusal().find("is not a socket"), std::string::npos) << refusal();
   EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
-TEST_F(SocketFileTest, OnlyTheSocketThatWasMadeIsRemoved) {
+TEST_F(SocketFileTest, RemovesOnlyItsOwnSocket) {
   const auto server = listener(1);
   {
     const SocketFile file(path());

@@ -1,5 +1,5 @@
 #pragma once
-// Wall time in milliseconds, the unit of every step's statistics.
+// Elapsed wall time in milliseconds.
 
 #include <chrono>
 
@@ -7,12 +7,12 @@ namespace headcrash::base {
 
 class Stopwatch {
  public:
-  /// Since it was made, or since the last lap().
+  /// Returns the time since construction or the last lap().
   double ms() const {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
         .count();
   }
-  /// As ms(), and restarts.
+  /// Returns ms() and restarts.
   double lap() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double, std::milli> passed = now - start_;

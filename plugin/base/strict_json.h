@@ -1,6 +1,6 @@
 #pragma once
-// Requests in JSON, read as strictly as configuration files: what is not expected is refused by
-// name.
+// Strict reading of JSON requests: unexpected keys are errors that name the key, as in
+// configuration files.
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,14 +12,14 @@
 
 namespace headcrash::base {
 
-/// Refuses keys beyond `allowed`.
+/// Fails if `object` has a key that is not in `allowed`.
 Result<void> only_keys(const nlohmann::json& object, std::initializer_list<const char*> allowed,
-                       const char* remedy);
-Result<std::string> text_of(const nlohmann::json& object, const char* key, const char* remedy);
-/// Nothing when the key is not there.
+                       const char* hint);
+Result<std::string> text_of(const nlohmann::json& object, const char* key, const char* hint);
+/// Returns nullopt if the key is absent.
 Result<std::optional<std::string>> optional_text(const nlohmann::json& object, const char* key,
-                                                 const char* remedy);
-/// A whole number from 0 to `most`.
+                                                 const char* hint);
+/// Returns an integer from 0 to `most`.
 Result<std::uint64_t> number_of(const nlohmann::json& object, const char* key, std::uint64_t most);
 
 }  // namespace headcrash::base

@@ -141,7 +141,7 @@ Result<void> StrictTable::take(const std::string& key, std::string& into) const 
   const toml::node* node = state_->table.get(key);
   if (node == nullptr) return {};
   const auto value = node->value_exact<std::string>();
-  if (!value) return fail(subject(key), "must be text", fmt::format("write {} = \"...\"", key));
+  if (!value) return fail(subject(key), "must be a string", fmt::format("write {} = \"...\"", key));
   into = *value;
   return {};
 }
@@ -182,7 +182,7 @@ Result<void> StrictTable::take(const std::string& key, std::vector<std::string>&
   if (node == nullptr) return {};
   const toml::array* list = node->as_array();
   if (list == nullptr || list->empty() || !list->is_homogeneous<std::string>()) {
-    return fail(subject(key), "must be a list of texts that is not empty",
+    return fail(subject(key), "must be a non-empty list of strings",
                 fmt::format("write {} = [\"...\"]", key));
   }
   into.clear();
@@ -201,7 +201,7 @@ Result<void> StrictTable::take(const std::string& key, std::vector<double>& into
       values.push_back(*item.value<double>());
   }
   if (list == nullptr || values.empty() || values.size() != list->size()) {
-    return fail(subject(key), "must be a list of numbers that is not empty",
+    return fail(subject(key), "must be a non-empty list of numbers",
                 fmt::format("write {} = [1, 2]", key));
   }
   into = values;
@@ -233,7 +233,7 @@ Result<void> StrictTable::take(const std::string& key, std::vector<std::int64_t>
     return fail(
         subject(key),
         fmt::format("must be a list of whole numbers from {} to {}", bounds.least, bounds.most),
-        fmt::format("write for example {} = [12, 40]; [] for none", key));
+        fmt::format("for example {} = [12, 40]; [] for an empty list", key));
   }
   into = std::move(values);
   return {};
@@ -270,7 +270,7 @@ Result<std::vector<StrictTable>> StrictTable::tables(const std::string& key) con
   if (node == nullptr) return list;
   const toml::array* array = node->as_array();
   if (array == nullptr || array->empty() || !array->is_homogeneous<toml::table>()) {
-    return fail(subject(key), "must be a list of tables that is not empty",
+    return fail(subject(key), "must be a non-empty list of tables",
                 fmt::format("write [[{}{}]]", state_->prefix, key));
   }
   for (std::size_t i = 0; i < array->size(); ++i) {

@@ -1,6 +1,5 @@
 #pragma once
-// TOML read strictly: a key that nobody asked for is an error, so a misspelt one is never passed
-// over in silence.
+// Strict TOML: an unknown key is an error, so a misspelt key is never ignored.
 //
 //   Result<StrictTable> file = StrictTable::parse(text, "demo.toml");
 //   std::int64_t seed = 0;
@@ -24,7 +23,7 @@ namespace headcrash::base {
 class StrictTable {
  public:
   static Result<StrictTable> parse(std::string_view text, const std::string& file_name);
-  /// As parse(), from a file.
+  /// Parses a file.
   static Result<StrictTable> read(const std::string& path);
   StrictTable(const StrictTable&);
   StrictTable& operator=(const StrictTable&);
@@ -32,19 +31,21 @@ class StrictTable {
   StrictTable& operator=(StrictTable&&) noexcept;
   ~StrictTable();
 
-  /// Refuses every key that is not in the list.
+  /// Fails if the table has a key that is not in `keys`.
   Result<void> only(const std::vector<std::string>& keys) const;
   bool has(const std::string& key) const;
-  std::vector<std::string> keys()
-      const;  ///< of tables whose keys are names that the user chooses; sorted
+  std::vector<std::string> keys() const;  ///< for tables with user-defined key names; sorted
 
-  // Each leaves `into` as it is when the key is absent.
+  // Each of these leaves `into` unchanged if the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
-  Result<void> take(const std::string& key, double& into) const;  ///< integers too; must be finite
+  /// accepts integers; must be finite
+  Result<void> take(const std::string& key, double& into) const;
   Result<void> take(const std::string& key, double& into, double least, double most) const;
-  Result<void> take(const std::string& key, std::vector<std::string>& into) const;  ///< not empty
-  Result<void> take(const std::string& key, std::vector<double>& into) const;       ///< not empty
+  /// must not be empty
+  Result<void> take(const std::string& key, std::vector<std::string>& into) const;
+  /// must not be empty
+  Result<void> take(const std::string& key, std::vector<double>& into) const;
 
   struct Bounds {
     std::int64_t least = 0, most = 0;
@@ -53,38 +54,37 @@ class StrictTable {
   Result<void> take(const std::string& key, std::vector<std::int64_t>& into,
                     const Bounds& bounds) const;
 
-  /// A size in text form ("320M") or a plain number of bytes.
+  /// Reads a size in text form ("320M") or a plain number of bytes.
   Result<void> take_size(const std::string& key, std::uint64_t& bytes) const;
 
-  /// The table under a key; nothing when it is absent.
+  /// Returns the table under a key; nullopt if absent.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
-  /// The tables of a list of tables ([[key]]), their keys named key[0].x, key[1].x, ...; none when
-  /// it is absent.
+  /// Returns the tables of a list of tables ([[key]]), with keys named key[0].x, key[1].x, ...;
+  /// empty if absent.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
-  /// For a key that may hold one of several types.
+  /// Returns the type of a key that may hold one of several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
-  /// A list of any types as a table whose keys are key[0], key[1], ...; empty when it is absent or
-  /// no list.
+  /// Returns a list of mixed types as a table with the keys key[0], key[1], ...; empty if absent or
+  /// not a list.
   StrictTable elements(const std::string& key) const;
 
-  /// This laid over `base`: the keys of both; where both have one it is this one's, but tables are
-  /// laid over each other in turn. (A list of tables is not a table: it takes the place of the
-  /// other.)
+  /// Returns this table merged over `base`. Where both have a key, this table's value wins, except
+  /// that tables are merged recursively. A list of tables replaces the other list.
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
-  /// With that list of texts in place of what the key had.
+  /// Returns a copy in which `key` holds this list.
   StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
-  /// With that text or number as a key of a table of it, which is made when it is absent. A key
-  /// that is no table stays as it is.
+  /// Returns a copy in which this key of `table` holds the value. Creates `table` if absent; leaves
+  /// a key that is not a table unchanged.
   StrictTable with(const std::string& table, const std::string& key,
                    const std::string& value) const;
   StrictTable with(const std::string& table, const std::string& key, double value) const;
   std::string text() const;  ///< as TOML, without comments
 
-  /// "file: a.b.key", for an Error.
+  /// Returns "file: a.b.key", the subject of an Error.
   std::string subject(const std::string& key) const;
 
  private:

@@ -17,13 +17,13 @@ Result<std::string> read_text_file(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!in.is_open() || in.bad()) {
     const int error = errno;
-    return fail(
-        path, "cannot be read" + (error != 0 ? ": " + std::generic_category().message(error) : ""),
-        "check the path and its permissions");
+    return fail(path,
+                "cannot be read" + (error != 0 ? ": " + std::generic_category().message(error) : ""),
+                "check the path and its permissions");
   }
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kLargestFileBytes) {
-    return fail(path, "is larger than 1 MiB", "this does not look like a TOML file of headcrash");
+    return fail(path, "is larger than 1 MiB", "give a text file of at most 1 MiB");
   }
   return text;
 }
@@ -37,7 +37,7 @@ Result<void> write_text_file(const std::string& path, std::string_view text) {
   }
   if (error == 0) return {};
   return fail(path, "cannot be written: " + std::generic_category().message(error),
-              "name a file in a folder that exists and has room");
+              "choose a folder that exists and has free space");
 }
 
 }  // namespace headcrash::base

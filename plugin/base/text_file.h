@@ -1,6 +1,5 @@
 #pragma once
-// Text files as a whole: configuration files come into memory up to a bounded size; what a command
-// writes for its user is on disk, or the command says why not.
+// Reads and writes whole text files.
 
 #include <string>
 #include <string_view>
@@ -9,12 +8,11 @@
 
 namespace headcrash::base {
 
-/// Errors: a path that cannot be read (a folder, too), or more than 1 MiB behind it (a device, an
-/// image).
+/// Reads a file of at most 1 MiB. Fails if it is larger (a device, an image) or cannot be read (a
+/// folder).
 Result<std::string> read_text_file(const std::string& path);
 
-/// Makes the file or replaces its contents. Errors: those of opening, writing and closing it, with
-/// the reason.
+/// Creates the file or replaces its contents. Returns errors from opening, writing and closing it.
 Result<void> write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace headcrash::base

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers drawn from 64 random bits: the same on every host.
+// Random distributions from 64 random bits, equal on every host.
 
 #include <cmath>
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace headcrash {
 
-/// Above 0 and below 1, from the upper 53 of `bits`.
+/// Returns a value above 0 and below 1, from the upper 53 of `bits`.
 inline double uniform_of(std::uint64_t bits) {
   constexpr double kSteps = 9007199254740992.0;  // 2^53
   return (static_cast<double>(bits >> 11U) + .5) / kSteps;
 }
 
-/// Of mean 0 and deviation 1 (Box and Muller 1958).
+/// Returns a normal deviate with mean 0 and standard deviation 1 (Box and Muller 1958).
 inline double normal_of(Random& random) {
   const double radius = std::sqrt(-2 * std::log(uniform_of(random.next())));
   return radius * std::cos(2 * std::numbers::pi * uniform_of(random.next()));

@@ -1,12 +1,12 @@
 #pragma once
-// Which headcrash this is.
+// The version of headcrash.
 
 #include <string>
 
 namespace headcrash::base {
 
-/// "0.1.0 (commit 0123456789ab)", "-dirty" behind a commit of which the tree differed; "0.1.0" when
-/// it was built without a repository.
+/// Returns "0.1.0 (commit 0123456789ab)", with "-dirty" appended if the tree had changes, or
+/// "0.1.0" if built without a repository.
 std::string version();
 
 }  // namespace headcrash::base

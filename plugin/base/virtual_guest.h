@@ -1,30 +1,29 @@
 #pragma once
-// What a server in virtual time (plugin/servers/timetravel) and those who are in a guest or start
-// one agree about.
+// Constants shared by the virtual-time server (plugin/servers/timetravel), the agent in a guest,
+// and the programs that start a guest.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace headcrash::virtual_guest {
 
-/// The guest's wall clock at model time 0, in nanoseconds since 1970: 2026-01-01, whenever it is
-/// run.
+/// Wall-clock time of the guest at model time 0, in nanoseconds since 1970: always 2026-01-01.
 inline constexpr std::int64_t kTimeOfDayNs = 1'767'225'600'000'000'000;
 
-/// The serial number of the agent's disk, and the name of its port where there is one.
+/// Serial number of the agent's disk, and name of its port where there is one.
 inline constexpr const char* kAgentName = "headcrash.agent";
-/// The one place of that disk where is spoken, and how much at once: [bytes] text, the length 32
-/// bits, little endian.
+/// Offset on that disk where messages are transferred, and the maximum size of a transfer. A
+/// message is a 32-bit little-endian length in bytes, then text.
 inline constexpr std::size_t kStreamOffset = 64 << 10;
 inline constexpr std::size_t kTransferBytes = 64 << 10;
 inline constexpr std::size_t kLengthBytes = 4;
 
-/// What is added to the first disk's socket with a dot (plugin/servers/timetravel/calendar.h).
+/// Suffixes appended to the first disk's socket with a dot (plugin/servers/timetravel/calendar.h).
 inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";
 inline constexpr const char* kAgentSuffix = "agent";
-/// A second disk, for a file system's log (plugin/servers/timetravel/served_stages.h).
+/// Suffix of a second disk, for a file system's log (plugin/servers/timetravel/served_stages.h).
 inline constexpr const char* kLogSuffix = "log";
 
 }  // namespace headcrash::virtual_guest

@@ -1,11 +1,11 @@
 #pragma once
-// The instant of a row in the database, and of whatever people read beside it.
+// The wall-clock time for database rows and reports.
 
 #include <string>
 
 namespace headcrash::base {
 
-/// ISO 8601, UTC, to the second: "2026-11-21T20:23:33Z".
+/// Returns the time in ISO 8601, UTC, to the second: "2026-11-21T20:23:33Z".
 std::string now_utc();
 
 }  // namespace headcrash::base

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes of which none says anything.
+// A fast test for zero bytes.
 
 #include <cstddef>
 #include <cstring>
@@ -7,8 +7,8 @@
 
 namespace headcrash::base {
 
-/// Whether all are zero; of no bytes: true. At the speed of memcmp: each byte is compared with the
-/// one before it.
+/// Returns true if all bytes are zero or `bytes` is empty. Compares each byte with its predecessor,
+/// at the speed of memcmp.
 inline bool all_zero(std::span<const std::byte> bytes) {
   return bytes.empty() || (bytes.front() == std::byte{0} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);

@@ -1,11 +1,12 @@
 #pragma once
-// What the host says about an errno, in words.
+// Host error texts.
 
 #include <string>
 #include <system_error>
 
 namespace headcrash::media {
 
+/// Returns the host's text for an errno value.
 inline std::string host_reason(int error) {
   return std::generic_category().message(error);
 }

@@ -1,4 +1,4 @@
-// Both stores keep bytes alike; the folder refuses everything that is not its own.
+// Both stores keep the same bytes; the folder refuses foreign contents.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   return bytes;
 }
 
-/// Random writes, zeroes and reads against a plain vector.
+/// Compares random writes, zeroes and reads with a plain vector.
 void behaves_like_a_vector(model::SectorStore& store, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::byte> expected(store.sectors() * kSectorBytes);
@@ -61,7 +61,7 @@ TEST(MemoryStore, BehavesLikeAVector) {
   }
 }
 
-TEST(MemoryStore, IsSparseAndChecksRanges) {
+TEST(MemoryStore, AllocatesLazilyAndChecksRanges) {
   auto store = MemoryStore::create(std::uint64_t{1} << 32);  // 2 TiB
   ASSERT_TRUE(store);
   std::vector<std::byte> sector(kSectorBytes);
@@ -74,7 +74,7 @@ TEST(MemoryStore, IsSparseAndChecksRanges) {
   EXPECT_FALSE(MemoryStore::create(~std::uint64_t{0}));
 }
 
-/// Of this process, private pages only: the kernel's page of zeroes does not count.
+/// Returns the private memory of this process; the kernel's shared page of zeroes does not count.
 std::uint64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::uint64_t size = 0, resident = 0, shared = 0;
@@ -82,8 +82,8 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// As a file system is populated outside of model time: straight into the store.
-TEST(MemoryStore, PagesOfZeroesAreNotKept) {
+/// A file system is populated outside model time, by writes straight into the store.
+TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;
   auto store = MemoryStore::create(kImage / kSectorBytes);
@@ -93,10 +93,10 @@ TEST(MemoryStore, PagesOfZeroesAreNotKept) {
   const std::uint64_t before = resident_bytes();
   for (std::uint64_t at = 0; at < kImage; at += kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
-  EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only what is not zero";
+  EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only nonzero pages are stored";
   EXPECT_GE(resident_bytes() - before, kData - kMiB);
-  // Overwritten with zeroes they are given back, in pieces smaller than a page they are at least
-  // zero.
+  // Zeroes written over them release the pages. Pieces smaller than a page read as zeroes, at
+  // least.
   for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
   EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);
@@ -105,8 +105,8 @@ TEST(MemoryStore, PagesOfZeroesAreNotKept) {
   EXPECT_EQ(read, zeroes);
 }
 
-/// Sectors of zeroes among others, at all places in a page.
-TEST(MemoryStore, ZeroesAreWrittenLikeEverythingElse) {
+/// Sectors of zeroes among others, at every place in a page.
+TEST(MemoryStore, ReadsBackZeroSectors) {
   auto store = MemoryStore::create(64);
   ASSERT_TRUE(store);
   std::vector<std::byte> expected(64 * kSectorBytes);
@@ -131,7 +131,7 @@ TEST(MemoryStore, ZeroesAreWrittenLikeEverythingElse) {
 
 const std::vector<StoredDevice> kDisk = {{"hd0", "hp-c2447", 333}};
 
-TEST(StoreFolder, BehavesLikeAVectorAndKeepsBytes) {
+TEST(StoreFolder, BehavesLikeAVectorAndPersists) {
   TemporaryFolder folder;
   const auto data = noise(3, 9);
   {
@@ -166,10 +166,10 @@ void expect_refused(const fs::path& folder, const std::vector<StoredDevice>& dev
   EXPECT_NE(store.error().message().find(word), std::string::npos) << store.error().message();
   EXPECT_NE(store.error().message().find(folder.filename().string()), std::string::npos)
       << store.error().message();
-  EXPECT_FALSE(store.error().remedy.empty()) << store.error().message();
+  EXPECT_FALSE(store.error().hint.empty()) << store.error().message();
 }
 
-TEST(StoreFolder, RefusesWhatIsNotItsOwn) {
+TEST(StoreFolder, RejectsMismatchedDevices) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "s";
   {
@@ -187,7 +187,7 @@ TEST(StoreFolder, RefusesWhatIsNotItsOwn) {
   EXPECT_TRUE(StoreFolder::open(folder.path() / "t", kDisk));
 }
 
-TEST(StoreFolder, RefusesOneInUseUntilItIsFree) {
+TEST(StoreFolder, IsExclusiveWhileOpen) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "s";
   {
@@ -198,9 +198,9 @@ TEST(StoreFolder, RefusesOneInUseUntilItIsFree) {
   EXPECT_TRUE(StoreFolder::open(path, kDisk));
 }
 
-TEST(StoreFolder, RefusesForeignAndDamagedFolders) {
+TEST(StoreFolder, RejectsForeignAndDamagedFolders) {
   TemporaryFolder folder;
-  expect_refused(folder.path() / "no/such", kDisk, "cannot be made");
+  expect_refused(folder.path() / "no/such", kDisk, "cannot be created");
   std::ofstream(folder.path() / "letter.txt") << "dear friend";
   expect_refused(folder.path(), kDisk, "letter.txt");
   expect_refused(folder.path() / "letter.txt", kDisk, "cannot be opened");
@@ -216,14 +216,14 @@ TEST(StoreFolder, RefusesForeignAndDamagedFolders) {
   }
 }
 
-TEST(StoreFolder, RefusesAFolderItCannotWrite) {
+TEST(StoreFolder, RejectsAReadOnlyFolder) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   TemporaryFolder folder;
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   expect_refused(folder.path(), kDisk, "cannot be written");
 }
 
-TEST(StoreFolder, FinishesAnInterruptedFirstStart) {
+TEST(StoreFolder, CompletesAnInterruptedFirstStart) {
   TemporaryFolder folder;
   const fs::path path = folder.path() / "s";
   fs::create_directory(path);
@@ -233,7 +233,7 @@ TEST(StoreFolder, FinishesAnInterruptedFirstStart) {
   EXPECT_TRUE(store) << store.error().message();
 }
 
-TEST(SparseFileStore, TellsHostErrors) {
+TEST(SparseFileStore, ReportsHostErrors) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   EXPECT_FALSE(SparseFileStore::open("/dev/full", 8));
   TemporaryFolder folder;

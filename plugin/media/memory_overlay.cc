@@ -1,4 +1,4 @@
-// Which sectors are whose, and where its own are (memory_overlay.h).
+// Ownership and places of sectors (memory_overlay.h).
 #include "plugin/media/memory_overlay.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
-// A private copy of a medium that costs what is written to it: many machines begin with the same
-// image.
+// A copy-on-write overlay over a shared medium. Many machines start from the same image, each at
+// the cost of its own writes.
 
 #include <array>
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace headcrash::media {
 
-/// Sectors that have been written are its own, the others the base's, which nobody may write as
-/// long as this lives. Own sectors cost 516 bytes each, of zeroes 4, since what experiments write
-/// is a stamp and zeroes in each block; and 4 KiB for each half megabyte that holds any. read() and
-/// write() fail for a range outside of the medium only. Reads may overlap each other, but no write.
+/// A writable copy of `base`. Written sectors belong to the overlay; the others are read from the
+/// base, which must not change while the overlay exists. An own sector costs 516 bytes, a sector of
+/// zeroes 4 bytes (experiments write a stamp and zeroes in each block). Each half megabyte with own
+/// sectors costs another 4 KiB. read() and write() fail only for a range outside the medium. Reads
+/// may run concurrently with each other, but not with a write.
 class MemoryOverlay : public model::SectorStore {
  public:
   explicit MemoryOverlay(std::shared_ptr<const model::SectorStore> base);
@@ -26,28 +27,28 @@ class MemoryOverlay : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// The first sector from `lba` on that is its own; sectors(): none.
+  /// Returns the first own sector from `lba` on; sectors() if there is none.
   std::uint64_t next_own(std::uint64_t lba) const;
 
  private:
-  /// Where an own sector is: kInBase, kZeroes, or kFirstKept and its number among those that are
-  /// kept.
+  /// Location of an own sector: kInBase, kZeroes, or kFirstKept plus an index into the kept
+  /// sectors.
   using Place = std::uint32_t;
   static constexpr Place kInBase = 0, kZeroes = 1, kFirstKept = 2;
   static constexpr std::size_t kGroupSectors = 1024, kChunkSectors = 2048;
   using Group = std::array<Place, kGroupSectors>;
 
   Place place_of(std::uint64_t lba) const;
-  /// Of the sectors from `lba` on that lie one behind the other, or are all the base's, or all
-  /// zeroes; `most` at most.
+  /// Returns how many sectors from `lba` on, at most `most`, are contiguous in memory, or all in
+  /// the base, or all zeroes.
   std::uint64_t alike(std::uint64_t lba, std::uint64_t most) const;
   std::byte* kept(Place place) const;
-  void put(std::uint64_t lba, std::span<const std::byte> sector);  ///< empty: zeroes
+  void put(std::uint64_t lba, std::span<const std::byte> sector);  ///< zeroes if `sector` is empty
 
   std::shared_ptr<const model::SectorStore> base_;
-  std::vector<std::unique_ptr<Group>> groups_;  ///< null: all of it is the base's
+  std::vector<std::unique_ptr<Group>> groups_;  ///< null if the whole group is in the base
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::vector<Place> free_;  ///< kept once, and zeroes since
+  std::vector<Place> free_;  ///< formerly kept places that now hold zeroes
   Place next_ = kFirstKept;
 };
 

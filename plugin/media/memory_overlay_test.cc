@@ -1,4 +1,4 @@
-// A copy of a medium: beside a plain one after random writes, and the base stays what it was.
+// Overlays: equal to a plain medium after random writes, while the base stays unchanged.
 #include "plugin/media/memory_overlay.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;  // the last page is not a whole one
+constexpr std::uint64_t kSectors = 203;  // the last page is partial
 constexpr std::uint64_t kManySectors =
     5003;  // several groups of places and several chunks of sectors
 
@@ -22,7 +22,7 @@ std::vector<std::byte> content_of(const model::SectorStore& store) {
 
 class Overlays : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(Overlays, AreCopiesAndTheBaseStays) {
+TEST_P(Overlays, MatchAPlainMediumAndKeepTheBase) {
   const std::uint64_t sectors = GetParam();
   std::mt19937_64 random(7);
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(sectors);
@@ -58,7 +58,7 @@ TEST_P(Overlays, AreCopiesAndTheBaseStays) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Overlays, testing::Values(kSectors, kManySectors));
 
-TEST(MemoryOverlay, KnowsWhatIsItsOwn) {
+TEST(MemoryOverlay, FindsItsOwnSectors) {
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(kManySectors);
   const auto overlay = std::make_unique<MemoryOverlay>(base);
   EXPECT_EQ(overlay->next_own(0), kManySectors);
@@ -70,7 +70,7 @@ TEST(MemoryOverlay, KnowsWhatIsItsOwn) {
   EXPECT_EQ(overlay->next_own(4001), kManySectors);
 }
 
-TEST(MemoryStore, KnowsWhereNothingHasBeenWritten) {
+TEST(MemoryStore, FindsUnwrittenRegions) {
   constexpr std::uint64_t kPiece = 8;
   const auto store = *MemoryStore::create(10 * kPiece);
   EXPECT_EQ(store->next_written(0), 10 * kPiece);
@@ -83,7 +83,7 @@ TEST(MemoryStore, KnowsWhereNothingHasBeenWritten) {
   EXPECT_EQ(store->next_written(6 * kPiece), 10 * kPiece);
 }
 
-TEST(MemoryOverlay, RefusesWhatIsOutside) {
+TEST(MemoryOverlay, RejectsRangesOutsideTheMedium) {
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(kSectors);
   const auto overlay = std::make_unique<MemoryOverlay>(base);
   std::vector<std::byte> bytes(2 * model::kSectorBytes);

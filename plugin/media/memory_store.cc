@@ -1,6 +1,6 @@
-// A medium in memory (memory_store.h). A bit says of each page whether it holds anything: of one
-// that does not the mapping may hold what was there before, and is not looked at. So zeroes are
-// neither read nor written, and cost no page fault.
+// A medium in memory (memory_store.h). One bit per page says whether the page is nonzero. If the
+// bit is clear, the mapping may hold stale bytes, which are never read. Zeroes therefore need no
+// reads, writes or page faults.
 #include "plugin/media/memory_store.h"
 
 #include <fmt/core.h>
@@ -21,12 +21,11 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;  ///< no page of the kernel's is smaller
-constexpr std::size_t kGivenBackBytes =
-    1 << 18;  ///< zeroed at once, so that the kernel gets the memory back
+constexpr std::size_t kPageBytes = 4096;          ///< not larger than any kernel page
+constexpr std::size_t kGivenBackBytes = 1 << 18;  ///< released with one call when zeroed
 constexpr std::size_t kWordBits = 64;
 
-/// Of `count` bytes from `at`, those in its page.
+/// Returns how many of the `count` bytes at `at` are in the first page.
 std::size_t in_page(std::uint64_t at, std::size_t count) {
   return std::min<std::size_t>(count, kPageBytes - at % kPageBytes);
 }
@@ -41,7 +40,7 @@ void* map(std::uint64_t bytes) {
 Result<std::unique_ptr<MemoryStore>> MemoryStore::create(std::uint64_t sectors) {
   const std::string subject = fmt::format("memory for {} sectors", sectors);
   if (sectors == 0)
-    return fail(subject, "a medium needs at least one sector", "choose a larger size");
+    return fail(subject, "a medium must have at least one sector", "choose a larger size");
   if (sectors > std::numeric_limits<std::int64_t>::max() / kSectorBytes)
     return fail(subject, "is more than a process can address", "choose a smaller size");
   const std::uint64_t bytes = sectors * kSectorBytes, pages = (bytes + kPageBytes - 1) / kPageBytes;
@@ -78,7 +77,7 @@ void MemoryStore::mark(std::uint64_t page, bool written) {
   word = written ? word | bit : word & ~bit;
 }
 
-/// The first one from `page` on and before `end`, or `end`.
+/// Returns the first written page in [page, end), or `end`.
 std::uint64_t MemoryStore::next_written_page(std::uint64_t page, std::uint64_t end) const {
   while (page < end) {
     const std::uint64_t rest = written_[page / kWordBits] >> page % kWordBits;
@@ -98,7 +97,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   TRY(check_range("memory", sectors_, lba, into.size()));
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
-    // As many pages as are all written, or all not.
+    // The longest run of pages that are all written or all unwritten.
     const bool there = written(at / kPageBytes);
     std::size_t count = in_page(at, into.size());
     while (count < into.size() && written((at + count) / kPageBytes) == there)
@@ -113,7 +112,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   return {};
 }
 
-/// Within one page, and something other than zeroes.
+/// Writes within one page; `data` is not all zeroes.
 void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
   const std::uint64_t page = at / kPageBytes, begin = page * kPageBytes;
   if (!written(page)) {
@@ -127,7 +126,7 @@ void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
   TRY(check_range("memory", sectors_, lba, data.size()));
   std::uint64_t at = lba * kSectorBytes,
-                zeroes_at = at;  // up to `at` there are zeroes that are not written yet
+                zeroes_at = at;  // zeroes from here up to `at` are still to be written
   while (!data.empty()) {
     const auto piece = data.first(in_page(at, data.size()));
     if (!base::all_zero(piece)) {

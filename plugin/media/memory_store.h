@@ -1,8 +1,8 @@
 #pragma once
-// A medium in memory. One private anonymous mapping as large as the drive: the kernel hands out a
-// page at the first write of it, so a terabyte drive that holds a megabyte costs a megabyte, and a
-// read is one memcpy. Pages of zeroes are not kept: an image that is put here costs what it holds
-// other than zeroes, and what nobody has written is not looked at.
+// A medium in memory: one private anonymous mapping as large as the drive. The kernel allocates a
+// page at its first write, so a terabyte drive that holds a megabyte costs a megabyte. A read is
+// one memcpy. Pages of zeroes are not stored, so an image costs only its nonzero pages, and
+// unwritten pages are never read.
 
 #include <cstdint>
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace headcrash::media {
 
-/// Contents end with the store. read() and write() fail for a range outside of the medium only.
-/// Reads may overlap each other, but no write.
+/// Contents are lost with the store. read() and write() fail only for a range outside the medium.
+/// Reads may run concurrently with each other, but not with a write.
 class MemoryStore : public model::SectorStore {
  public:
-  /// Fails when the host refuses so much address space.
+  /// Fails if the host refuses the address space.
   static Result<std::unique_ptr<MemoryStore>> create(std::uint64_t sectors);
   ~MemoryStore() override;
   MemoryStore(const MemoryStore&) = delete;
@@ -26,7 +26,7 @@ class MemoryStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// The first sector from `lba` on that may hold something other than zeroes; sectors(): none.
+  /// Returns the first sector from `lba` on that may be nonzero; sectors() if there is none.
   std::uint64_t next_written(std::uint64_t lba) const;
 
  private:
@@ -35,11 +35,10 @@ class MemoryStore : public model::SectorStore {
   void mark(std::uint64_t page, bool written);
   std::uint64_t next_written_page(std::uint64_t page, std::uint64_t end) const;
   void put(std::uint64_t at, std::span<const std::byte> data);
-  void zero(std::uint64_t begin, std::uint64_t end);  ///< of bytes
+  void zero(std::uint64_t begin, std::uint64_t end);  ///< byte offsets
 
   std::byte* bytes_;
-  std::uint64_t*
-      written_;  ///< a bit for each 4 KiB: something other than zeroes was written there last
+  std::uint64_t* written_;  ///< one bit per 4 KiB page: set if its last write was nonzero
   std::uint64_t sectors_, pages_;
 };
 

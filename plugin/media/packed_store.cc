@@ -1,5 +1,5 @@
-// Where a sector is among those that are kept (packed_store.h): those before its group are counted,
-// the rest are the bits of a few masks.
+// Lookup of kept sectors (packed_store.h): a stored count for the sectors before the group, plus
+// the bits of a few masks.
 #include "plugin/media/packed_store.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using model::kSectorBytes;
 namespace {
 
 Result<void> refuse() {
-  return fail("a packed medium", "is not written", "write a MemoryOverlay over it");
+  return fail("a packed medium", "is read-only", "write a MemoryOverlay over it");
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void PackedStore::pack(const model::SectorStore& medium, const Next& next) {
       const std::uint64_t page = lba / kPageSectors, first = page * kPageSectors;
       const std::uint64_t count = std::min(kPageSectors, sectors_ - first);
       const auto read = medium.read(first, std::span(bytes).first(count * kSectorBytes));
-      invariant(read.has_value(), "memory can be read");
+      invariant(read.has_value(), "reading from memory succeeds");
       if (base_) changed_[page] = true;
       for (std::uint64_t i = 0; i < count; ++i)
         if (const auto sector =

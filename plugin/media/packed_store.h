@@ -1,7 +1,6 @@
 #pragma once
-// What a medium holds, in as little memory as that takes: of an image that many machines begin
-// with. Metadata fills few sectors of its pages, so that a large file system's image is a fifth of
-// what it is in a MemoryStore.
+// A compact read-only image, the base of many machines. Metadata uses few sectors of each page, so
+// a large file system's image takes a fifth of a MemoryStore.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +12,14 @@
 
 namespace headcrash::media {
 
-/// Sectors that hold something other than zeroes, and where they are: 1 byte and a quarter for each
-/// 4 KiB of the medium, and the sectors. Nobody writes it: write() and write_zeroes() fail. read()
-/// fails for a range outside of the medium only, and may be called from several threads.
+/// A read-only medium that stores only nonzero sectors. Costs 1.25 bytes per 4 KiB of the medium,
+/// plus the sectors. write() and write_zeroes() fail. read() fails only for a range outside the
+/// medium, and is thread-safe.
 class PackedStore : public model::SectorStore {
  public:
-  /// A copy.
+  /// Copies the medium.
   static std::unique_ptr<PackedStore> of(const MemoryStore& medium);
-  /// A copy of the overlay's own pages; the others are its base's, which the copy keeps.
+  /// Copies the overlay's own pages and shares its base for the others.
   static std::unique_ptr<PackedStore> of(const MemoryOverlay& medium);
 
   std::uint64_t sectors() const override { return sectors_; }
@@ -28,30 +27,32 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// The first sector from `lba` on whose page is here, not in a base, and does not hold zeroes
-  /// only, unless a base has the page, too; sectors(): none.
+  /// Returns the first sector from `lba` on whose page is stored here: it is not in the base, and
+  /// is not all zeroes unless it hides a page of the base. Returns sectors() if there is none.
   std::uint64_t next_packed(std::uint64_t lba) const;
-  /// Null: a copy of all of the medium.
+  /// Null if the copy is complete.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// Of memory, without the base.
+  /// Returns the memory used in bytes, without the base.
   std::uint64_t bytes() const;
 
  private:
   static constexpr std::uint64_t kPageSectors = 8, kGroupPages = 16;
   explicit PackedStore(std::uint64_t sectors);
-  /// `next`: the first sector from one on that is to be packed; sectors(): none.
+  /// Packs the sectors that `next` yields: `next(lba)` is the first sector from `lba` on to be
+  /// packed, or sectors().
   template <typename Next>
   void pack(const model::SectorStore& medium, const Next& next);
   bool in_base(std::uint64_t page) const { return base_ && !changed_[page]; }
-  /// How many sectors before this page are kept.
+  /// Returns the number of kept sectors before this page.
   std::uint64_t kept_before(std::uint64_t page) const;
 
   std::uint64_t sectors_;
-  std::vector<std::uint8_t> masks_;            ///< of each page: a bit for each sector that is kept
-  std::vector<std::uint32_t> kept_of_groups_;  ///< sectors kept before each kGroupPages pages
-  std::vector<std::byte> kept_;                ///< by LBA
+  std::vector<std::uint8_t> masks_;  ///< for each page: one bit per kept sector
+  /// number of sectors kept before each kGroupPages pages
+  std::vector<std::uint32_t> kept_of_groups_;
+  std::vector<std::byte> kept_;  ///< the kept sectors, ordered by LBA
   std::shared_ptr<const model::SectorStore> base_;
-  std::vector<bool> changed_;  ///< of each page, if there is a base: it is here
+  std::vector<bool> changed_;  ///< for each page, if there is a base: true if stored here
 };
 
 }  // namespace headcrash::media

@@ -1,4 +1,4 @@
-// What is packed is what was there, whatever is read of it.
+// A packed copy reads like its source.
 #include "plugin/media/packed_store.h"
 
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kPackedSectors = 2003;  // the last page is not a whole one
+constexpr std::uint64_t kPackedSectors = 2003;  // the last page is partial
 
-/// Sectors alone, runs over pages, and a hole of several groups.
+/// Single sectors, runs across pages, and a hole of several groups.
 std::unique_ptr<MemoryStore> some_medium() {
   auto medium = *MemoryStore::create(kPackedSectors);
   std::mt19937_64 random(11);
@@ -26,7 +26,7 @@ std::unique_ptr<MemoryStore> some_medium() {
   return medium;
 }
 
-/// All of it, and so many ranges at random.
+/// Compares the whole medium, then N random ranges.
 void expect_same(const PackedStore& packed, const model::SectorStore& medium,
                  std::mt19937_64& random, int ranges) {
   for (int i = 0; i < ranges; ++i) {
@@ -40,7 +40,7 @@ void expect_same(const PackedStore& packed, const model::SectorStore& medium,
   }
 }
 
-TEST(PackedStore, HoldsWhatTheMediumHeld) {
+TEST(PackedStore, ReadsLikeItsSource) {
   const auto medium = some_medium();
   const auto packed = PackedStore::of(*medium);
   ASSERT_EQ(packed->sectors(), kPackedSectors);
@@ -48,8 +48,8 @@ TEST(PackedStore, HoldsWhatTheMediumHeld) {
   expect_same(*packed, *medium, random, 2000);
 }
 
-/// Bytes over zeroes, bytes over bytes, zeroes over bytes, three times over.
-TEST(PackedStore, OfAnOverlayHoldsWhatTheOverlayHeld) {
+/// Three rounds of bytes over zeroes, bytes over bytes and zeroes over bytes.
+TEST(PackedStore, CopyOfAnOverlayReadsLikeTheOverlay) {
   std::mt19937_64 random(13);
   std::shared_ptr<const PackedStore> packed = PackedStore::of(*some_medium());
   const std::uint64_t empty = PackedStore::of(**MemoryStore::create(kPackedSectors))->bytes();
@@ -80,7 +80,7 @@ TEST(PackedStore, OfAnOverlayHoldsWhatTheOverlayHeld) {
   }
 }
 
-TEST(PackedStore, CostsWhatItHolds) {
+TEST(PackedStore, SizeFollowsTheContents) {
   const auto medium = *MemoryStore::create(1 << 20);
   const std::vector<std::byte> one(model::kSectorBytes, std::byte{1});
   const std::uint64_t empty = PackedStore::of(*medium)->bytes();
@@ -88,7 +88,7 @@ TEST(PackedStore, CostsWhatItHolds) {
   EXPECT_EQ(PackedStore::of(*medium)->bytes(), empty + 100 * model::kSectorBytes);
 }
 
-TEST(PackedStore, IsNotWritten) {
+TEST(PackedStore, IsReadOnly) {
   const auto medium = some_medium();
   const auto packed = PackedStore::of(*medium);
   const std::vector<std::byte> one(model::kSectorBytes, std::byte{1});

@@ -1,8 +1,8 @@
 #pragma once
-// What is on a disk before mkfs, when the disk is to be a used one: every sector names itself, so
-// that bytes which a file system forgot to write are distinguished from zeroes and from other
-// files' blocks. Computed, never stored. harness/workload/stamp.h recognises them
-// (write_before_mkfs makes the same).
+// The contents of a used disk before mkfs. Each sector identifies itself, so bytes that a file
+// system failed to write are distinguishable from zeroes and from other files' blocks. The contents
+// are computed, never stored. harness/workload/stamp.h recognises them (write_before_mkfs makes the
+// same).
 //
 //   0        8        16        24                            512
 //   +--------+--------+---------+------------------------------+
@@ -15,7 +15,7 @@
 
 namespace headcrash::media {
 
-/// Fills whole sectors that lie one after the other from `lba` on.
+/// Fills `into` with the whole sectors from `lba` on.
 void read_prior_bytes(std::uint64_t lba, std::span<std::byte> into);
 
 }  // namespace headcrash::media

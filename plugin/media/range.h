@@ -1,5 +1,5 @@
 #pragma once
-// The one check that every store makes before it touches bytes: whole sectors, inside the medium.
+// The range check of all stores: whole sectors inside the medium.
 
 #include <fmt/core.h>
 
@@ -13,7 +13,7 @@ inline Result<void> check_range(const std::string& subject, std::uint64_t sector
                                 std::uint64_t lba, std::uint64_t bytes) {
   const std::uint64_t count = bytes / model::kSectorBytes;
   if (bytes % model::kSectorBytes == 0 && lba <= sectors && count <= sectors - lba) return {};
-  return fail(subject, fmt::format("{} bytes at sector {} do not fit a medium of {} sectors", bytes,
+  return fail(subject, fmt::format("{} bytes at sector {} exceed a medium of {} sectors", bytes,
                                    lba, sectors));
 }
 

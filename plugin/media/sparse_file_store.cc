@@ -19,10 +19,10 @@ namespace {
 using model::kSectorBytes;
 
 tl::unexpected<Error> host_error(const std::string& path, const char* what, int error) {
-  const char* remedy = error == ENOSPC || error == EDQUOT || error == EFBIG
-                           ? "give the store a file system with room, then start with a fresh store"
-                           : "";
-  return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), remedy);
+  const char* hint = error == ENOSPC || error == EDQUOT || error == EFBIG
+                         ? "give the store a file system with room, then start with a fresh store"
+                         : "";
+  return fail(path, fmt::format("{} failed: {}", what, host_reason(error)), hint);
 }
 
 }  // namespace
@@ -77,8 +77,7 @@ Result<void> SparseFileStore::read(std::uint64_t lba, std::span<std::byte> into)
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return host_error(path_, "reading", errno);
     if (n == 0)
-      return fail(path_, "has become shorter while in use",
-                  "do not touch a store that is being served");
+      return fail(path_, "was truncated while in use", "do not modify a store while it is served");
     into = into.subspan(static_cast<std::size_t>(n));
     offset += n;
   }

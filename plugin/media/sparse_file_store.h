@@ -1,14 +1,13 @@
 #pragma once
-// Media in files: a folder that belongs to one machine.
+// Media in files: a folder with the images of one machine.
 //
 //   DIR/store.json
 //   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..},..]}
-//   DIR/hd0.img      the medium of hd0, raw and sparse: `qemu-img info DIR/hd0.img` works, so does mounting a
-//   copy
+//   DIR/hd0.img      the medium of hd0, raw and sparse; `qemu-img info` works, and so does mounting a copy
 //
-// store.json is written last and by rename: a folder with it is complete. A folder is in use while
-// some process holds flock(2) on the folder itself, so a killed server leaves no lock behind. Bytes
-// go through the page cache: they survive the death of the server, not a power failure of the host.
+// store.json is written last, by rename, so a folder that has it is complete. A process that uses
+// the folder holds flock(2) on it; a killed server leaves no lock behind. Bytes go through the page
+// cache: they survive the death of the server, but not a power failure of the host.
 
 #include <filesystem>
 #include <memory>
@@ -20,19 +19,21 @@
 namespace headcrash::media {
 
 struct StoredDevice {
-  std::string name;  ///< letters, digits, '-', '_' and, inside, '.'; names the image
+  std::string name;  ///< image name: letters, digits, '-', '_' and, inside, '.'
   std::string profile;
   std::uint64_t sectors = 0;
 };
 
-/// One raw image file. write_zeroes punches holes where the file system can. Errors carry the
-/// host's reason (no space, I/O error). Calls may overlap: they are pread(2) and pwrite(2).
+/// One raw image file. write_zeroes() punches holes where the file system supports it. Errors carry
+/// the host's reason (no space, I/O error). Calls may be concurrent: they use pread(2) and
+/// pwrite(2).
 class SparseFileStore : public model::SectorStore {
  public:
-  /// Makes the file with `sectors` when it does not exist, else refuses any other length.
+  /// Creates the file with `sectors` if it does not exist. Fails if an existing file has a
+  /// different length.
   static Result<std::unique_ptr<SparseFileStore>> open(const std::filesystem::path& path,
                                                        std::uint64_t sectors);
-  /// The whole sectors of a file that exists. `read_only`: writes fail.
+  /// Opens an existing file of whole sectors. With Access::read_only, writes fail.
   enum class Access : std::uint8_t { read_only, read_write };
   static Result<std::unique_ptr<SparseFileStore>> open_existing(const std::filesystem::path& path,
                                                                 Access access);
@@ -54,19 +55,19 @@ class SparseFileStore : public model::SectorStore {
   std::uint64_t sectors_;
 };
 
-/// The folder: locked from open() until it is destroyed.
+/// The folder of a machine's images, locked from open() to destruction.
 class StoreFolder {
  public:
-  /// Makes the folder (not its parents) when there is none. Refuses a folder that belongs to other
-  /// devices, profiles or sizes, one that another process uses, and one with other files in it but
-  /// no store.json.
+  /// Opens the folder, creating it (but not its parents) if missing. Fails if the folder belongs to
+  /// other devices, profiles or sizes, if another process uses it, or if it has other files but no
+  /// store.json.
   static Result<std::unique_ptr<StoreFolder>> open(const std::filesystem::path& folder,
                                                    const std::vector<StoredDevice>& devices);
   ~StoreFolder();
   StoreFolder(const StoreFolder&) = delete;
   StoreFolder& operator=(const StoreFolder&) = delete;
 
-  /// In the order of `devices`; valid as long as the folder.
+  /// Returns the store of `devices[index]`; valid as long as the folder.
   SparseFileStore& store(std::size_t index) { return *stores_.at(index); }
 
  private:

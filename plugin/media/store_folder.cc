@@ -24,7 +24,7 @@ constexpr const char* kFormat = "headcrash-store";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kDescriptionBytesMax = 1 << 20;
 
-/// A dot stands between an array and its member: "hd0.3".
+/// Checks a device name. A dot separates an array and its member: "hd0.3".
 bool good_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.size() <= 64 &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -41,7 +41,7 @@ json describe(const std::vector<StoredDevice>& devices) {
   return {{"format", kFormat}, {"version", kVersion}, {"devices", list}};
 }
 
-/// Compares what a store says of itself with what is asked of it.
+/// Compares store.json with the requested devices.
 Result<void> check_description(const fs::path& path, const json& found,
                                const std::vector<StoredDevice>& devices) {
   constexpr const char* kOther =
@@ -50,23 +50,23 @@ Result<void> check_description(const fs::path& path, const json& found,
   if (format != kFormat) return fail(path, "does not describe a headcrash store", kOther);
   if (found.value("version", json()) != kVersion)
     return fail(path.string() + ": version",
-                fmt::format("is {}, but this program knows {}",
+                fmt::format("is {}, but this program reads {}",
                             found.value("version", json()).dump(), kVersion),
                 "use the program that made the store, or another store");
   const json list = found.value("devices", json());
   if (!list.is_array() || list.size() != devices.size())
-    return fail(
-        path.string() + ": devices",
-        fmt::format("the store was made for other devices than the {} asked for", devices.size()),
-        kOther);
+    return fail(path.string() + ": devices",
+                fmt::format("the store does not match the {} requested devices", devices.size()),
+                kOther);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const json expected = describe(devices)["devices"][i];
     for (const auto& [key, value] : expected.items()) {
       const json stored = list[i].is_object() ? list[i].value(key, json()) : json();
       if (stored != value)
-        return fail(fmt::format("{}: devices[{}].{}", path.string(), i, key),
-                    fmt::format("the store has {}, asked for is {}", stored.dump(), value.dump()),
-                    kOther);
+        return fail(
+            fmt::format("{}: devices[{}].{}", path.string(), i, key),
+            fmt::format("the store has {}, but {} is requested", stored.dump(), value.dump()),
+            kOther);
     }
   }
   return {};
@@ -99,7 +99,7 @@ Result<void> write_description(const fs::path& path, const json& description) {
   return {};
 }
 
-/// A folder without store.json may hold what an interrupted first start left, and nothing else.
+/// Checks a folder without store.json: it may hold only the images of an interrupted first start.
 Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDevice>& devices) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -109,8 +109,8 @@ Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDe
                       std::any_of(devices.begin(), devices.end(),
                                   [&](const auto& d) { return name == d.name + ".img"; });
     if (!ours)
-      return fail(folder, fmt::format("holds \"{}\" but no store.json, so it is not a store", name),
-                  "give a folder that is empty or does not exist yet");
+      return fail(folder, fmt::format("is not a store: it has \"{}\" but no store.json", name),
+                  "use an empty or new folder");
   }
   if (error) return fail(folder, "cannot be listed: " + error.message(), "check its permissions");
   return {};
@@ -118,15 +118,16 @@ Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDe
 
 Result<int> lock_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
-    return fail(folder, "cannot be made: " + host_reason(errno),
-                "make its parent folder, or choose another");
+    return fail(folder, "cannot be created: " + host_reason(errno),
+                "create its parent folder, or choose another");
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return fail(folder, "cannot be opened: " + host_reason(errno), "give a folder");
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;
     close(fd);
     if (error == EWOULDBLOCK)
-      return fail(folder, "is in use by another server", "stop that one, or choose another folder");
+      return fail(folder, "is in use by another server",
+                  "stop that server, or choose another folder");
     return fail(folder, "cannot be locked: " + host_reason(error),
                 "choose a folder on a local file system");
   }

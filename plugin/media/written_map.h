@@ -1,8 +1,8 @@
 #pragma once
-// Which parts of a device have been written since it was new: a bit for each granule, set before a
-// write is submitted and never cleared. What was never written reads as zeroes, whatever happened
-// meanwhile; that makes a hole an honest answer, where the state of a cache, a torn write or a
-// rebuilt member would make it a guess. Without locks: bits only come.
+// Tracks which parts of a device have ever been written, with one bit per granule. A bit is set
+// before its write is submitted and is never cleared. Unwritten granules always read as zeroes, so
+// reporting them as holes is exact, whatever caches, torn writes or rebuilt members hold.
+// Lock-free, since bits are only ever set.
 
 #include <algorithm>
 #include <atomic>
@@ -37,10 +37,10 @@ class WrittenMap {
   struct Run {
     std::uint64_t sectors = 0;
     bool written = true;
-    bool or_zeroes =
-        true;  ///< what is not written reads as zeroes, and not as what was there before
+    bool or_zeroes = true;  ///< unwritten sectors read as zeroes, not as prior contents
   };
-  /// What lies from `lba` on, for at most `limit` sectors (at least 1; both inside).
+  /// Returns the run that begins at `lba`, at most `limit` sectors long (at least 1; both inside
+  /// the device).
   Run run(std::uint64_t lba, std::uint64_t limit) const {
     const std::uint64_t end = lba + limit;
     const bool first = written(lba / granule_);

@@ -1,4 +1,4 @@
-// The map of written parts, against a plain reference.
+// WrittenMap against a plain reference.
 #include "plugin/media/written_map.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kGranule = WrittenMap::kGranuleSectorsMin;
 
-TEST(WrittenMap, FollowsAReference) {
+TEST(WrittenMap, MatchesAReference) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     const std::uint64_t sectors = 1 + random() % 20000;
@@ -34,13 +34,13 @@ TEST(WrittenMap, FollowsAReference) {
   }
 }
 
-TEST(WrittenMap, StaysSmall) {
+TEST(WrittenMap, MemoryIsBounded) {
   WrittenMap map(1ULL << 40);
   map.mark((1ULL << 40) - 1, 1);
   EXPECT_TRUE(map.run((1ULL << 40) - 1, 1).written);
   EXPECT_FALSE(map.run(0, 1000).written);
   map.mark(0, ~0ULL);
-  EXPECT_EQ(map.run(0, 1ULL << 40).sectors, 1ULL << 40) << "a count beyond the end is cut";
+  EXPECT_EQ(map.run(0, 1ULL << 40).sectors, 1ULL << 40) << "a count beyond the end is clipped";
 }
 
 }  // namespace

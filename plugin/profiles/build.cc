@@ -266,7 +266,7 @@ class Builder {
     o.device = id;
     o.seed = seed(id, kDeviceSeed);
     auto array = model::Array::create(std::move(o));
-    if (!array) return pass_on(array);
+    if (!array) return forward_error(array);
     built_.all[id].array = array->get();
     return std::unique_ptr<model::Device>(*std::move(array));
   }
@@ -339,7 +339,7 @@ Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
   Builder builder(plan, built, options);
   for (const MachineDevice& device : plan.devices) {
     auto made = builder.make(device);
-    if (!made) return pass_on(made);
+    if (!made) return forward_error(made);
     built.machine->add_device(device.name, *std::move(made));
   }
   return built;

@@ -82,7 +82,7 @@ TEST(Plan, SaysWhatDoesNotFit) {
     const auto made = plan(std::move(devices));
     ASSERT_FALSE(made) << words;
     EXPECT_NE(made.error().message().find(words), std::string::npos) << made.error().message();
-    EXPECT_FALSE(made.error().remedy.empty());
+    EXPECT_FALSE(made.error().hint.empty());
   };
   MachineDevice hd = device("hp-c2447");
   says({hd, hd}, "device hd0: two devices have this name");

@@ -33,7 +33,7 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
   }
   const fs::path path = folder / fs::path(name);
   Result<std::string> text = base::read_text_file(path.string());
-  if (!text) return pass_on(text);
+  if (!text) return forward_error(text);
   std::error_code unknown;
   const fs::path whole = fs::weakly_canonical(path, unknown);
   return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(),

@@ -63,7 +63,7 @@ Result<FlashDrive> read_flash(const base::StrictTable& root) {
   top.finish();
   if (!errors.first) {
     if (const auto valid = model::validate(p); !valid) {
-      errors.add(valid.error().subject, valid.error().problem, valid.error().remedy);
+      errors.add(valid.error().subject, valid.error().problem, valid.error().hint);
     }
   }
   if (errors.first) return tl::unexpected<Error>(*errors.first);

@@ -37,7 +37,7 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
   }
   if (errors.first) return tl::unexpected<Error>(*errors.first);
   auto stack = load_stack(profile, folder);
-  if (!stack) return pass_on(stack);
+  if (!stack) return forward_error(stack);
   device.stack = *std::move(stack);
   return device;
 }
@@ -71,7 +71,7 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (ProfileTable& table : tables) {
     auto device = read_device(table, errors, folder);
-    if (!device) return pass_on(device);
+    if (!device) return forward_error(device);
     machine.devices.push_back(*std::move(device));
   }
   for (std::size_t i = 0; i < faults.size(); ++i) {
@@ -79,7 +79,7 @@ Result<MachineFile> load_machine_file(const std::string& path) {
     if (!fault) {
       const Error& e = fault.error();
       return fail(fmt::format("{}: fault[{}]", path, i),
-                  fmt::format("{}: {}", e.subject, e.problem), e.remedy);
+                  fmt::format("{}: {}", e.subject, e.problem), e.hint);
     }
     machine.faults.push_back(*fault);
   }

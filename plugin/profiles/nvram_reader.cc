@@ -89,7 +89,7 @@ CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErr
   } else if (p.destage_sectors_max < p.block_sectors) {
     errors.add(back.full("destage-kib-max"), "is less than a block", "make it at least block-kib");
   } else if (const auto valid = model::validate(p); !valid) {
-    errors.add(top.full("memory"), valid.error().problem, valid.error().remedy);
+    errors.add(top.full("memory"), valid.error().problem, valid.error().hint);
   }
   return box;
 }

@@ -28,11 +28,11 @@ model::TimeNs nanoseconds(double value, model::TimeNs unit) {
 void ReadErrors::add(Error error) {
   if (first) return;
   first = std::move(error);
-  if (first->remedy.empty()) first->remedy = "correct it";
+  if (first->hint.empty()) first->hint = "correct it";
 }
 
-void ReadErrors::add(std::string_view key, std::string problem, std::string remedy) {
-  add(Error{fmt::format("{}{}", place, key), std::move(problem), std::move(remedy)});
+void ReadErrors::add(std::string_view key, std::string problem, std::string hint) {
+  add(Error{fmt::format("{}{}", place, key), std::move(problem), std::move(hint)});
 }
 
 std::string ProfileTable::full(std::string_view key) const {

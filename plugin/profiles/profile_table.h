@@ -25,7 +25,7 @@ struct ReadErrors {
       place;  ///< "file: ", and the table's path where the profile is written inside another one
   std::optional<Error> first;
   /// `key` is relative to the profile's own top.
-  void add(std::string_view key, std::string problem, std::string remedy);
+  void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };
 

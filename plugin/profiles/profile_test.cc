@@ -1,4 +1,4 @@
-// Profiles: the built-in one, and an error that names file, key and remedy for each way to get one
+// Profiles: the built-in one, and an error that names file, key and hint for each way to get one
 // wrong.
 #include "plugin/profiles/profile.h"
 
@@ -86,7 +86,7 @@ TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
   EXPECT_EQ(profile->name, "mine");
   std::filesystem::remove(file);
   EXPECT_EQ(load_profile(file.string()).error().subject, file.string());
-  EXPECT_NE(load_profile("hp-c2448").error().remedy.find("hp-c2447"), std::string::npos);
+  EXPECT_NE(load_profile("hp-c2448").error().hint.find("hp-c2447"), std::string::npos);
 }
 
 TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
@@ -103,10 +103,9 @@ TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
 
 TEST(Profile, NamesAVariantThatIsNotThereAndAMistakeInOne) {
   const Error other = load_profile("atlas-10k+measured-hosts").error();
-  EXPECT_NE((other.problem + other.remedy).find("did you mean \"measured-host\""),
-            std::string::npos)
+  EXPECT_NE((other.problem + other.hint).find("did you mean \"measured-host\""), std::string::npos)
       << other.message();
-  EXPECT_NE(load_profile("hp-c2447+measured-host").error().remedy.find("has none"),
+  EXPECT_NE(load_profile("hp-c2447+measured-host").error().hint.find("has none"),
             std::string::npos);
   const auto wrong = parse_profile(
       changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"),
@@ -119,7 +118,7 @@ struct Wrong {
   const char* from;
   const char* to;
   const char* key;   ///< in the subject
-  const char* said;  ///< in problem or remedy
+  const char* said;  ///< in problem or hint
   const char* profile = "hp-c2447";
 };
 
@@ -132,8 +131,8 @@ TEST_P(ProfileErrors, NameFileKeyAndRemedy) {
   const Error& error = profile.error();
   EXPECT_TRUE(error.subject.starts_with("drive.toml:")) << error.message();
   EXPECT_NE(error.subject.find(wrong.key), std::string::npos) << error.message();
-  EXPECT_NE((error.problem + error.remedy).find(wrong.said), std::string::npos) << error.message();
-  EXPECT_FALSE(error.remedy.empty()) << error.message();
+  EXPECT_NE((error.problem + error.hint).find(wrong.said), std::string::npos) << error.message();
+  EXPECT_FALSE(error.hint.empty()) << error.message();
 }
 
 INSTANTIATE_TEST_SUITE_P(

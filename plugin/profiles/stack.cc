@@ -134,7 +134,7 @@ class StackLoader {
     box.profile.title = title;
 
     Result<std::vector<StackPtr>> members = read_members(top.values(), folder, box.profile);
-    if (!members) return pass_on(members);
+    if (!members) return forward_error(members);
     const std::uint64_t size = capacity_sectors(*members->front());
     for (std::size_t i = 1; i < members->size(); ++i) {
       const std::uint64_t other = capacity_sectors(*(*members)[i]);

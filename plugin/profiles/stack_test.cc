@@ -201,7 +201,7 @@ struct WrongStack {
   const char* from;
   const char* to;
   const char* key;   ///< in the subject
-  const char* said;  ///< in problem or remedy
+  const char* said;  ///< in problem or hint
 };
 
 class StackErrors : public testing::TestWithParam<WrongStack> {};
@@ -215,8 +215,8 @@ TEST_P(StackErrors, NameFileKeyAndRemedy) {
   const Error& error = stack.error();
   EXPECT_NE(error.subject.find("box.toml"), std::string::npos) << error.message();
   EXPECT_NE(error.subject.find(wrong.key), std::string::npos) << error.message();
-  EXPECT_NE((error.problem + error.remedy).find(wrong.said), std::string::npos) << error.message();
-  EXPECT_FALSE(error.remedy.empty()) << error.message();
+  EXPECT_NE((error.problem + error.hint).find(wrong.said), std::string::npos) << error.message();
+  EXPECT_FALSE(error.hint.empty()) << error.message();
 }
 
 constexpr const char* kRaid = "raid5-5.toml";
@@ -327,7 +327,7 @@ TEST(MachineFile, SaysWhatIsWrong) {
   says(good + "write-cache = \"on\"\n", "true or false");
   says(good + "tear = \"unreadble\"\n", "did you mean \"unreadable\"");
   says("fault = [\"dead\"]\n" + good, "fault[0]");
-  says("fault = \"dead:a\"\n" + good, "list of texts");
+  says("fault = \"dead:a\"\n" + good, "list of strings");
   EXPECT_NE(message("[[device]]\nname = \"a\"\nprofile = \"nix\"\n").find("no such built-in"),
             std::string::npos);
   EXPECT_FALSE(load_machine_file("no/such.toml"));

@@ -135,7 +135,7 @@ Result<std::optional<dm_log::Entry>> DmLog::next() {
   const bool counted = number_ < super_.entries;
   if (!counted && (closed_ || offset_ >= file_bytes_)) return std::nullopt;
   const auto entry = read_entry();
-  if (!entry && counted) return pass_on(entry);
+  if (!entry && counted) return forward_error(entry);
   const bool is_zero = entry && entry->sectors == 0 && entry->flags == 0 && entry->data_bytes == 0;
   if (!entry || (is_zero && !counted)) return std::nullopt;
   offset_ = next_offset_;

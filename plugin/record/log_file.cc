@@ -49,15 +49,15 @@ LogFile::~LogFile() {
 void LogFile::fail_by(int reason) {
   const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
   const bool recording = content_ == Content::recording;
-  std::string remedy = full        ? "give it a file system with room"
-                       : recording ? ""
-                                   : "choose another folder";
+  std::string hint = full        ? "give it a file system with room"
+                     : recording ? ""
+                                 : "choose another folder";
   if (recording)
-    remedy += (full ? "; " : "") + std::string("what was recorded before stays readable");
+    hint += (full ? "; " : "") + std::string("what was recorded before stays readable");
   fail_with({path_,
              (recording ? "writing the recording failed: " : "cannot be written: ") +
                  media::host_reason(reason),
-             remedy});
+             hint});
 }
 
 Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& path,
@@ -72,7 +72,7 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
   file->content_ = content;
   if (auto locked = lock(path, fd); !locked) {
     unlink(path.c_str());
-    return pass_on(locked);
+    return forward_error(locked);
   }
   return file;
 }

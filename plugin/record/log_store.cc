@@ -195,7 +195,7 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
 
 Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem::path& path) {
   auto reader = RecordingReader::open(path);
-  if (!reader) return pass_on(reader);
+  if (!reader) return forward_error(reader);
   TRY(same_devices(path, reader->header(), header));
   RecordingWriter::Resume resume;
   resume.checkpoint_generation = reader->checkpoint_generation();
@@ -209,7 +209,7 @@ Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem:
     } else {  // not one of ours after all: the events tell everything
       indexes = empty_indexes(header);
       reader = RecordingReader::open(path);
-      if (!reader) return pass_on(reader);
+      if (!reader) return forward_error(reader);
     }
   }
   TRY(read_events(*reader, resume, path));
@@ -235,7 +235,7 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   } else {
     log = RecordingWriter::create(path, header);
   }
-  if (!log) return pass_on(log);
+  if (!log) return forward_error(log);
   state->log = std::move(*log);
   for (std::size_t i = 0; i < header.devices.size(); ++i)
     state->media.push_back(

@@ -82,7 +82,7 @@ Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model:
                 if (where.unreadable()) image.unreadable_sectors += count;
                 copied = copy(reader, lba, count, where, into);
               });
-  if (!copied) return pass_on(copied);
+  if (!copied) return forward_error(copied);
   return image;
 }
 

@@ -110,7 +110,7 @@ class RecordingReader {
   std::uint64_t truncated_bytes() const;
   std::uint64_t whole_bytes() const;  ///< up to the end of the last whole event
   Tail tail() const;                  ///< known once next() has returned nothing
-  /// What to tell people about a tail that is not whole: file, offset, remedy.
+  /// What to tell people about a tail that is not whole: file, offset, hint.
   std::optional<Error> tail_error() const;
 
   /// Goes to the newest checkpoint, so that next() gives what came after it; the checkpoint's

@@ -75,7 +75,7 @@ bool small(const RecordingHeader& header) {
 std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
   auto reader = RecordingReader::open(path);
   if (!reader) {
-    EXPECT_FALSE(reader.error().remedy.empty());
+    EXPECT_FALSE(reader.error().hint.empty());
     return fuzz::novelty(reader.error().problem);
   }
   std::uint64_t kinds = 0;
@@ -173,7 +173,7 @@ TEST(Fuzz, DmLogWrites) {
     fs::remove(folder / "again.log");
     const auto imported = import_dm_log_writes(from, folder / "x.hcrec");
     if (!imported) {
-      EXPECT_FALSE(imported.error().remedy.empty());
+      EXPECT_FALSE(imported.error().hint.empty());
       EXPECT_FALSE(fs::exists(folder / "x.hcrec"));
       return fuzz::novelty(imported.error().problem);
     }

@@ -115,7 +115,7 @@ TEST(TraceFile, NamesTheLineThatIsWrong) {
     ASSERT_FALSE(all) << line;
     EXPECT_NE(all.error().subject.find(": line 2"), std::string::npos) << all.error().message();
     EXPECT_NE(all.error().problem.find(words), std::string::npos) << all.error().message();
-    EXPECT_FALSE(all.error().remedy.empty());
+    EXPECT_FALSE(all.error().hint.empty());
   };
   says("x 0 8 8 1", "arrival");
   says("-6 0 8 8 1", "arrival");
@@ -179,7 +179,7 @@ TEST(RandomRequests, SayWhichKeyIsWrong) {
     const auto spec = parse_random(text);
     ASSERT_FALSE(spec) << text;
     EXPECT_TRUE(spec.error().subject.starts_with("--random")) << spec.error().message();
-    EXPECT_FALSE(spec.error().remedy.empty()) << spec.error().message();
+    EXPECT_FALSE(spec.error().hint.empty()) << spec.error().message();
   }
 }
 

@@ -115,7 +115,7 @@ Result<void> TraceFile::parse_line(std::string_view line) {
   auto error = lines_.holds_request ? row_->parse(line, lines_, request) : std::nullopt;
   lines_.first = false;
   if (!error && lines_.holds_request && !closed_loop()) error = place_in_time(request);
-  if (error) return fail(subject(request), error->problem, error->remedy);
+  if (error) return fail(subject(request), error->problem, error->hint);
   if (lines_.holds_request) chunk_.push_back(request);
   return {};
 }

@@ -43,7 +43,7 @@ enum class TraceFormat : std::uint8_t {
 /// What is wrong with a line, and what to do.
 struct ParseError {
   const char* problem;
-  const char* remedy;
+  const char* hint;
 };
 
 /// What parsers keep from line to line.

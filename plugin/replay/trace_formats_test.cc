@@ -126,7 +126,7 @@ TEST(TraceFormats, AreRecognisedWhereThatIsCertain) {
       EXPECT_EQ(all->format, sample.format);
       EXPECT_EQ(shown(*all), sample.requests);
     } else {
-      EXPECT_NE(all.error().remedy.find("--format"), std::string::npos);
+      EXPECT_NE(all.error().hint.find("--format"), std::string::npos);
     }
   }
   EXPECT_FALSE(parse("1,2,3\n"));
@@ -183,7 +183,7 @@ TEST(TraceFormats, NameTheLineThatIsWrong) {
     EXPECT_TRUE(all.error().subject.ends_with(fmt::format(": line {}", lines + 1)))
         << all.error().message();
     EXPECT_NE(all.error().problem.find(words), std::string::npos) << all.error().message();
-    EXPECT_FALSE(all.error().remedy.empty());
+    EXPECT_FALSE(all.error().hint.empty());
   };
   using enum TraceFormat;
   says(msr, "128166372003061629,hm,1,Read,383496192,32768", "7 fields");

@@ -17,7 +17,7 @@ std::uint64_t parse_all(const TraceFormatRow& row, std::string_view text) {
     TraceRequest request;
     lines.holds_request = true;
     if (const auto error = row.parse(line, lines, request)) {
-      EXPECT_NE(*error->remedy, '\0');
+      EXPECT_NE(*error->hint, '\0');
       return seen + fuzz::novelty(error->problem);
     }
     lines.first = false;

@@ -123,7 +123,7 @@ Result<std::shared_ptr<OpenHistory>> HistoryCache::get(const std::filesystem::pa
     if (run) {
       found->history = std::make_shared<OpenHistory>(std::move(*run));
     } else {
-      found->history = pass_on(run);
+      found->history = forward_error(run);
       forget(*found);
     }
     found->read = true;

@@ -68,7 +68,7 @@ Result<void> take_slow(const json& object, LoadOrder& order) {
 /// `record` and how long requests take meanwhile.
 Result<void> take_record(const json& object, LoadOrder& order) {
   auto record = path_of(object, "record");
-  if (!record) return pass_on(record);
+  if (!record) return forward_error(record);
   order.record = std::move(*record);
   for (const char* key : {"delay_us", "delay_seed", "slow", "slow_us"})
     if (!order.record && object.contains(key))

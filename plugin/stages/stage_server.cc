@@ -147,7 +147,7 @@ Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
                              overlay_bytes_max, load.log.get());
   if (!machine) {
     if (load.log) load.log->discard();
-    return pass_on(machine);
+    return forward_error(machine);
   }
   load.content = std::move(*machine);
   return load;

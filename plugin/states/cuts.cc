@@ -41,7 +41,7 @@ Result<std::uint64_t> SourceContext::everything_at(std::uint64_t event) const {
 }
 
 Result<Candidate> SourceContext::candidate(CrashState state, Result<std::uint64_t> digest) const {
-  if (!digest) return pass_on(digest);
+  if (!digest) return forward_error(digest);
   TRY(const auto rest, others_at(state.event));
   return Candidate{std::move(state), *digest, *digest + rest};
 }

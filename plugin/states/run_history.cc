@@ -26,7 +26,7 @@ constexpr std::size_t kBasesMax = 64;
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
 
 Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
-  if (!image) return pass_on(image);
+  if (!image) return forward_error(image);
   return std::make_shared<const StateImage>(std::move(*image));
 }
 

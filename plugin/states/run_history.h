@@ -67,7 +67,7 @@ class RunHistory {
 
   /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording
   /// that cannot be read or is damaged, one whose base is missing or does not fit; each names the
-  /// file and the remedy. An incomplete tail is reported by tail_error() and left out.
+  /// file and the hint. An incomplete tail is reported by tail_error() and left out.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }

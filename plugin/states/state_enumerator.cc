@@ -69,8 +69,8 @@ Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>&
 
 Result<void> check(const RunHistory& run, const ExploreOptions& options) {
   const auto& devices = run.header().devices;
-  const auto refuse = [&](std::string problem, std::string remedy) {
-    return fail(run.path(), std::move(problem), std::move(remedy));
+  const auto refuse = [&](std::string problem, std::string hint) {
+    return fail(run.path(), std::move(problem), std::move(hint));
   };
   if (options.device >= devices.size())
     return refuse(

@@ -110,13 +110,13 @@ Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, 
   if (!all_disks) {
     const auto image = run.image(state, 0);
     EXPECT_TRUE(image) << format(state) << ": " << image.error().message();
-    return image ? image->digest() : Result<std::uint64_t>(pass_on(image));
+    return image ? image->digest() : Result<std::uint64_t>(forward_error(image));
   }
   std::uint64_t sum = 0;
   for (const model::DeviceId device : run.disks()) {
     const auto image = run.image(state, device);
     EXPECT_TRUE(image) << format(state) << ": " << image.error().message();
-    if (!image) return pass_on(image);
+    if (!image) return forward_error(image);
     const auto digest = image->digest();
     if (!digest) return digest;
     sum += share_of(device, *digest);
@@ -179,7 +179,7 @@ TEST(Fuzz, RunHistory) {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     const auto run = RunHistory::load(folder / "x");
     if (!run) {
-      EXPECT_FALSE(run.error().remedy.empty());
+      EXPECT_FALSE(run.error().hint.empty());
       return fuzz::novelty(run.error().problem.substr(0, 12));
     }
     if (!small((*run)->header())) return std::uint64_t{7};

@@ -72,7 +72,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   auto handle = must_read_as_it_stands(path)
                     ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
                     : open_handle(path.string(), SQLITE_OPEN_READONLY);
-  if (!handle) return pass_on(handle);
+  if (!handle) return forward_error(handle);
   TRY(const auto state, inspect(handle->get(), path, kSchemaVersion));
   if (state == FileState::fresh) {
     return fail(path.string(), "is an empty file",
@@ -105,7 +105,7 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   TRY(check_folder(path));
   TRY(const auto turn, OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
   auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  if (!handle) return pass_on(handle);
+  if (!handle) return forward_error(handle);
   TRY(inspect(handle->get(), path, kSchemaVersion));
   if (sqlite3_db_readonly(handle->get(), "main") == 1) {
     return fail(path.string(), "it cannot be written",
@@ -113,7 +113,7 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
   }
   if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
       !set) {
-    return pass_on(set);
+    return forward_error(set);
   }
   TRY(migrate(handle->get(), path, known_migrations()));
   return handle;
@@ -131,7 +131,7 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
       "after_persistence_ns, persisted_operation, operations, verdict, expected, summary, started_at, "
       "wall_ms, late, control, variant, repetition, parameters, scale, host_busy) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return pass_on(insert);
+  if (!insert) return forward_error(insert);
   TRY(insert
           ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
                  t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
@@ -202,7 +202,7 @@ Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseReco
         "device_busy_ms, operation, operations, app_bytes_read, app_bytes_written, guest_reads, "
         "guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, guest_merges, guest_busy_ms) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    if (!insert) return pass_on(insert);
+    if (!insert) return forward_error(insert);
     const auto& m = *record.measure;
     const auto& g = m.guest;
     auto done = insert
@@ -234,7 +234,7 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial,
       "target_p99_us, target_mean_us, achieved_p50_us, achieved_p99_us, achieved_mean_us, lateness_p50_us, "
       "lateness_p99_us, lateness_max_us) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return pass_on(insert);
+  if (!insert) return forward_error(insert);
   TRY(auto bucket,
       Statement::prepare(
           handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)"));
@@ -327,7 +327,7 @@ Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRec
       "new_file_fsync, state, cached, reread, recovered, rest, later, other, new_file, after_recovery, "
       "surprise, documented, kernel_log) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return pass_on(insert);
+  if (!insert) return forward_error(insert);
   auto done = insert
                   ->bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed,
                          e.failed_block, e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs,
@@ -350,7 +350,7 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
       handle,
       "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, verdict, summary, "
       "in_guest, wall_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!state) return pass_on(state);
+  if (!state) return forward_error(state);
   TRY(auto finding,
       Statement::prepare(
           handle,
@@ -360,7 +360,7 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
       handle,
       "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, minimised_state, "
       "account, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!failure) return pass_on(failure);
+  if (!failure) return forward_error(failure);
   for (const auto& s : record.states) {
     auto done = state
                     ->bind(trial, s.name, s.strategy, static_cast<std::int64_t>(s.digest),
@@ -409,7 +409,7 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
     return fail(path.string(), "is a folder, not a database", "name a file in it");
   }
   auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
-  if (!handle) return fail(path.string(), handle.error().problem, handle.error().remedy);
+  if (!handle) return fail(path.string(), handle.error().problem, handle.error().hint);
   TRY(execute(handle->get(), "PRAGMA foreign_keys = ON"));
   return Database(std::make_unique<State>(State{path, std::move(*handle)}));
 }
@@ -438,7 +438,7 @@ Result<std::int64_t> Database::begin_run(const RunRecord& run) {
       handle(),
       "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, versions, "
       "accelerator) VALUES (?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)");
-  if (!insert) return pass_on(insert);
+  if (!insert) return forward_error(insert);
   TRY(insert
           ->bind(run.kind, run.name, run.configuration, run.digest, run.seed, run.trials_planned,
                  run.host_json, run.versions_json, run.accelerator)
@@ -476,7 +476,7 @@ Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
   select.bind(run);
   std::set<std::string> keys;
   if (auto read = select.each_row([&] { keys.insert(select.text(0)); }); !read)
-    return pass_on(read);
+    return forward_error(read);
   return keys;
 }
 
@@ -485,7 +485,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   const auto id = insert_trial(handle(), run, trial);
   if (!id)
     return fail(id.error().subject, "trial " + trial.key + ": " + id.error().problem,
-                id.error().remedy);
+                id.error().hint);
   auto done = insert_phases(handle(), *id, trial.phases);
   if (done) done = insert_machine(handle(), *id, trial);
   if (done) done = insert_leaves(handle(), *id, trial);
@@ -495,7 +495,7 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   if (done) done = transaction.commit();
   if (!done)
     return fail(done.error().subject, "trial " + trial.key + ": " + done.error().problem,
-                done.error().remedy);
+                done.error().hint);
   return *id;
 }
 

@@ -203,7 +203,7 @@ TEST_F(DatabaseFault, AFolderIsNoDatabase) {
   const auto below_a_file =
       Database::open(folder() / "plain" / "r.db", Database::Access::read_write);
   ASSERT_FALSE(below_a_file);
-  EXPECT_FALSE(below_a_file.error().remedy.empty());
+  EXPECT_FALSE(below_a_file.error().hint.empty());
 }
 
 /// As an ordinary user: a file that may only be read, in a folder that may only be read.

@@ -79,7 +79,7 @@ Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) 
   TRY(auto select, Statement::prepare(handle, sql));
   std::vector<std::string> values;
   if (auto read = select.each_row([&] { values.push_back(select.text(0)); }); !read)
-    return pass_on(read);
+    return forward_error(read);
   return values;
 }
 
@@ -214,7 +214,7 @@ class Merge {
         output_.handle(),
         "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, "
         "versions, accelerator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    if (!insert) return pass_on(insert);
+    if (!insert) return forward_error(insert);
     TRY(insert
             ->bind(row.text(1), row.text(2), row.text(3),
                    digest.base + (digest.sharded ? "-0/1" : ""), row.integer(5), row.text(6),
@@ -394,7 +394,7 @@ Result<MergeOutcome> merge_databases(const std::vector<fs::path>& inputs, const 
   remove_draft(draft);
   auto outcome = merge_into(inputs, draft, fs::absolute(output).lexically_normal().parent_path());
   if (outcome) {
-    if (auto placed = put_in_place(draft, output); !placed) outcome = pass_on(placed);
+    if (auto placed = put_in_place(draft, output); !placed) outcome = forward_error(placed);
   }
   if (!outcome) remove_draft(draft);
   return outcome;

@@ -77,8 +77,8 @@ Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
       return fail(
           path.string(),
           fmt::format("migration {:04} failed: {}", migration.version, applied.error().problem),
-          applied.error().remedy.empty() ? fmt::format("the file is still at schema {}", version)
-                                         : applied.error().remedy);
+          applied.error().hint.empty() ? fmt::format("the file is still at schema {}", version)
+                                       : applied.error().hint);
     }
   }
   return {};

@@ -113,7 +113,7 @@ Result<ReportResult> write_experiment_report(db::Database& database, const Repor
 /// The page of a survey: cells that were measured and not judged.
 template <typename Survey>
 Result<ReportResult> write_survey_report(Result<Survey> report, const ReportOptions& options) {
-  if (!report) return pass_on(report);
+  if (!report) return forward_error(report);
   TRY(const auto page, write_page(options, report->html));
   return ReportResult{.page = page,
                       .run = report->run,

@@ -166,7 +166,7 @@ TEST_F(ReportTest, AReadOnlyDatabaseWillDoAndAFolderThatCannotBeMadeIsSaid) {
   EXPECT_TRUE(write_report(db, {folder() / "out", std::nullopt}));
   const auto refused = write_report(db, {file() / "below-a-file", std::nullopt});
   ASSERT_FALSE(refused);
-  EXPECT_FALSE(refused.error().remedy.empty());
+  EXPECT_FALSE(refused.error().hint.empty());
 }
 
 TEST_F(ReportTest, TheSummaryHasThePagesFigures) {

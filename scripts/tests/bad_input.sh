@@ -84,7 +84,7 @@ wrong case.toml device.size "holds only 1003 MiB" -- campaign case.toml
 campaign '' 'size = "12Q"'
 wrong case.toml device.size "K, M, G or T" -- campaign case.toml
 campaign '' 'faults = ["ded:hd0"]'
-wrong case.toml device.faults "'ded'" "the kinds are latent-error, dead, slow, torn-write, lost-write, " -- campaign case.toml
+wrong case.toml device.faults "'ded'" "known: latent-error, dead, slow, torn-write, lost-write, " -- campaign case.toml
 campaign '' 'tear = "maybe"'
 wrong case.toml device.tear unreadable -- campaign case.toml
 campaign '' 'clock = "fast"'

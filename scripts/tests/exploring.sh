@@ -214,7 +214,7 @@ step-timeout-s = 15
 EOF
 exits 1 "$headcrash" campaign bad.toml --db bad.db
 [ "$(ask bad.db "SELECT verdict FROM trial WHERE filesystem = 'missing'")" = harness-error ] || failed "missing command: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
-ask bad.db "SELECT summary FROM trial WHERE filesystem = 'missing'" | grep -q 'mkfs.nosuchthing: .*; install e2fsprogs' || failed "the missing command or its remedy is not named: $(ask bad.db 'SELECT summary FROM trial')"
+ask bad.db "SELECT summary FROM trial WHERE filesystem = 'missing'" | grep -q 'mkfs.nosuchthing: .*; install e2fsprogs' || failed "the missing command or its hint is not named: $(ask bad.db 'SELECT summary FROM trial')"
 [ "$(ask bad.db "SELECT verdict IN ('hang', 'oops', 'harness-error') FROM trial WHERE filesystem = 'killer'")" = 1 ] || failed "killed agent: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
 [ "$(ask bad.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] || failed "the good one suffered: $(ask bad.db 'SELECT filesystem, verdict, summary FROM trial')"
 shopt -s nullglob

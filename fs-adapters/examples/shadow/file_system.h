@@ -13,7 +13,7 @@ class FileSystem final : public tree::FileSystem {
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system,
                                                    const MountOptions& options) {
     auto store = Store::mount(system, options);
-    if (!store) return pass_on(store);
+    if (!store) return forward_error(store);
     return std::unique_ptr<FileSystem>(new FileSystem(*std::move(store)));
   }
 

@@ -175,7 +175,7 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
   if (crc32c(table) != newest->table_checksum)
     return fail("shadow", "the table is not the one that the header names", "take a backup");
   auto records = decode_table(table, geometry);
-  if (!records) return pass_on(records);
+  if (!records) return forward_error(records);
   return State{.header = *newest, .records = *std::move(records)};
 }
 

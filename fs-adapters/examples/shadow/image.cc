@@ -26,7 +26,7 @@ Result<Image> Image::open(const model::SectorStore& store) {
   auto state = read_state(
       [&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
       store.sectors());
-  if (!state) return pass_on(state);
+  if (!state) return forward_error(state);
   return Image(store, *std::move(state));
 }
 

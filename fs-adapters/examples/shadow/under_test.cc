@@ -54,7 +54,7 @@ class System final : public adapters::SystemUnderTest {
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings&) const override {
     auto mounted = FileSystem::mount(system, options_);
-    if (!mounted) return pass_on(mounted);
+    if (!mounted) return forward_error(mounted);
     return std::make_unique<Mounted>(*std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
@@ -104,7 +104,7 @@ class Type final : public adapters::FileSystemType {
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
     auto image = Image::open(store);
-    if (!image) return pass_on(image);
+    if (!image) return forward_error(image);
     return std::make_unique<Image>(*std::move(image));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {

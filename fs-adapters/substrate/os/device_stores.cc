@@ -19,17 +19,17 @@ Result<std::pair<model::SectorStore*, std::uint64_t>> DeviceStores::place(
 
 Result<void> DeviceStores::read(std::uint64_t address, std::span<std::byte> into) const {
   const auto at = place(address, into.size() / model::kSectorBytes);
-  return at ? at->first->read(at->second, into) : pass_on(at);
+  return at ? at->first->read(at->second, into) : forward_error(at);
 }
 
 Result<void> DeviceStores::write(std::uint64_t address, std::span<const std::byte> data) {
   const auto at = place(address, data.size() / model::kSectorBytes);
-  return at ? at->first->write(at->second, data) : pass_on(at);
+  return at ? at->first->write(at->second, data) : forward_error(at);
 }
 
 Result<void> DeviceStores::write_zeroes(std::uint64_t address, std::uint64_t count) {
   const auto at = place(address, count);
-  return at ? at->first->write_zeroes(at->second, count) : pass_on(at);
+  return at ? at->first->write_zeroes(at->second, count) : forward_error(at);
 }
 
 }  // namespace headcrash::os

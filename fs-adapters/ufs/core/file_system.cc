@@ -74,7 +74,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
     return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
   auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
   system.cache.release(std::move(*block));
-  if (!superblock) return pass_on(superblock);
+  if (!superblock) return forward_error(superblock);
   if (superblock->features.netra() && options.scheme != SchemeKind::netra)
     return fail(kSubject, "the file system has features that only one scheme keeps",
                 "mount it with scheme=netra");

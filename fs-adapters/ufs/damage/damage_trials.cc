@@ -64,7 +64,7 @@ Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs:
   if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
     return fail("image to be damaged", "is not sound: " + problem);
   auto survey = ImageSurvey::of(*trials.disk_);
-  if (!survey) return pass_on(survey);
+  if (!survey) return forward_error(survey);
   trials.survey_ = std::make_unique<ImageSurvey>(*std::move(survey));
   trials.judge_ = std::make_unique<RepairJudge>(*trials.survey_, *trials.disk_, fsck, audit);
   return trials;
@@ -76,7 +76,7 @@ Result<void> DamageTrials::run(std::uint64_t seed, adapters::DamageCounts& count
     return true;
   };
   const auto done = run(draw, seed, counts);
-  return done ? Result<void>() : pass_on(done);
+  return done ? Result<void>() : forward_error(done);
 }
 
 Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed,

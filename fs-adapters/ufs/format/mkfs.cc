@@ -32,9 +32,8 @@ bool wants_external_journal(const MkfsOptions& options) {
 }
 
 Result<void> check(const MkfsOptions& o) {
-  const auto refuse_option = [](const char* option, const std::string& problem,
-                                const char* remedy) {
-    return fail(fmt::format("mkfs {}", option), problem, remedy);
+  const auto refuse_option = [](const char* option, const std::string& problem, const char* hint) {
+    return fail(fmt::format("mkfs {}", option), problem, hint);
   };
   // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of
   // indirect blocks on a small disk.

@@ -137,7 +137,7 @@ Result<FsckReport> Fsck::State::run() {
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
                 failure ? failure->problem : "no UFS1 superblock, nor a replica",
-                failure ? failure->remedy : "give a device that was formatted as ufs");
+                failure ? failure->hint : "give a device that was formatted as ufs");
   look_into_journal();
   if (options.fast && repairing()) {
     report.unrepaired = !fast_check();

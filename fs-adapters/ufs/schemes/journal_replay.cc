@@ -213,7 +213,7 @@ class Replay {
     if (!orphans.empty()) TRY(release(contents, orphans));
     Redo counts(store_, superblock_);
     if (auto done = counts.count(superblock_); !done) {
-      if (whom == ReplayFor::mount) return pass_on(done);
+      if (whom == ReplayFor::mount) return forward_error(done);
     } else
       TRY(counts.write_to(store_));
     superblock_.clean = whom == ReplayFor::mount;

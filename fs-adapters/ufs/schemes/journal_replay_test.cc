@@ -263,7 +263,7 @@ TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().message().find("transaction"), std::string::npos)
         << mounted.error().message();
-    EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
+    EXPECT_NE(mounted.error().hint.find("fsck"), std::string::npos);
   });
   const auto store = store_of(left);
   const auto repaired = Fsck().run(*store, {.repair = true});
@@ -305,7 +305,7 @@ TEST(JournalReplay, WithoutAJournalFsckComesFirst) {
     const auto mounted =
         FileSystem::mount(m.system, {.scheme = SchemeKind::journal, .although_not_clean = true});
     ASSERT_FALSE(mounted);
-    EXPECT_NE(mounted.error().remedy.find("fsck"), std::string::npos);
+    EXPECT_NE(mounted.error().hint.find("fsck"), std::string::npos);
   });
 }
 

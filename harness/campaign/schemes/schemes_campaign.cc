@@ -46,11 +46,11 @@ class SchemesRun {
   Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
     const base::Stopwatch watch;
     const auto workload = parse_schemes_workload(trial.workload);
-    if (!workload) return pass_on(workload);
+    if (!workload) return forward_error(workload);
     TRY(const auto operations, workload::make_workload({.name = workload->name}));
     TRY(const auto disk, benches_.get(workload->disk, *trial.system));
     auto run = run_options(trial, *workload, disk->formatted);
-    if (!run) return pass_on(run);
+    if (!run) return forward_error(run);
     in_process::ExplorationOptions how{.budget = budget(trial, *workload),
                                        .run = *std::move(run),
                                        .failures_kept = failures_kept(trial),
@@ -63,8 +63,8 @@ class SchemesRun {
     if (!explored && workload->damage)
       return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(),
                               trial.workload, explored.error().subject),
-                  explored.error().problem, explored.error().remedy);
-    if (!explored) return pass_on(explored);
+                  explored.error().problem, explored.error().hint);
+    if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
     // Of a control nobody wants to know how few writes it takes.
@@ -74,7 +74,7 @@ class SchemesRun {
             in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
                                          scratch_ / "again.hcrec", minimise, *explored);
         !confirmed)
-      return pass_on(confirmed);
+      return forward_error(confirmed);
     confirm_ms_ = again.ms();
     faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
     db::TrialRecord record = row(trial, *explored);
@@ -127,7 +127,7 @@ class SchemesRun {
                                .unmount = workload.damage.has_value()};
     if (!workload.faults) return run;
     auto faults = in_process::draw_faults(formatted, *workload.faults);
-    if (!faults) return pass_on(faults);
+    if (!faults) return forward_error(faults);
     run.faults = *std::move(faults);
     run.cache_bytes = *workload.faults % kSmallCacheOneIn == 0 ? 256U << 10 : 2U << 20;
     return run;
@@ -309,7 +309,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
       continue;
     }
     if (const auto done = runner.trial(trial, progress); !done) {
-      if (!runner.contradicted()) return pass_on(done);
+      if (!runner.contradicted()) return forward_error(done);
       outcome.contradiction = done.error();
       return outcome;
     }

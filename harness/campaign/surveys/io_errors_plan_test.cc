@@ -24,7 +24,7 @@ TEST(IoErrorsPlan, NamesChooseCells) {
   EXPECT_GT(cells("io-errors/all/flush").size(), cells("io-errors/ext4/flush").size());
   const auto unknown = io_error_cells({.filesystem = "ext5", .failed = ""});
   ASSERT_FALSE(unknown);
-  EXPECT_NE(unknown.error().remedy.find("ext4"), std::string::npos);
+  EXPECT_NE(unknown.error().hint.find("ext4"), std::string::npos);
   EXPECT_FALSE(io_error_cells({.filesystem = "ufs-soft-updates", .failed = "journal"}))
       << "it has none";
 }

@@ -18,7 +18,7 @@ Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::str
     TRY(const auto fault, model::parse_fault(text));
     if (const auto device = profiles::device_of(plan, fault); !device)
       return fail("fault " + text, fmt::format("there is no device \"{}\"", fault.device),
-                  device.error().remedy);
+                  device.error().hint);
   }
   return {};
 }

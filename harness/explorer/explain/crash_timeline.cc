@@ -268,7 +268,7 @@ class Timeline {
         devices.push_back(device);
     }
     auto known = KnownDisks::read(run_, options_.type, devices);
-    if (!known) return pass_on(known);
+    if (!known) return forward_error(known);
     disks_ = *std::move(known);
     page_.filesystem_type = disks_.type();
     for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(tell_block(reader, i));

@@ -199,11 +199,11 @@ Result<std::optional<CrashState>> as_lost_writes(const RunHistory& run,
   });
   for (const model::DeviceId device : devices) {
     const auto one = run.image(physical, device), other = run.image(state, device);
-    if (!one) return pass_on(one);
-    if (!other) return pass_on(other);
+    if (!one) return forward_error(one);
+    if (!other) return forward_error(other);
     const auto there = one->digest(), told = other->digest();
-    if (!there) return pass_on(there);
-    if (!told) return pass_on(told);
+    if (!there) return forward_error(there);
+    if (!told) return forward_error(told);
     if (*there != *told) return std::nullopt;
   }
   return state;

@@ -19,7 +19,7 @@
 namespace headcrash::explorer {
 
 /// Puts its files and makes ready; the file system is mounted. A program that the guest lacks is a
-/// harness error with a remedy.
+/// harness error with a hint.
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
 struct Verified {

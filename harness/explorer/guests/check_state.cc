@@ -227,7 +227,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   if (disks.size() != 2) return fail(checker_.run_->path(), "is not of two disks");
   const auto log_copy = copy_of(disks[1]);
   copy_ms = watch.ms();
-  if (!log_copy) return pass_on(log_copy);
+  if (!log_copy) return forward_error(log_copy);
   return host_check(filesystem_, copy, kHostLimit, &*log_copy);
 }
 
@@ -403,7 +403,7 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
     auto oracle = oracle::Oracle::follow(
         workload.operations,
         {.promises = filesystem.promises, .failed_operations = workload.failed_operations});
-    if (!oracle) return pass_on(oracle);
+    if (!oracle) return forward_error(oracle);
     checker.oracle_ = std::make_shared<const oracle::Oracle>(std::move(*oracle));
   }
   checker.run_ = std::move(run);

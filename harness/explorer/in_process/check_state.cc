@@ -86,14 +86,14 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
   if (way == Way::quick) {
     const auto tree = judging_->tree.observe();
     step(StepKind::tree);
-    if (!tree) return pass_on(tree);
+    if (!tree) return forward_error(tree);
     auto findings = judging_->judge.judge(persisted, *tree);
     step(StepKind::judge);
     return findings;
   }
   const auto tree = judging_->observer.observe();
   step(StepKind::tree);
-  if (!tree) return pass_on(tree);
+  if (!tree) return forward_error(tree);
   auto findings = judging_->oracle.judge(persisted, *tree);
   step(StepKind::judge);
   return findings;

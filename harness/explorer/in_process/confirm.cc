@@ -27,7 +27,7 @@ class SecondRun {
       return fail(recording.string(),
                   "the workload fails when it is run again: " + *recorded_.failure);
     auto run = states::RunHistory::load(recording);
-    if (!run) return pass_on(run);
+    if (!run) return forward_error(run);
     run_ = *std::move(run);
     TRY(disk_.begin_run(run_));
     TRY(auto checker,
@@ -40,8 +40,8 @@ class SecondRun {
 
   void confirm(ExploredState& failure) {
     const auto state = states::parse_crash_state(failure.state);
-    const auto image = state ? run_->image(*state, 0) : pass_on(state);
-    const auto digest = image ? image->digest() : pass_on(image);
+    const auto image = state ? run_->image(*state, 0) : forward_error(state);
+    const auto digest = image ? image->digest() : forward_error(image);
     if (!digest) {
       failure.disagreement = "the repeated run has no such state: " + digest.error().message();
     } else if (*digest != failure.digest) {

@@ -114,11 +114,11 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
   found.state.keep_others = run.unflushed_at(0, event).empty();
   found.name = states::format(found.state);
   const auto image = run.image(found.state, 0);
-  TRY(const auto digest, image ? image->digest() : pass_on(image));
+  TRY(const auto digest, image ? image->digest() : forward_error(image));
   found.digest = digest;
   const base::Stopwatch watch;
   auto outcome = examination.examine(found);
-  if (!outcome) return pass_on(outcome);
+  if (!outcome) return forward_error(outcome);
   count(result, *outcome);
   keep(*std::move(outcome), found, watch.ms(), options, result);
   return {};
@@ -186,7 +186,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     ++coverage.checked;
     const base::Stopwatch state_watch;
     auto outcome = examination.examine(*found);
-    if (!outcome) return pass_on(outcome);
+    if (!outcome) return forward_error(outcome);
     count(result, *outcome);
     keep(*std::move(outcome), *found, state_watch.ms(), options, result);
     watch.lap();  // the examination has told its steps itself
@@ -228,7 +228,7 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
   const auto image = run->image(parsed, 0);  // says in words when there is no such state
-  if (!image) return pass_on(image);
+  if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "is of a run without media, and " + state + " is a state of media",
                 "give a state by writes (w1234-17)");

@@ -110,7 +110,7 @@ Result<void> use(os::DeviceStores& store, const adapters::LabDisk& kind,
   machine.system.run_as(account, [&] {
     auto mounted = system.mount(machine.system, {});
     if (!mounted) {
-      result = pass_on(mounted);
+      result = forward_error(mounted);
       return;
     }
     auto used = make_and_remove((*mounted)->vfs());

@@ -41,20 +41,20 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
       digest.number(number);
     if (inode.type == FileType::symlink) {
       const auto target = reader->readlink(inode.number);
-      if (!target) read = pass_on(target);
+      if (!target) read = forward_error(target);
       if (target) digest.text(*target);
     }
     if (inode.type != FileType::regular) return;
     std::array<std::byte, 4096> part;
     for (std::uint64_t at = 0; at < inode.size_bytes;) {
       const auto count = reader->read(inode.number, at, part);
-      if (!count) read = pass_on(count);
+      if (!count) read = forward_error(count);
       if (!count || *count == 0) return;
       digest.bytes(std::span(part).first(*count));
       at += *count;
     }
   }));
-  if (!read) return pass_on(read);
+  if (!read) return forward_error(read);
   return digest.sum();
 }
 

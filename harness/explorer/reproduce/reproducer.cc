@@ -155,7 +155,7 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
   if (!made || error) {
     std::error_code ignored;
     fs::remove_all(partial, ignored);
-    if (!made) return pass_on(made);
+    if (!made) return forward_error(made);
     return fail(target.string(), error.message());
   }
   for (fs::path* path : {&made->image, &made->script, &made->account})

@@ -185,7 +185,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
     choice.check_sectors = 2 * kib;
     if (context.scaled) choice.size_bytes = kGib;
     const auto options = machine_of(choice);
-    const auto step = options ? ModelledMachine::time_of_mkfs(*options) : pass_on(options);
+    const auto step = options ? ModelledMachine::time_of_mkfs(*options) : forward_error(options);
     const Figure ours = step ? Figure(seconds_of(step->elapsed_ns)) : std::nullopt;
     add_row(answer, fmt::format("requests of {} KiB", kib), "elapsed", "s", 1378, ours,
             step ? "" : step.error().message());

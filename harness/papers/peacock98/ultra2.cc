@@ -131,7 +131,7 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice) {
 
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
   auto variant = variant_of(choice);
-  if (!variant) return pass_on(variant);
+  if (!variant) return forward_error(variant);
   ModelledMachineOptions machine;
   machine.profile = profile_of(choice);
   machine.size_bytes = choice.size_bytes;
@@ -185,7 +185,7 @@ Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, doub
     if (next != std::end(kSets)) set = *next;
   }
   auto image = get(choice, set);
-  if (!image) return pass_on(image);
+  if (!image) return forward_error(image);
   machine->image = *std::move(image);
   return machine;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// The targets of fuzz.h under libFuzzer, which finds new inputs by the code that they reach: what
-// fuzz::run() does in a build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child runs the
-// target, since libFuzzer ends its process. What broke something is left in a file whose name
-// libFuzzer prints.
+// Runs the targets of fuzz.h under libFuzzer, which finds inputs that reach new code. fuzz::run()
+// uses this in a build with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). A child process runs the
+// target, because libFuzzer ends its process. libFuzzer prints the name of the file with a failing
+// input.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct CoverageGuided {
   std::uint64_t seed = 1, seconds = 0;
 };
 
-/// A dictionary's word as libFuzzer reads it.
+/// Formats a dictionary word for libFuzzer.
 inline std::string quoted_word(std::string_view word) {
   std::string text = "\"";
   for (const char byte : word) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
@@ -44,7 +44,7 @@ inline int failures_so_far() {
   return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
 }
 
-/// Ends the process.
+/// Runs libFuzzer; does not return.
 [[noreturn]] inline void run_under_libfuzzer(const CoverageGuided& options, const AnyTarget& target,
                                              const std::filesystem::path& folder) {
   static const AnyTarget* the_target = nullptr;

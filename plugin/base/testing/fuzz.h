@@ -1,18 +1,17 @@
 #pragma once
-// Fuzzing without a special compiler: mutate what a parser is known to read, and see that it
-// neither crashes nor breaks its own rules. (The sanitizer presets turn a silent overrun into a
-// crash.) For tests only: the one header of this folder that reads a clock and writes a file.
+// Fuzzing without a special compiler: mutates valid inputs of a parser and checks that it neither
+// crashes nor breaks its rules. (The sanitizer presets turn a silent overrun into a crash.) For
+// tests only; the only header of this folder that reads a clock and writes a file.
 //
-//   corpus ---pick---> mutate 1..6 times ---> target(input) ---> of a new kind? then keep it
+//   corpus ---pick---> mutate 1..6 times ---> target(input) ---> new behaviour? then keep it
 //      ^                                                              |
 //      +--------------------------------------------------------------+   a pool of bounded size
 //
-// The mutations: change, insert, remove or repeat bytes, copy a piece of another input over it, put
-// in a word of the dictionary (the parser's own keywords) or a number at a limit. Everything
-// follows from the seed; how far a run comes follows from the time: kFuzzSeconds for each target,
-// or HEADCRASH_FUZZ_SECONDS. HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the
-// same targets under libFuzzer, which mutates by the code that an input reaches
-// (coverage_guided.h).
+// The mutations: change, insert, remove or repeat bytes; copy a piece of another input over it;
+// insert a dictionary word (the parser's keywords) or a limit value. The seed determines every
+// input; the run lasts kFuzzSeconds per target, or HEADCRASH_FUZZ_SECONDS. HEADCRASH_FUZZ_SEED
+// changes the seed. The preset `fuzzer` runs the same targets under libFuzzer, which mutates by
+// code coverage (coverage_guided.h).
 //
 //   TEST(Fuzz, CutTrigger) {
 //     fuzz::Options options;
@@ -25,9 +24,8 @@
 //     });
 //   }
 //
-// The input under test is in a file before the target sees it, so that it is still there after a
-// crash. One that broke something belongs into the corpus of its target from then on
-// (fuzz::read_corpus for files).
+// The input is written to a file before the target runs, so it survives a crash. Add a failing
+// input to the corpus of its target (fuzz::read_corpus for files).
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -58,20 +56,19 @@ inline constexpr std::size_t kPoolMax = 512;
 inline constexpr std::uint64_t kRunsBetweenClocks = 64;
 
 struct Options {
-  std::string name;                     ///< of the target: letters, digits, '-'
-  std::vector<std::string> corpus;      ///< at least one input; each is also run as it is
-  std::vector<std::string> dictionary;  ///< words that matter to the parser; may be empty
-  std::size_t size_max = 64 * 1024;     ///< inputs do not grow beyond this
+  std::string name;                     ///< name of the target: letters, digits, '-'
+  std::vector<std::string> corpus;      ///< at least one input; each also runs unmodified
+  std::vector<std::string> dictionary;  ///< keywords of the parser; may be empty
+  std::size_t size_max = 64 * 1024;     ///< maximum size of an input
 };
 
 struct Summary {
   std::uint64_t runs = 0;
-  std::uint64_t kinds = 0;  ///< different novelties seen
+  std::uint64_t kinds = 0;  ///< number of different novelties seen
 };
 
-/// A number for what an input did, from a message: digits do not count, nor what stands between the
-/// first and the last quotation mark, so that errors which differ only in what they quote are of
-/// one kind.
+/// Returns a hash of an error message that identifies the kind of error. Ignores digits and the
+/// text between the first and the last quotation mark.
 inline std::uint64_t novelty(std::string_view message) {
   const std::size_t first = std::min(message.find_first_of("'\""), message.size());
   const std::size_t last = message.find_last_of("'\"");
@@ -84,7 +81,7 @@ inline std::uint64_t novelty(std::string_view message) {
   return hash;
 }
 
-/// The files of a folder, in order of their names; empty when there is none.
+/// Returns the contents of the files in a folder, sorted by name; empty if there are none.
 inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
   std::error_code none;
   std::vector<std::filesystem::path> paths;
@@ -118,7 +115,7 @@ class Mutator {
     return input;
   }
 
-  /// The input did something new: others are made from it.
+  /// Adds an input with new behaviour to the pool.
   void keep(const std::string& input) {
     if (pool_.size() < kPoolMax) {
       pool_.push_back(input);
@@ -176,7 +173,7 @@ class Mutator {
   std::vector<std::string> pool_;
 };
 
-/// A file that always holds the input under test; removed at the end of a run that found nothing.
+/// A file with the input under test. Removed at the end of a run without findings.
 class InputFile {
  public:
   explicit InputFile(const std::string& name)
@@ -201,10 +198,10 @@ class InputFile {
   int file_;
 };
 
-/// Runs the target on the corpus and on mutations of it until the time is over. The target checks
-/// what must hold (with googletest's EXPECT, or by crashing) and returns the input's novelty: any
-/// number that tells inputs apart by what they did. Stops at the first input that fails an
-/// expectation and names its file.
+/// Runs the target on the corpus and on mutations of it until the time is up. The target checks
+/// invariants (with googletest's EXPECT, or by crashing) and returns the input's novelty: any
+/// number that classifies its behaviour. Stops at the first input that fails an expectation and
+/// prints the name of its file.
 template <typename Target>
 Summary run(const Options& options, Target target) {
 #ifdef HEADCRASH_COVERAGE_GUIDED

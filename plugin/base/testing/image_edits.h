@@ -1,11 +1,10 @@
 #pragma once
-// What a fuzzer of an on-disk format does to an image: its input is a program of edits, six bytes
-// each.
+// Image edits for fuzzers of on-disk formats. The input is a program of edits, six bytes each.
 //
-//   area | offset (16 bits) | what to do | operand (16 bits, low byte first)
+//   area | offset (16 bits) | action | operand (16 bits, low byte first)
 //
-// An edit lies behind the start of one of the areas that the fuzzer has picked (a superblock, an
-// inode), so that the edits meet structures and not free space.
+// Each edit begins within one of the areas that the fuzzer selects (a superblock, an inode), so
+// edits hit structures and not free space.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +18,12 @@ namespace headcrash::fuzz {
 inline constexpr std::size_t kImageEditBytes = 6;
 
 struct ImageEdit {
-  std::uint64_t at = 0;   ///< byte of the image; eight bytes from there on are inside
-  std::uint8_t what = 0;  ///< the fuzzer's own meaning, modulo how many it has
+  std::uint64_t at = 0;   ///< byte offset in the image; eight bytes from here are inside
+  std::uint8_t what = 0;  ///< action; the fuzzer reduces it modulo its number of actions
   std::uint16_t operand = 0;
 
-  /// The first three things that every fuzzer does: a byte, a word, a word's complement. False:
-  /// another one.
+  /// Applies one of the three common actions: replace a byte, replace a word, complement a word.
+  /// Returns false for any other action.
   bool overwrite(std::span<std::byte> image, unsigned kind) const {
     if (kind == 0) little_endian::store8(image, at, static_cast<std::uint8_t>(operand));
     if (kind == 1) little_endian::store32(image, at / 4 * 4, operand);
@@ -38,12 +37,12 @@ struct ImageEdit {
 };
 
 struct ImageEditOptions {
-  std::span<const std::uint64_t> areas;  ///< first bytes; at least one
-  std::uint32_t reach = 0;  ///< an edit lies less than this many bytes behind one of them
-  std::size_t most = 0;     ///< edits of a program; what follows is not looked at
+  std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
+  std::uint32_t reach = 0;  ///< edits begin less than this many bytes after the start of an area
+  std::size_t most = 0;     ///< maximum number of edits; the rest is ignored
 };
 
-/// The edits of `program` in their order; those that would leave the image are passed over.
+/// Returns the edits of `program` in order. Skips edits that would leave the image.
 template <typename Apply>
 void each_image_edit(std::string_view program, std::span<std::byte> image,
                      const ImageEditOptions& options, const Apply& apply) {

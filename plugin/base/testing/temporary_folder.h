@@ -1,5 +1,5 @@
 #pragma once
-// For tests and fuzzers: a folder that goes with its owner, whatever was done to its permissions.
+// A temporary folder for tests and fuzzers, removed by its destructor whatever its permissions.
 
 #include <cstdlib>
 #include <filesystem>
@@ -29,8 +29,8 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
-  /// Always a new file: some file systems write a truncated one through. Makes the folders above
-  /// it.
+  /// Writes a new file and creates its parent folders. Replaces an existing file instead of
+  /// truncating it, because some file systems write a truncated file through.
   std::string put(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());

@@ -1,5 +1,5 @@
-// An array as the outside sees it (array.h): checks at creation, sizes. The work is its
-// controller's.
+// The public interface of an array (array.h): checks at creation, and sizes. ArrayController does
+// the work.
 #include "plugin/model/array/array.h"
 
 #include <fmt/core.h>
@@ -12,7 +12,7 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kPrewriteSectorsMax =
-    1U << 17;  // 64 MiB: a member's area is read into memory to recover
+    1U << 17;  // 64 MiB: a member's area is read into memory at recovery
 constexpr std::uint64_t kBitmapSectorsMax = 1U << 15;      // 16 MiB, 128 million regions
 constexpr std::uint32_t kStripeUnitSectorsMax = 1U << 14;  // 8 MiB
 
@@ -20,7 +20,7 @@ std::uint32_t members_min(RaidLevel level) {
   switch (level) {
     case RaidLevel::raid6:
       return 4;
-    default:  // md, too, allows RAID-4 and RAID-5 of two, whose parity is a copy
+    default:  // like md, allows RAID-4 and RAID-5 of two members, whose parity is a copy
       return 2;
   }
 }
@@ -28,39 +28,42 @@ std::uint32_t members_min(RaidLevel level) {
 Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
   if (p.members < members_min(p.level) || p.members > kArrayMembersMax)
     return fail(p.name + ": members",
-                fmt::format("{} is not a number of members for this level", p.members),
-                fmt::format("give {} to {}", members_min(p.level), kArrayMembersMax));
+                fmt::format("{} members are invalid for this level", p.members),
+                fmt::format("use {} to {}", members_min(p.level), kArrayMembersMax));
   if (p.level != RaidLevel::raid1 &&
       (p.stripe_unit_sectors == 0 || p.stripe_unit_sectors > kStripeUnitSectorsMax))
-    return fail(p.name + ": stripe unit", fmt::format("{} sectors is none", p.stripe_unit_sectors),
-                fmt::format("give 1 to {} sectors", kStripeUnitSectorsMax));
+    return fail(p.name + ": stripe unit",
+                fmt::format("{} sectors are invalid", p.stripe_unit_sectors),
+                fmt::format("use 1 to {} sectors", kStripeUnitSectorsMax));
   if (p.level != RaidLevel::raid1 && p.stripe_unit_sectors % physical != 0)
-    return fail(p.name + ": stripe unit", "does not end at a physical sector of the members",
-                fmt::format("give a multiple of {} sectors", physical));
+    return fail(p.name + ": stripe unit", "is not a multiple of the members' physical sector",
+                fmt::format("use a multiple of {} sectors", physical));
   if (physical > kSuperblockSectors)
     return fail(
         p.name + ": members",
-        fmt::format("have physical sectors of {} bytes; a cut could take both superblocks of one",
-                    physical * kSectorBytes),
-        fmt::format("use drives with at most {}", kSuperblockSectors * kSectorBytes));
+        fmt::format(
+            "have physical sectors of {} bytes, so a cut could destroy both superblocks of one",
+            physical * kSectorBytes),
+        fmt::format("use drives with physical sectors of at most {} bytes",
+                    kSuperblockSectors * kSectorBytes));
   const bool parity = p.level != RaidLevel::raid0 && p.level != RaidLevel::raid1;
   if (p.recovery == ArrayRecovery::prewrite) {
     if (!parity)
-      return fail(p.name + ": recovery", "only levels with parity have a prewrite log",
-                  "choose another");
+      return fail(p.name + ": recovery", "a prewrite log needs a level with parity",
+                  "choose another recovery");
     if (p.prewrite_sectors > kPrewriteSectorsMax ||
         PrewriteLog::payload_max(p.prewrite_sectors, physical) < p.stripe_unit_sectors)
       return fail(p.name + ": prewrite area",
-                  fmt::format("{} sectors do not suit", p.prewrite_sectors),
-                  fmt::format("give at least four stripe units and headers, at most {}",
+                  fmt::format("{} sectors are invalid", p.prewrite_sectors),
+                  fmt::format("use at least four stripe units and headers, at most {}",
                               kPrewriteSectorsMax));
   }
   if (p.recovery == ArrayRecovery::dirty_regions &&
       (p.region_sectors == 0 || p.level == RaidLevel::raid0))
     return fail(p.name + ": recovery", "dirty regions need a region size and redundancy",
-                "give the region size, or choose another recovery");
+                "set the region size, or choose another recovery");
   if (p.region_idle_ns < kMillisecondNs)
-    return fail(p.name + ": region idle time", "is too short", "give a millisecond or more");
+    return fail(p.name + ": region idle time", "is too short", "use at least one millisecond");
   return {};
 }
 
@@ -73,22 +76,22 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
   if (options.members.size() != p.members)
     return fail(
         p.name,
-        fmt::format("has {} members, its profile wants {}", options.members.size(), p.members),
-        "give as many drives as the profile says");
+        fmt::format("has {} members, but its profile needs {}", options.members.size(), p.members),
+        "use the profile's number of drives");
   std::uint32_t physical = 1;
   for (const auto& member : options.members) {
     const Characteristics& c = member->characteristics();
     physical = std::max(physical, c.physical_sector_sectors);
     if (c.sectors != options.members.front()->characteristics().sectors)
-      return fail(p.name, "its members differ in size", "use drives of one size");
+      return fail(p.name, "the members differ in size", "use drives of one size");
   }
   TRY(check_profile(p, physical));
   const auto layout = RaidLayout::of(p, options.members.front()->characteristics().sectors);
   if (layout.stripes == 0)
-    return fail(p.name, "its members are too small for one stripe beside the array's own areas",
+    return fail(p.name, "the members are too small for one stripe and the array's own areas",
                 "use larger drives or a smaller prewrite area");
   if (layout.bitmap_sectors > kBitmapSectorsMax)
-    return fail(p.name + ": region size", "makes too many regions", "choose larger regions");
+    return fail(p.name + ": region size", "gives too many regions", "choose larger regions");
   auto controller = std::make_unique<ArrayController>(std::move(options), layout);
   TRY(controller->assemble_now());
   return std::unique_ptr<Array>(new Array(std::move(controller)));
@@ -107,7 +110,7 @@ std::uint64_t Array::member_sectors(const ArrayProfile& profile, std::uint64_t d
   const std::uint64_t stripes =
       (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
   std::uint64_t sectors = 0;
-  // The region map grows with the members; a few rounds settle it.
+  // The region map grows with the members; a few iterations converge.
   for (std::uint64_t need = empty.data_first + stripes * empty.unit; need > sectors;) {
     sectors = need;
     need = RaidLayout::of(profile, sectors).data_first + stripes * empty.unit;

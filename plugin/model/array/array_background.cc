@@ -1,22 +1,21 @@
-// What an array does on its own: rebuild of a member, resync after an unclean stop, scrub.
+// Background work of an array: rebuild of a member, resync after an unclean stop, scrub.
 //
-// All three go through the stripes in chunks, lock a chunk, read it from the members, compute,
-// write what is wrong, and then wait as long as their rate asks for. Host requests run beside them
-// and meet them only at the stripe locks.
+// All three go through the stripes in chunks: lock a chunk, read it from the members, compute,
+// write corrections, and pause as their rate requires. Host requests run concurrently and interact
+// only through the stripe locks.
 //
 //   stripes  0 ......... rebuilt ............................. end
-//            right on the|  member counts as lost for these
-//            new member  ^ chunk under way, locked
+//            valid on  |  the member counts as lost here
+//            new member  ^ current chunk, locked
 //
-// A rebuild notes how far it is in the superblocks each time when another 64th of the member is
-// done (md: a sixteenth), after a flush of the member if its cache is volatile. After a cut it
-// continues from there:
+// A rebuild records its progress in the superblocks after each 64th of the member (md: a
+// sixteenth), after a flush of the member if its cache is volatile. After a cut it resumes there:
 //
-//   0 .......... noted .......... rebuilt .......... end     what lies between is rebuilt once more
+//   0 .......... noted .......... rebuilt .......... end     the part in between is rebuilt again
 //
-// A prewrite log is rolled forward onto the noted part as onto the other members. Without one, an
-// array with parity that was being written restarts its rebuild: updates that the cut left half
-// done would stay so. Mirrors continue, and are compared afterwards.
+// A prewrite log is rolled forward onto the noted part, as onto the other members. Without a log,
+// an array with parity that was being written restarts its rebuild, because updates interrupted by
+// the cut would stay inconsistent. Mirrors resume, and are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +29,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::uint32_t kChunkSectors = 128;  // of each member, as md's resync window of 64 KiB
+constexpr std::uint32_t kChunkSectors = 128;  // of each member, like md's resync window of 64 KiB
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;
 
@@ -54,15 +53,14 @@ void ArrayController::background_ended(const std::string& text) {
 
 Result<void> ArrayController::rebuild(std::size_t index) {
   if (index >= members.size())
-    return fail(member_name(index), "there is no such member", "count from 0");
+    return fail(member_name(index), "no such member", "members are numbered from 0");
   if (layout.parity == 0) return fail(profile.name, "has nothing to rebuild from");
   if (states_[index] != MemberState::failed)
     return fail(member_name(index), "has not failed", "fail it first, then replace it");
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already",
-                "wait until it is over");
+    return fail(profile.name, "does a " + status().background + " already", "wait until it ends");
   if (broken()) return fail(profile.name, "has lost too many members to rebuild one");
   states_[index] = MemberState::rebuilding;
   noted_stripes_ = 0;
@@ -77,8 +75,7 @@ Result<void> ArrayController::scrub(bool repair_it) {
   if (!intake_.powered() || !started_ || refusing_)
     return fail(profile.name, "does not serve requests", "start the array first");
   if (background_ != Background::none)
-    return fail(profile.name, "does a " + status().background + " already",
-                "wait until it is over");
+    return fail(profile.name, "does a " + status().background + " already", "wait until it ends");
   if (any_lost()) return fail(profile.name, "is degraded", "rebuild the lost member first");
   incident(repair_it ? "scrub with repair begins" : "scrub begins");
   check_stripes(Background::scrub, repair_it);
@@ -88,8 +85,8 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// What lies below has to be on the medium before superblocks say so. Host writes that a volatile
-/// cache still holds make the array dirty, which tells not to trust the note.
+/// Stripes below must be on the medium before the superblocks record them. Host writes in a
+/// volatile cache leave the array dirty, and the record is then not trusted.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
   const std::uint64_t step =
@@ -109,7 +106,7 @@ Task ArrayController::note_progress(std::uint32_t member) {
 
 Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t from) {
   invariant(background_ == Background::none && states_[member] == MemberState::rebuilding,
-            "array: one thing at a time runs in the background");
+            "array: one background task runs at a time");
   background_ = Background::rebuild;
   background_done_ = from * layout.unit;
   background_total_ = layout.stripes * layout.unit;
@@ -144,7 +141,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     co_return;
   }
   invariant(rebuilt_stripes_ == layout.stripes && lost_members_ > 0,
-            "array: a member is in use again when all its stripes have been rebuilt");
+            "array: a member becomes active only when all its stripes are rebuilt");
   states_[member] = MemberState::active;
   --lost_members_;
   cache_.clear();
@@ -153,8 +150,8 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   if (unclean_ && !any_lost()) check_stripes(Background::resync, true);
 }
 
-/// Another member may fail meanwhile, or prove unreadable: every stripe is computed from what
-/// answers.
+/// Another member may fail or prove unreadable during the rebuild: each stripe is computed from the
+/// members that answer.
 Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
                                     std::uint32_t stripes) {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -216,7 +213,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
     if (batch.failed()) status = batch.store_error ? Status::store_error : Status::device_failed;
   }
   invariant(rebuilt_stripes_ == stripe || status != Status::ok,
-            "array: stripes are rebuilt one after the other");
+            "array: stripes are rebuilt in order");
   if (status == Status::ok) rebuilt_stripes_ = stripe + stripes;
   unlock(stripe);
   co_return status;
@@ -225,7 +222,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
 // ---- scrub and resync
 
 Detached ArrayController::check_stripes(Background kind, bool repair_it) {
-  invariant(background_ == Background::none, "array: one thing at a time runs in the background");
+  invariant(background_ == Background::none, "array: one background task runs at a time");
   background_ = kind;
   background_done_ = 0;
   background_total_ = layout.stripes * layout.unit;
@@ -271,8 +268,8 @@ std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member,
   return chunk.bytes.data() + at * kSectorBytes;
 }
 
-/// Reads a chunk of all members and repairs what they cannot read. Rows that cannot be computed are
-/// noted as unknown and stay unreadable.
+/// Reads a chunk of all members and repairs unreadable rows. Rows that cannot be reconstructed are
+/// marked unknown and stay unreadable.
 Task ArrayController::read_chunk(CheckedChunk& chunk) {
   const std::uint32_t sectors = chunk.stripes * layout.unit;
   chunk.unknown.assign(chunk.stripes, UnknownRows(layout.unit));
@@ -294,8 +291,8 @@ Task ArrayController::read_chunk(CheckedChunk& chunk) {
   co_return Status::ok;
 }
 
-/// Compares the parity of these rows, all of which are known, with what it should be, and adds what
-/// corrects it to `repairs`, if that is not null. Returns false if some was wrong.
+/// Checks the parity of these rows, all of which are known. Adds corrections to `repairs` unless it
+/// is null. Returns false if the parity was wrong.
 bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows,
                                  Batch* repairs) {
   const std::size_t offset = std::size_t{rows.first} * kSectorBytes;
@@ -351,7 +348,7 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // A member that failed ends the check in any case: any_lost().
+  // A failed member ends the check anyway: any_lost().
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

@@ -1,5 +1,5 @@
-// Rebuild, resync and scrub beside the host's requests: what they must not do is answer from, or
-// compute with, what is only half there.
+// Rebuild, resync and scrub during host requests. They must not answer from, or compute with,
+// incomplete data.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
@@ -19,7 +19,7 @@ std::vector<std::byte> stamped(std::uint32_t sectors, std::uint64_t seed) {
   return bytes;
 }
 
-/// An array full of known data, and the replacement of a member under way.
+/// An array full of known data, with a member being rebuilt.
 struct Rebuilding {
   Rebuilding(const ArrayProfile& p, std::uint64_t seed, bench::MemberTraits traits)
       : b(p, kMemberLength, seed, traits) {
@@ -29,7 +29,7 @@ struct Rebuilding {
     expected = stamped(all, seed);
     EXPECT_EQ(b.write(0, expected), Status::ok);
     EXPECT_EQ(b.finish(b.submit(Op::flush)).status,
-              Status::ok);  // or the new drive's cache would have it
+              Status::ok);  // else the data would be in the new drive's cache
     member = static_cast<std::uint32_t>(seed % p.members);
     EXPECT_TRUE(b.array->fail_member(member));
     *b.stores[member] = bench::MemoryStore(kMemberLength);
@@ -45,7 +45,7 @@ struct Rebuilding {
   std::vector<std::byte> expected;
 };
 
-TEST(ArrayRebuild, WhatIsNotYetThereIsComputed) {
+TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
@@ -62,16 +62,16 @@ TEST(ArrayRebuild, WhatIsNotYetThereIsComputed) {
   }
 }
 
-TEST(ArrayRebuild, WhatIsOnItsWayIsNotYetThere) {
+TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
                  {.delay_ns = kMillisecondNs / 10, .jitter_ns = 6 * kMillisecondNs});
     std::mt19937_64 random(seed);
-    // Single blocks of the member in question: a read that goes straight to it takes no lock.
+    // Single blocks of the rebuilding member: a direct read takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.goes_on()) {
-      // Around the chunk under way.
+      // around the chunk in progress
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -82,14 +82,14 @@ TEST(ArrayRebuild, WhatIsOnItsWayIsNotYetThere) {
   }
 }
 
-TEST(ArrayRebuild, IsOnTheMediumBeforeTheMemberCounts) {
+TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed, {.volatile_cache = true});
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    r.b.run_for(5 * kMillisecondNs);  // and is on record as such
+    r.b.run_for(5 * kMillisecondNs);  // and the superblocks record it
     r.b.array->power_cut();
     r.b.run_for(0);
     r.b.array->power_on();
@@ -99,16 +99,15 @@ TEST(ArrayRebuild, IsOnTheMediumBeforeTheMemberCounts) {
   }
 }
 
-/// What a flush has covered is on the new mirror too: after a cut the rebuild is resumed there, and
-/// the copies are compared without knowing which one is older.
-TEST(ArrayRebuild, OfAMirrorIsCoveredByFlushes) {
+/// Flushed data is also on the new mirror. After a cut the rebuild resumes, and the copies are
+/// compared without knowledge of which one is older.
+TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    Rebuilding r(p, seed * 3,
-                 {.volatile_cache = true});  // member 0, from which a comparison copies
+    Rebuilding r(p, seed * 3, {.volatile_cache = true});  // member 0, the source of a comparison
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
     const auto fresh = stamped(8, 99);
@@ -126,8 +125,8 @@ TEST(ArrayRebuild, OfAMirrorIsCoveredByFlushes) {
   }
 }
 
-/// The superblock that it gets at power-on must not say how far its predecessor had come.
-TEST(ArrayRebuild, OfADriveThatIsReplacedDuringACutBeginsAnew) {
+/// The superblock written at power-on must not carry the progress of its predecessor.
+TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
     ArrayProfile p = array_profile(RaidLevel::raid5, 4);
@@ -153,16 +152,16 @@ TEST(ArrayRebuild, OfADriveThatIsReplacedDuringACutBeginsAnew) {
   }
 }
 
-TEST(ArrayRebuild, OfAMirrorLeavesReadsToTheOthers) {
+TEST(ArrayRebuild, MirrorReadsUseTheOtherMembers) {
   ArrayProfile p = array_profile(RaidLevel::raid1, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 3, {});
   const std::uint64_t before = r.b.array->array_counters().degraded_reads;
   for (std::uint64_t lba = 300; lba < 380; lba += 8) EXPECT_EQ(r.b.read(lba, 8), r.part(lba, 8));
-  EXPECT_EQ(r.b.array->array_counters().degraded_reads, before) << "nothing to compute";
+  EXPECT_EQ(r.b.array->array_counters().degraded_reads, before) << "nothing must be computed";
 }
 
-TEST(ArrayRebuild, ItsEndIsOnRecord) {
+TEST(ArrayRebuild, ItsEndIsRecorded) {
   Rebuilding r(array_profile(RaidLevel::raid5, 4), 1, {});
   r.b.finish_background();
   r.b.run_for(5 * kMillisecondNs);
@@ -172,7 +171,7 @@ TEST(ArrayRebuild, ItsEndIsOnRecord) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
-/// A cut when `chunks` of the rebuild are done and the superblocks say so.
+/// Cuts the power when `chunks` of the rebuild are done and recorded in the superblocks.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
   while (r.b.array->status().background_done < chunks * chunk)
@@ -186,7 +185,7 @@ std::uint64_t sectors_read(const Rebuilding& r) {
   return r.b.member_totals().sectors_read;
 }
 
-TEST(ArrayRebuild, GoesOnAfterACut) {
+TEST(ArrayRebuild, ResumesAfterACut) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     for (const bool volatile_cache : {false, true}) {
@@ -197,7 +196,7 @@ TEST(ArrayRebuild, GoesOnAfterACut) {
         p.rebuild_bytes_per_second = 100 * kSectorBytes;
         Rebuilding r(p, 2, {.volatile_cache = volatile_cache});
         r.b.finish(r.b.submit(Op::flush));
-        r.b.run_for(kSecondNs / 2);  // clean
+        r.b.run_for(kSecondNs / 2);  // the array is clean
         cut_after_chunks(r, 2);
         if (new_server) {
           ASSERT_TRUE(r.b.open());
@@ -212,7 +211,8 @@ TEST(ArrayRebuild, GoesOnAfterACut) {
         r.b.array->set_rebuild_rate(0);
         r.b.finish_background();
         EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
-        EXPECT_LT(sectors_read(r) - before, 4 * 400U) << "what was done is not done again";
+        EXPECT_LT(sectors_read(r) - before, 4 * 400U)
+            << "completed stripes must not be rebuilt again";
         EXPECT_EQ(r.b.read(0, r.all), r.expected);
         r.b.drain();
         EXPECT_EQ(r.b.wrong_stripes(), 0U);
@@ -221,7 +221,7 @@ TEST(ArrayRebuild, GoesOnAfterACut) {
   }
 }
 
-TEST(ArrayRebuild, BeginsAgainOnAnotherDrive) {
+TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   for (const bool old_copy : {false, true}) {
@@ -242,9 +242,8 @@ TEST(ArrayRebuild, BeginsAgainOnAnotherDrive) {
   }
 }
 
-/// A copy of the same member from an earlier rebuild knows of more stripes, and of older data in
-/// them.
-TEST(ArrayRebuild, BeginsAgainOnACopyFromAnEarlierRebuild) {
+/// A copy of the same member from an earlier rebuild records more stripes, with older data.
+TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 2, {});
@@ -267,7 +266,7 @@ TEST(ArrayRebuild, BeginsAgainOnACopyFromAnEarlierRebuild) {
   EXPECT_EQ(r.b.read(0, r.all), r.expected);
 }
 
-TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
+TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   p.accept_dirty_degraded = true;
@@ -277,11 +276,11 @@ TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
   const RaidLayout l = r.b.layout();
   const std::uint64_t stripe = l.member_of(0, l.data) == r.member ? 1 : 0;
   ASSERT_EQ(r.b.write(stripe * l.stripe_sectors(), stamped(1, 8)),
-            Status::ok);  // dirty, and on record as such
+            Status::ok);  // dirty, and recorded as such
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // of an active member or the rebuilding one
+                   fresh);  // of an active or the rebuilding member
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);
@@ -294,7 +293,7 @@ TEST(ArrayRebuild, BeginsAgainWhereUpdatesWereCutShort) {
   EXPECT_EQ(r.b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayRebuild, GoesOnWhenADirtyDegradedStartIsAccepted) {
+TEST(ArrayRebuild, ResumesAfterAnAcceptedDirtyDegradedStart) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 2, {});
@@ -311,7 +310,7 @@ TEST(ArrayRebuild, GoesOnWhenADirtyDegradedStartIsAccepted) {
   EXPECT_EQ(r.b.read(0, r.all), r.expected);
 }
 
-TEST(ArrayRebuild, OfADirtyMirrorIsFollowedByAComparison) {
+TEST(ArrayRebuild, DirtyMirrorIsComparedAfterwards) {
   ArrayProfile p = array_profile(RaidLevel::raid1, 3);
   p.recovery = ArrayRecovery::resync;
   Rebuilding r(p, 2, {});
@@ -329,7 +328,7 @@ TEST(ArrayRebuild, OfADirtyMirrorIsFollowedByAComparison) {
   EXPECT_EQ(r.b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayScrub, MeetsWritesOnlyAtTheLocks) {
+TEST(ArrayScrub, ConflictsWithWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
     ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
@@ -356,7 +355,7 @@ TEST(ArrayScrub, MeetsWritesOnlyAtTheLocks) {
   }
 }
 
-TEST(ArrayResync, IsNotOverUntilItIs) {
+TEST(ArrayResync, StaysUncleanUntilItEnds) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.recovery = ArrayRecovery::resync;
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -375,7 +374,7 @@ TEST(ArrayResync, IsNotOverUntilItIs) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    b.run_for(kSecondNs);  // long enough to be idle, not to come to the stripe
+    b.run_for(kSecondNs);  // idle long enough, but the resync has not reached the stripe
     EXPECT_EQ(b.array->status().background, "resync");
     EXPECT_TRUE(b.array->status().dirty);
   }

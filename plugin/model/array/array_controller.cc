@@ -1,12 +1,11 @@
-// The controller of an array (array_controller.h): host requests from submission to completion,
+// The controller of an array (array_controller.h): host requests from submission to completion, and
 // power.
 //
-//   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() -->
-//   host
+//   host --submit--> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish() --> host
 //
-// The controller works on one thing at a time (command_ns, parity_sector_ns); member commands run
-// side by side. Completions to the host are handed over only after every coroutine has stopped at a
-// wait, since the host may then submit more or cut the power.
+// The controller does one thing at a time (command_ns, parity_sector_ns); member commands run
+// concurrently. Completions are delivered to the host only while every coroutine waits, since the
+// host may then submit requests or cut the power.
 #include "plugin/model/array/array_controller.h"
 
 #include <fmt/core.h>
@@ -48,7 +47,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.sectors = layout.capacity();
   characteristics.physical_sector_sectors = align_;
   characteristics.volatile_cache = volatile_ && !logs();
-  // A trim is not logged, so an old logged update could come back over it.
+  // Trims are not logged, so an old logged update could undo one.
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();
@@ -126,7 +125,7 @@ Detached ArrayController::serve(HostRequest& host) {
   finish(host, status);
 }
 
-/// With a log everything acknowledged is durable; the home writes do not matter.
+/// With a log, all acknowledged data is durable; pending home writes do not matter.
 Task ArrayController::flush(HostRequest& host) {
   if (!volatile_ || logs()) {
     co_await runner_.until_event();
@@ -148,7 +147,7 @@ Task ArrayController::flush(HostRequest& host) {
 }
 
 void ArrayController::finish(HostRequest& host, Status status) {
-  invariant(host.inside, "array: a request of the host is finished once");
+  invariant(host.inside, "array: a host request is finished once");
   host.status = status;
   finished_.push_back(&host);
 }
@@ -202,7 +201,7 @@ void ArrayController::on_event(std::uint64_t tag) {
 
 // ---- power
 
-/// Members stop first, each for itself; then everything that the controller was doing is forgotten.
+/// Members stop first. Then all pending work of the controller is dropped.
 void ArrayController::power_cut() {
   if (!intake_.powered()) return;
   intake_.power_cut();
@@ -274,21 +273,21 @@ std::string ArrayController::member_name(std::size_t index) const {
 
 Result<void> ArrayController::fail_member(std::size_t index) {
   if (index >= members.size())
-    return fail(member_name(index), "there is no such member", "count from 0");
-  if (states_[index] == MemberState::failed) return fail(member_name(index), "has failed already");
+    return fail(member_name(index), "no such member", "members are numbered from 0");
+  if (states_[index] == MemberState::failed) return fail(member_name(index), "has already failed");
   const std::uint32_t lost_then = lost_members_ + (states_[index] == MemberState::active ? 1 : 0);
   if (lost_then > layout.parity)
-    return fail(member_name(index), "the array cannot do without it",
+    return fail(member_name(index), "the array cannot work without it",
                 "rebuild the lost members first");
-  if (!intake_.powered()) return fail(profile.name, "the power is off", "switch it on first");
+  if (!intake_.powered()) return fail(profile.name, "the power is off", "power it on first");
   members_failed(1ULL << index);
   runner_.drain_later();
   return {};
 }
 
 Result<void> ArrayController::accept_dirty_degraded() {
-  if (!refusing_) return fail(profile.name, "is not refused");
-  if (broken()) return fail(profile.name, refusal_, "there is nothing to start with");
+  if (!refusing_) return fail(profile.name, "has not refused to start");
+  if (broken()) return fail(profile.name, refusal_, "restore the lost members first");
   incident("dirty degraded start accepted: data of lost members may be wrong");
   refusing_ = false;
   unclean_ = false;

@@ -1,18 +1,18 @@
 #pragma once
-// The inside of an Array: what its parts share. Each part is one file:
+// The implementation of an Array. Each part of the class has its own file:
 //
 //   array_controller.cc host requests and their completion, power
-//   array_members.cc    which members are alive, and what their failures mean
+//   array_members.cc    states of members and consequences of their failures
 //   array_metadata.cc   superblocks, dirty flag, assembly at power-on
 //   array_regions.cc    the map of dirty regions
-//   array_read.cc       reads, also of what is lost
+//   array_read.cc       reads, including reconstruction of lost data
 //   array_write.cc      writes of stripes
 //   array_prewrite.cc   logging an update, rolling forward
 //   array_background.cc rebuild, scrub, resync
 //
-// A host request is a coroutine (array_task.h); everything that waits does it by co_await, and
-// continues when its runner says so (array_runner.h). Commands to members: member_commands.h.
-// power_cut() destroys them all.
+// A host request is a coroutine (array_task.h). It waits with co_await and is resumed by its runner
+// (array_runner.h). member_commands.h sends commands to members. power_cut() destroys all
+// coroutines.
 
 #include <deque>
 #include <map>
@@ -39,10 +39,10 @@ class ArrayController final : private EventTarget, private FinishedRequests {
  public:
   ArrayController(ArrayOptions options, const RaidLayout& layout);
   ~ArrayController() override;
-  /// Its member functions are coroutines of its runner.
+  /// Member functions are coroutines of this runner.
   operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
-  Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation meanwhile
+  Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation to do so
 
   void submit(const Request& request, Initiator& initiator);
   void power_cut();
@@ -103,10 +103,10 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     return states_[member] == MemberState::active ||
            (states_[member] == MemberState::rebuilding && stripe < rebuilt_stripes_);
   }
-  std::uint64_t alive_members(std::uint64_t stripe) const;  ///< mask
+  std::uint64_t alive_members(std::uint64_t stripe) const;  ///< bit mask
   std::uint64_t lost_roles(std::uint64_t stripe) const;
   bool any_lost() const { return lost_members_ > 0; }
-  bool broken() const;  ///< more members are lost than may be
+  bool broken() const;  ///< more members are lost than the level tolerates
   std::string member_name(std::size_t index) const;
   void incident(const std::string& text);
 
@@ -148,7 +148,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows,
                      std::byte* into);
   Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
-  using UnknownRows = std::vector<bool>;  ///< a bit for each row of a stripe unit
+  using UnknownRows = std::vector<bool>;  ///< one bit for each row of a stripe unit
   Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into,
               UnknownRows* unknown);
   Task read_pieces(HostRequest& host);
@@ -158,8 +158,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   struct Segment {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    std::uint32_t lo = 0, hi = 0;  ///< data sectors of the stripe; all of it when stripes > 1
-    std::uint64_t offset = 0;      ///< of `lo` in the request, in sectors
+    std::uint32_t lo = 0, hi = 0;  ///< data sectors of the stripe; all of them if stripes > 1
+    std::uint64_t offset = 0;      ///< offset of `lo` in the request, in sectors
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);
@@ -196,10 +196,10 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// By sequence number: the intact records of each member.
+  /// The records of one update found in the members' logs; keyed by sequence number.
   struct FoundUpdate {
-    std::uint64_t seen = 0;   ///< mask of members that have a record of it
-    std::uint64_t whole = 0;  ///< ... an intact one
+    std::uint64_t seen = 0;   ///< mask of members that have a record
+    std::uint64_t whole = 0;  ///< mask of members with an intact record
     std::uint64_t parts = 0;
     std::array<PrewriteHeader, kArrayMembersMax> records{};
   };
@@ -217,12 +217,12 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   void resume_background();
   Detached check_stripes(Background kind, bool repair_it);
   Task check_chunk(std::uint64_t stripe, std::uint32_t stripes, bool repair_it);
-  /// A chunk of all members, locked and in memory while its parity is checked.
+  /// A chunk of stripes, locked and in memory during a parity check.
   struct CheckedChunk {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    AlignedBuffer bytes;               ///< member by member
-    AlignedBuffer right;               ///< parity as it should be: one unit for each role
+    AlignedBuffer bytes;               ///< ordered by member
+    AlignedBuffer right;               ///< the correct parity: one unit for each role
     std::vector<UnknownRows> unknown;  ///< by stripe: rows that some member has lost for good
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
@@ -241,7 +241,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   ArrayRunner runner_;
   MemberCommands commands_;
   const std::uint64_t seed_;
-  bool volatile_ = false;    ///< some member forgets what it has not flushed
+  bool volatile_ = false;    ///< some member has a volatile cache
   std::uint32_t align_ = 1;  ///< largest physical sector of a member
 
   BufferPool buffers_;
@@ -249,23 +249,24 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::vector<HostRequest*> free_requests_;
   std::deque<HostRequest*> finished_;
   std::size_t inside_ = 0;
-  bool started_ = false;  ///< recovery is over as far as requests have to wait for it
+  bool started_ = false;  ///< recovery has reached the point where requests are served
   bool refusing_ = false;
   std::string refusal_;
   ArrayRunner::Waiters start_waiters_;
   BusyTime busy_;
 
   std::vector<MemberState> states_;
-  std::uint32_t lost_members_ = 0;     ///< not active
-  std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below are right on a rebuilding member
-  std::uint64_t noted_stripes_ = 0;    ///< as superblocks say: those on its medium
+  std::uint32_t lost_members_ = 0;     ///< members that are not active
+  std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below this are valid on a rebuilding member
+  /// rebuilt stripes recorded in the superblocks, thus on its medium
+  std::uint64_t noted_stripes_ = 0;
   StripeLocks locks_;
   StripeCache cache_;
 
   std::uint64_t array_id_ = 0, events_ = 0, settled_events_ = 0;
-  std::vector<std::uint32_t> next_slot_;  ///< of each member's superblocks
+  std::vector<std::uint32_t> next_slot_;  ///< next superblock slot of each member
   bool want_dirty_ = false, dirty_durable_ = false;
-  bool unclean_ = false;  ///< parity may be wrong until a resync ends
+  bool unclean_ = false;  ///< parity may be inconsistent until a resync ends
   std::uint64_t metadata_wanted_ = 0, metadata_written_ = 0;
   bool metadata_busy_ = false;
   ArrayRunner::Waiters metadata_waiters_;
@@ -274,21 +275,21 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::uint64_t regions_wanted_ = 0, regions_written_ = 0;
   ArrayRunner::Waiters region_waiters_;
   bool age_scheduled_ = false, ageing_ = false;
-  std::uint64_t updates_inside_ = 0;  ///< writes under way
+  std::uint64_t updates_inside_ = 0;  ///< writes in flight
   std::uint64_t updates_begun_ = 0;
   TimeNs last_update_at_ = 0;
   bool idle_scheduled_ = false, cleaning_ = false;
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
-  std::uint64_t adopted_tail_ = 0;    ///< of the superblocks at power-on
+  std::uint64_t adopted_tail_ = 0;    ///< from the superblocks at power-on
   bool before_roll_forward_ = false;  ///< superblocks must keep that tail
   ArrayRunner::Waiters log_waiters_;
 
   Background background_ = Background::none;
   std::uint64_t background_done_ = 0, background_total_ = 0;
   std::uint64_t mismatches_ = 0;    ///< stripes
-  std::uint64_t unknown_rows_ = 0;  ///< rows that the last scrub or resync could not compute
+  std::uint64_t unknown_rows_ = 0;  ///< rows that the last scrub or resync could not reconstruct
   bool abort_background_ = false;
 };
 

@@ -1,7 +1,5 @@
-// Arrays whose members are drives with an arm and a rotating medium, not the simple members of the
-// other
-// tests: times follow from where each head is, bytes do not change them, and losses are borne as
-// well.
+// Arrays of real drive models instead of the simple members of the other tests. Times follow from
+// head positions and do not depend on bytes; losses are tolerated as well.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/array.h"
@@ -43,7 +41,7 @@ struct DisksBench {
     array = made->get();
     machine.add_device("array", *std::move(made));
   }
-  /// Without bytes only the length counts.
+  /// Without bytes only the length matters.
   Completion write(std::uint64_t lba, const std::vector<std::byte>& data) {
     Request request;
     request.op = Op::write;
@@ -81,13 +79,12 @@ struct DisksBench {
   Array* array = nullptr;
 };
 
-TEST(ArrayOfDisks, TakesTheSameTimesWithoutBytes) {
+TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksBench b(level, 4, bytes);
-      // Assembly moves arms only where there are superblocks: bring them all to one place, at one
-      // time.
+      // Assembly moves arms only if there are superblocks: bring all arms to one place at one time.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, Bench::pattern(1, 1));
@@ -105,19 +102,19 @@ TEST(ArrayOfDisks, TakesTheSameTimesWithoutBytes) {
   }
 }
 
-TEST(ArrayOfDisks, ASmallWriteWaitsARevolutionForTheSectorsItHasRead) {
+TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
   DisksBench b(RaidLevel::raid5, 4);
   b.write(0, Bench::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
     const Completion c = b.write(i * 37, Bench::pattern(1, 2));
-    // Read, then round once more to the same sector: never less than a revolution, and without
-    // queues never more than three beside the longest seek.
+    // A read, then a full revolution to the same sector: at least one revolution and, without
+    // queues, at most three plus the longest seek.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
     EXPECT_LT(c.completed_at - c.submitted_at, 3 * kRevolutionNs + 6 * kMillisecondNs);
   }
 }
 
-TEST(ArrayOfDisks, BearsALossACutAndARebuild) {
+TEST(ArrayOfDisks, ToleratesALossACutAndARebuild) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
@@ -144,7 +141,7 @@ TEST(ArrayOfDisks, BearsALossACutAndARebuild) {
     b.machine.power_cut();
     b.run_until(b.machine.simulation().now() + kSecondNs);
     b.machine.power_on();
-    ASSERT_TRUE(b.faults[2]->add(dead)) << "what is computed from the rebuilt member is right";
+    ASSERT_TRUE(b.faults[2]->add(dead)) << "reconstruction from the rebuilt member must be correct";
     EXPECT_EQ(b.read(100, seen).status, Status::ok);
     EXPECT_EQ(seen, expected);
   }

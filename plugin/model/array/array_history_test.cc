@@ -1,11 +1,11 @@
-// Random histories on arrays against a plain reference, told per sector:
+// Random histories of arrays against a reference model, per sector:
 //
 //   allowed       values that a read may return: the last completed write's, and those of writes in flight
 //   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
 // Members fail, are rebuilt and have unreadable sectors while requests run; the power goes at any
-// instant. Afterwards the stores are looked at by themselves: parity must be right wherever the
-// profile promises it.
+// time. Afterwards the stores are examined directly: parity must be consistent wherever the profile
+// promises it.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/number_from_environment.h"
@@ -68,7 +68,7 @@ class ArrayHistory final : public Initiator {
   std::uint64_t rolled() const { return rolled_; }
   std::uint64_t cuts() const { return cuts_; }
   std::uint64_t rebuilds() const { return rebuilds_; }
-  /// Rebuilds that continued after a cut.
+  /// Returns how many rebuilds resumed after a cut.
   std::uint64_t resumed() const {
     return static_cast<std::uint64_t>(
         std::count_if(log().begin(), log().end(), [](const std::string& line) {
@@ -81,7 +81,7 @@ class ArrayHistory final : public Initiator {
     Request request;
     std::vector<std::byte> buffer;
     std::uint32_t stamp = 0;
-    std::vector<std::vector<std::uint32_t>> allowed;  ///< read
+    std::vector<std::vector<std::uint32_t>> allowed;  ///< by reads
     std::uint64_t flush_before = 0;
   };
   static ArrayProfile profile(const Kind& kind, std::uint64_t seed) {
@@ -95,16 +95,17 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;  // slow: cuts meet it
+    // slow, so that cuts hit the rebuild
+    if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
-  /// Every sector of a write carries its stamp in every word.
+  /// Fills every word of each sector with the write's stamp.
   static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
     bench::fill_with(bytes, stamp);
   }
-  /// The stamps of a sector: one, or two when it is torn. Torn at any byte.
+  /// Returns true if the sector has this stamp as one of its stamps (two if torn, at any byte).
   static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
     return bench::is_filled_with(sector, stamp);
   }
@@ -144,7 +145,7 @@ class ArrayHistory final : public Initiator {
       r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
       flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
       for (const auto& [id, other] :
-           flying_) {  // overlapping writes in flight have no order to check
+           flying_) {  // overlapping writes in flight have no defined order
         const Request& o = other->request;
         if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors &&
             o.lba < r.lba + r.sectors)
@@ -182,13 +183,13 @@ class ArrayHistory final : public Initiator {
 
   void completed(const Completion& completion) override {
     const auto node = flying_.extract(completion.id);
-    ASSERT_FALSE(node.empty()) << "answered once";
+    ASSERT_FALSE(node.empty()) << "a request must be answered once";
     const Flying& f = *node.mapped();
     const Request& r = f.request;
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // what it wrote stays possible until the cut is over
+      return;  // its data stays possible until after the cut
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -222,7 +223,7 @@ class ArrayHistory final : public Initiator {
                   << f.allowed[i][0];
   }
 
-  /// One more thing that redundancy can bear, or a rebuild.
+  /// Injects another failure that the redundancy tolerates, or starts a rebuild.
   void disturb() {
     const RaidLayout l = bench_.layout();
     const ArrayStatus status = bench_.array->status();
@@ -238,7 +239,8 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          static_cast<TimeNs>(pick(900 * kMillisecondNs)));  // far into it, and sometimes clean
+          // far into the rebuild, and sometimes clean
+          static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
       if (pick(2) == 0) {
@@ -271,7 +273,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// All requests end, all members come back, everything is clean and right.
+  /// Completes all requests, restores all members, and checks that everything is clean and
+  /// consistent.
   void settle() {
     bench_.drain();
     EXPECT_TRUE(flying_.empty());
@@ -293,7 +296,7 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Members that are lost at a cut may make a dirty start refused; that has a test of its own.
+  /// Members lost at a cut may cause a dirty start to be refused, which has its own test.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
@@ -304,9 +307,9 @@ class ArrayHistory final : public Initiator {
     ++cuts_;
     bench_.array->power_cut();
     bench_.run_for(0);
-    EXPECT_TRUE(flying_.empty()) << "every request is answered";
+    EXPECT_TRUE(flying_.empty()) << "every request must be answered";
     const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
-    if (pick(3) == 0) {  // again, in the middle of recovery
+    if (pick(3) == 0) {  // again, during recovery
       bench_.array->power_on();
       bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
       bench_.array->power_cut();
@@ -352,7 +355,7 @@ class ArrayHistory final : public Initiator {
   }
   void adopt_what_is_there() {
     const auto all = bench_.read(0, static_cast<std::uint32_t>(sectors_));
-    EXPECT_EQ(all.size(), sectors_ * kSectorBytes) << "each sector can be read";
+    EXPECT_EQ(all.size(), sectors_ * kSectorBytes) << "every sector must be readable";
     if (all.empty()) return;
     for (std::uint64_t s = 0; s < sectors_; ++s) {
       auto stamps = allowed(s);
@@ -361,7 +364,7 @@ class ArrayHistory final : public Initiator {
       const bool torn_possible = stamps.size() > 1;
       EXPECT_TRUE(torn_possible ? is_torn_of(seen, stamps) : is(seen, stamps[0]))
           << "sector " << s << " after a cut, now " << now_[s] << ", " << writing_[s].size()
-          << " writes under way, found " << first_stamp(seen);
+          << " writes in flight, found " << first_stamp(seen);
       std::vector<std::byte> clean(kSectorBytes);
       std::uint32_t stamp = 0;
       std::memcpy(&stamp, seen.data(), 4);
@@ -409,7 +412,7 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
-/// More seeds: HEADCRASH_ARRAY_SEEDS=1000 in the environment.
+/// Number of seeds; set HEADCRASH_ARRAY_SEEDS=1000 in the environment for more.
 std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }
@@ -418,7 +421,7 @@ constexpr int kSteps = 1000;
 
 class ArrayHistories : public testing::TestWithParam<Kind> {};
 
-TEST_P(ArrayHistories, KeepTheRules) {
+TEST_P(ArrayHistories, SatisfyTheDeviceContract) {
   std::uint64_t rolled = 0;
   std::uint64_t cuts = 0;
   std::uint64_t rebuilds = 0;
@@ -432,7 +435,7 @@ TEST_P(ArrayHistories, KeepTheRules) {
     rebuilds += history.rebuilds();
     resumed += history.resumed();
   }
-  EXPECT_GT(cuts, 5U) << "histories without cuts test nothing";
+  EXPECT_GT(cuts, 5U) << "the histories must include cuts";
   if (GetParam().faults) {
     EXPECT_GT(rebuilds, 3U);
     EXPECT_TRUE(resumed > 0 || seeds() < kManySeeds);
@@ -452,7 +455,7 @@ TEST_P(ArrayHistories, EqualSeedsGiveEqualRuns) {
   EXPECT_NE(run(5), run(6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ArrayHistories, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Profiles, ArrayHistories, testing::ValuesIn(kKinds),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -1,10 +1,9 @@
-// Members of an array: which are alive, and what a failure of their commands (member_commands.h)
-// means.
+// Member states of an array, and the consequences of command failures (member_commands.h).
 //
-//   device_failed, or a write     the member is failed; the superblocks of the others say so before any write
-//   that could not be done        that it missed is acknowledged
-//   medium_error on a read        the sectors are computed from the others and written again
-//   store_error                   handed on: the run must not be trusted
+//   device_failed, or a write     the member is failed; the superblocks of the others record it before any write
+//   that failed                   that it missed is acknowledged
+//   medium_error on a read        the sectors are reconstructed from the others and rewritten
+//   store_error                   returned to the host: the run's results are invalid
 #include <fmt/core.h>
 
 #include <bit>
@@ -48,8 +47,8 @@ void ArrayController::incident(const std::string& text) {
   observer_.incident(device_, simulation_.now(), text);
 }
 
-/// RAID-0 has nothing to fall back to, nor has the last mirror: they continue and hand the errors
-/// to the host.
+/// RAID-0, and the last mirror of RAID-1, have no redundancy: they stay active and return errors to
+/// the host.
 void ArrayController::members_failed(std::uint64_t mask) {
   if (layout.parity == 0) return;
   bool news = false;
@@ -61,7 +60,7 @@ void ArrayController::members_failed(std::uint64_t mask) {
     if (was_rebuilding) abort_background_ = true;
     states_[m] = MemberState::failed;
     incident(fmt::format("member {} failed", m));
-    if (broken()) incident("more members are lost than the array can do without");
+    if (broken()) incident("more members are lost than the array tolerates");
     news = true;
   }
   if (!news) return;

@@ -1,11 +1,12 @@
-// What an array keeps about itself on its members: superblocks, dirty flag; and how it starts.
+// The metadata of an array on its members (superblocks, dirty flag), and its start.
 //
-//   first write after a quiet time    superblocks (dirty) -> region bits -> data and parity
-//   quiet for kArrayIdleCleanNs       flush of volatile members -> superblocks (clean) -> region bits cleared
-//   power-on                          read superblocks -> the newest speaks -> recovery -> serve requests
+//   first write after an idle time    superblocks (dirty) -> region bits -> data and parity
+//   idle for kArrayIdleCleanNs        flush of volatile members -> superblocks (clean) -> region bits cleared
+//   power-on                          read superblocks -> use the newest -> recovery -> serve requests
 //
-// Superblocks are written by one coroutine at a time; whoever needs one on the members counts
-// `metadata_wanted_` up and waits. A member that fails while they are written makes another round.
+// One coroutine at a time writes superblocks. A coroutine that needs them on the members increments
+// `metadata_wanted_` and waits. If a member fails during the write, the superblocks are written
+// again.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 constexpr std::uint32_t kSlotsSectors = kSuperblockSectors * kSuperblockSlots;
 constexpr std::size_t kSlotBytes = std::size_t{kSuperblockSectors} * kSectorBytes;
 
-/// A number for a new array, from what makes it: equal runs give equal bytes.
+/// Derives the id of a new array from its parameters, so equal runs give equal bytes.
 std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidLayout& layout) {
   std::uint64_t id = 0;
   for (const std::uint64_t word :
@@ -32,8 +33,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Each start counts updates from a number of its own: a member that was away may still hold
-/// records of a number that the others have never seen.
+/// Each start numbers updates from a new base: a member that was absent may still hold records with
+/// numbers unknown to the others.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
@@ -48,8 +49,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
   return newest;
 }
 
-/// How far the rebuild of a member had come, if this is that member and not another one in its
-/// place. A superblock of its own that did not arrive knows less, which is right too.
+/// Returns the recorded rebuild progress of a member, or 0 if another drive has taken its place. A
+/// superblock of its own that was lost records less progress, which is safe.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -58,7 +59,7 @@ std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock
   return std::min({own->rebuilt, newest.rebuilt, newest.stripes});
 }
 
-/// The array that most members speak of.
+/// Returns the array id that most members agree on.
 std::optional<std::uint64_t> common_array(const std::vector<std::optional<Superblock>>& found) {
   std::optional<std::uint64_t> common;
   std::ptrdiff_t votes = 0;
@@ -94,7 +95,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   invariant(s.rebuilding == 0 || noted_stripes_ <= rebuilt_stripes_,
-            "array: superblocks say no more than what has been rebuilt");
+            "array: superblocks record no more than what has been rebuilt");
   if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
@@ -133,7 +134,7 @@ Detached ArrayController::write_metadata() {
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
     if (logs()) log_.tail_durable(now.prewrite_tail);
     runner_.wake_all(log_waiters_);
-    members_failed(batch.dead);  // asks for another round
+    members_failed(batch.dead);  // triggers another round
     runner_.wake_all(metadata_waiters_);
   }
   metadata_busy_ = false;
@@ -239,7 +240,7 @@ Detached ArrayController::start_up() {
   if (!refusing_) resume_background();
 }
 
-/// The rebuild or the resync that was under way, one after the other.
+/// Resumes the interrupted rebuild, or else the resync.
 void ArrayController::resume_background() {
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] != MemberState::rebuilding) continue;
@@ -259,7 +260,7 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   co_await batch;
   if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
-  // A slot that the last cut made unreadable must not hide the other one.
+  // A slot made unreadable by the last cut must not hide the other one.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
     Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -292,24 +293,24 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
 std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint64_t dead,
                                                    const Superblock& newest) const {
   if (!newest.same_shape(superblock(0)))
-    return Error{profile.name, "the members hold an array made with another profile",
-                 "use the profile that made it, or an empty store"};
+    return Error{profile.name, "the members hold an array with another profile",
+                 "use the array's own profile, or an empty store"};
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      if (newest.settled == 0) continue;  // stopped while it was being made
-      return Error{member_name(m), "is blank, although the others count on it",
-                   "bring back the member's store, or fail the member before replacing it"};
+      if (newest.settled == 0) continue;  // stopped during creation
+      return Error{member_name(m), "is blank, but the others expect it to be active",
+                   "restore the member's store, or fail the member before replacing it"};
     }
     if (found[m]->array_id != newest.array_id)
       return Error{member_name(m), "belongs to another array",
-                   "use the stores that were made together"};
+                   "use stores that were created together"};
     if (found[m]->member != m)
       return Error{member_name(m), fmt::format("is member {} of this array", found[m]->member),
-                   "give the members in their order"};
+                   "list the members in their order"};
     if (found[m]->events < newest.settled)
-      return Error{member_name(m), "is older than the others: an old copy of its store",
-                   "bring back the member's own store, or fail the member before replacing it"};
+      return Error{member_name(m), "is older than the others: it is an old copy",
+                   "restore the member's own store, or fail the member before replacing it"};
   }
   return std::nullopt;
 }
@@ -319,7 +320,7 @@ void ArrayController::make_new(std::uint64_t dead) {
   if (dead != 0) {
     assembly_error_ =
         Error{profile.name, "a new array needs all its members, and one does not answer",
-              "clear its fault or choose another drive"};
+              "clear its fault, or choose another drive"};
   }
   write_metadata_soon();
 }
@@ -330,8 +331,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  bool news =
-      (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // of two, neither is to be trusted
+  bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;  // neither of two is trustworthy
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
     const bool rebuilding = (newest.rebuilding >> m & 1) != 0;
@@ -358,7 +358,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // what superblocks say: adopt()
+  if (bytes_) noted_stripes_ = 0;  // the value in the superblocks: adopt()
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
@@ -388,10 +388,10 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-/// What has to happen before requests are served, and whether they are served at all.
+/// Recovers before requests are served, and decides whether to serve them.
 Task ArrayController::recover() {
   if (broken()) {
-    refuse("more members are lost than the array can do without");
+    refuse("more members are lost than the array tolerates");
     co_return Status::ok;
   }
   if (!unclean_) co_return Status::ok;
@@ -401,8 +401,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // Parity that is wrong in the stripes already rebuilt would stay so: nothing checks a degraded
-    // array.
+    // Inconsistent parity in the rebuilt stripes would never be corrected, because a degraded array
+    // is not checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

@@ -1,8 +1,8 @@
-// Logging an update before it goes home, and rolling complete updates forward at power-on
-// (prewrite_log.h says what is on the members).
+// Logging an update before its home writes, and rolling complete updates forward at power-on.
+// prewrite_log.h describes the format.
 //
 //   small write, 6 commands    read old data, read old parity | log data, log parity -> host is answered |
-//   data, parity home
+//                              write data, parity home
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Fails when the members that are left cannot make up for those lost, whenever they were lost.
+/// Logs an update. Fails if the remaining members cannot compensate for all lost ones, including
+/// those lost while logging.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
@@ -31,7 +32,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
   auto place = log_.reserve(mask, std::span(sectors.data(), layout.members));
   while (!place) {
     if (log_.needs_durable_tail()) {
-      if (metadata_settled()) write_metadata_soon();  // superblocks carry the tail too
+      if (metadata_settled()) write_metadata_soon();  // superblocks also carry the tail
       co_await settle_metadata();
     } else {
       co_await Wait{log_waiters_};
@@ -75,8 +76,8 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// The whole area of a member, and which of its sectors cannot be read (the last cut tore them).
-/// Zeroes in their place would not do: a record of zeroes would look intact.
+/// Reads the whole log area of a member, and lists its unreadable sectors (torn by the last cut).
+/// Replacing them with zeroes would be wrong: a record of zeroes would look intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
@@ -128,15 +129,15 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// The first one that an update touches: by it the members were chosen that have a record of it.
+/// Returns the first stripe of an update, which determined the members that have a record of it.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
-/// Writes an update to its place on all members. A member whose record can no longer be read has
-/// old bytes there, and counts as failed: the others make up for it.
+/// Writes an update home on all members. A member whose record has become unreadable has old bytes
+/// there, and counts as failed; the others compensate for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);
@@ -185,7 +186,7 @@ Task ArrayController::roll_forward() {
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_,
             next);
   before_roll_forward_ = false;
-  write_metadata_soon();  // with the new tail, before the old records are written over
+  write_metadata_soon();  // with the new tail, before old records are overwritten
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));
   co_return Status::ok;

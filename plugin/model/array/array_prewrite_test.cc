@@ -1,5 +1,4 @@
-// The prewrite log of an array: when its room is used again, which records a start believes, and
-// what is rolled forward.
+// The prewrite log of an array: reuse of its space, validity of records, and roll-forward.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -25,10 +24,11 @@ ArrayProfile with_log_on_members() {
   return p;
 }
 
-TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
+TEST(PrewriteRoom, IsReusedOnlyAfterATailBeyondItIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  const std::array<std::uint32_t, 2> payload = {4, 4};  // with its header 5 sectors: four fit
+  // 5 sectors with its header: four records fit
+  const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {
     const auto place = log.reserve(0b11, payload);
@@ -37,21 +37,21 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhenATailBeyondItIsOnTheMedium) {
     sequences.push_back(place->sequence);
   }
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
-  EXPECT_FALSE(log.needs_durable_tail()) << "nothing is home: waiting for a tail would help nobody";
+  EXPECT_FALSE(log.needs_durable_tail()) << "nothing is home, so waiting for a tail is pointless";
   for (const std::uint64_t sequence : sequences) log.home(sequence);
-  EXPECT_FALSE(log.reserve(0b11, payload).has_value()) << "the old records still count at power-on";
+  EXPECT_FALSE(log.reserve(0b11, payload).has_value())
+      << "the old records are still valid at power-on";
   EXPECT_TRUE(log.needs_durable_tail());
   log.tail_durable(sequences[1]);
   const auto place = log.reserve(0b11, payload);
   ASSERT_TRUE(place.has_value());
-  EXPECT_EQ(place->at[0], 16U) << "the end of the ring was too short";
+  EXPECT_EQ(place->at[0], 16U) << "the end of the ring is too short";
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// Two sectors of an old record at the front are free, and the next record is longer than the room
-/// at the
-/// end: it must not reach into those that are not.
-TEST(PrewriteRoom, AtTheEndOfTheRingIsSkippedAndCounts) {
+/// Two sectors of an old record at the front are free, and the next record is longer than the space
+/// at the end. It must not overlap records still in use.
+TEST(PrewriteRoom, SkipsTheEndOfTheRingAndCountsIt) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
   std::vector<std::uint64_t> sequences;
@@ -62,7 +62,8 @@ TEST(PrewriteRoom, AtTheEndOfTheRingIsSkippedAndCounts) {
   }
   log.home(sequences[0]);
   log.tail_durable(log.tail());
-  EXPECT_FALSE(log.reserve(1, std::array{5U}).has_value()) << "over the second record";
+  EXPECT_FALSE(log.reserve(1, std::array{5U}).has_value())
+      << "it would overwrite the second record";
   log.home(sequences[1]);
   log.tail_durable(log.tail());
   const auto place = log.reserve(1, std::array{5U});
@@ -70,7 +71,7 @@ TEST(PrewriteRoom, AtTheEndOfTheRingIsSkippedAndCounts) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// The newest tail that a start would find.
+/// Returns the newest tail that a start would find.
 std::uint64_t tail_on_members(const ArrayBench& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -87,9 +88,9 @@ std::uint64_t tail_on_members(const ArrayBench& b) {
   return tail;
 }
 
-/// Each record that is written over is older than the tail on the members: an older one of the same
-/// stripe that is still whole elsewhere could otherwise be rolled forward over it.
-TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
+/// Every overwritten record is older than the tail on the members. Otherwise an older complete
+/// record of the same stripe could be rolled forward over it.
+TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
@@ -128,9 +129,9 @@ TEST(PrewriteRoom, IsUsedAgainOnlyWhereNothingCouldBeRolledForward) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// The log of a member becomes unreadable at any moment of a start: the member then has old bytes
-/// at home.
-TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
+/// A member's log becomes unreadable at any moment of a start; the member then has old bytes at
+/// home.
+TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -154,14 +155,14 @@ TEST(PrewriteRecords, ThatBecomeUnreadableAreNotWrittenHome) {
     failed += missed ? 1 : 0;
     const auto now = b.read(24, 12);
     EXPECT_TRUE(now == fresh || (!missed && now == old))
-        << "a record is taken as a whole or not at all";
+        << "a record must be applied completely or not at all";
   }
   EXPECT_GT(failed, 0U);
 }
 
-/// A member is gone at power-on, so that superblocks are written before anything is rolled forward;
-/// the power goes again at any moment of that.
-TEST(PrewriteRecords, AreStillThereWhenTheirRollForwardIsCut) {
+/// A member is missing at power-on, so superblocks are written before the roll-forward. The power
+/// is cut again at any moment of that.
+TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
     ArrayBench b(with_log_on_members(), kMemberOfALog);
@@ -202,7 +203,7 @@ TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
+TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     ArrayBench b(with_log_on_members(), kMemberOfALog, seed, {.volatile_cache = true});
@@ -213,8 +214,7 @@ TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      b.run_for(
-          50 * kMillisecondNs);  // rolled forward; not yet idle for so long that caches are flushed
+      b.run_for(50 * kMillisecondNs);  // rolled forward, but not idle long enough for a flush
     }
     EXPECT_EQ(b.read(24, 12), fresh);
     EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);
@@ -224,14 +224,14 @@ TEST(PrewriteRecords, RolledForwardAreHomeBeforeTheyAreForgotten) {
   }
 }
 
-TEST(PrewriteRecords, InAHostsDataAreNone) {
+TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
   ArrayBench b(with_log_on_members(), kMemberOfALog);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   const auto before = counted(l.stripe_sectors() * 20, 1);
   ASSERT_EQ(b.write(0, before), Status::ok);
   b.run_for(50 * kMillisecondNs);
-  // What a host might have read from a member's log, or made up: a record of an update to come.
+  // A copy of a record that a host has read or forged, with a future sequence number.
   const std::uint32_t m = l.member_of(9, 0);
   const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
   ASSERT_TRUE(superblock.has_value());

@@ -1,13 +1,12 @@
-// Reads of an array: straight from the data columns, or computed from the others where a member is
-// lost or a sector unreadable.
+// Reads of an array: directly from the data columns, or reconstructed from the other members if one
+// is lost or a sector is unreadable.
 //
-//   request   | D0 D1 D2 | D3 D4 ...          pieces that adjoin on a member are one command, scattered
-//   afterwards
+//   request   | D0 D1 D2 | D3 D4 ...     pieces that adjoin on a member are one command, then scattered
 //
-// A healthy read takes no stripe lock: a data column is written by one command, and requests in
-// flight together have no order. A computed one does: between the writes of data and parity the sum
-// is neither old nor new. With a prewrite log a write is acknowledged before it is home, so a read
-// waits for updates of its stripes.
+// A healthy read takes no stripe lock: a data column is written by one command, and concurrent
+// requests have no order. A reconstruction does take it, because the parity is inconsistent between
+// the writes of data and parity. With a prewrite log a write is acknowledged before it is home, so
+// a read waits for updates of its stripes.
 #include <bit>
 #include <cstring>
 
@@ -18,7 +17,7 @@
 namespace headcrash::model {
 namespace {
 
-/// The most computed pieces that a read leaves under way.
+/// Maximum number of pieces that a read reconstructs concurrently.
 constexpr std::uint32_t kLostPiecesMax = 16;
 
 }  // namespace
@@ -27,7 +26,8 @@ TimeNs ArrayController::parity_ns(std::uint64_t data_sectors) const {
   return profile.parity_sector_ns * static_cast<TimeNs>(data_sectors);
 }
 
-/// Least busy, then nearest to the last command's end, then first.
+/// Chooses the least busy mirror; ties go to the one nearest to its last command's end, then to the
+/// first.
 std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t lba) const {
   std::uint32_t best = layout.members;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -74,7 +74,7 @@ Task ArrayController::read(HostRequest& host) {
   co_return co_await read_pieces(host);
 }
 
-/// Not for RAID-1: there every member has all of it.
+/// Not for RAID-1, where every member has all data.
 Task ArrayController::read_pieces(HostRequest& host) {
   const Request r = host.request;
   std::byte* const into = r.into.empty() ? nullptr : r.into.data();
@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the units of the request that lie on these members in another way: computed when the
-/// member is lost, else with repair of what is unreadable.
+/// Reads the units of the request on these members by other means: reconstructs them if the member
+/// is lost, else repairs unreadable sectors.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
@@ -147,7 +147,7 @@ Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint3
   join.arrive(status, {});
 }
 
-/// Computes rows of a role from the other members. The caller holds the stripe's lock.
+/// Reconstructs rows of a role from the other members. The caller holds the stripe's lock.
 Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                                   std::byte* into) {
   const std::size_t column_bytes = std::size_t{rows.sectors()} * kSectorBytes;
@@ -195,10 +195,10 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows of a living member, of which some are unreadable, a physical sector at a time; those
-/// that cannot be read are computed and written again. Rows that cannot be computed either are left
-/// unreadable and marked in `unknown`, if it is not null; the status is then medium_error, and
-/// their bytes mean nothing. The caller holds the stripe's lock.
+/// Reads rows of an active member, some of them unreadable, one physical sector at a time.
+/// Unreadable rows are reconstructed and rewritten. Rows that cannot be reconstructed stay
+/// unreadable and are marked in `unknown`, unless it is null. The status is then medium_error, and
+/// their bytes are undefined. The caller holds the stripe's lock.
 Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                              std::byte* into, UnknownRows* unknown) {
   const std::uint32_t m = layout.member_of(stripe, role);

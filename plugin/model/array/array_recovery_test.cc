@@ -1,6 +1,6 @@
-// What an array writes down, in which order, and what it believes of it after a cut: superblocks,
-// lost members, locks (region maps: array_regions_test.cc; the log: array_prewrite_test.cc). Each
-// test here stands for a way in which the code was broken on purpose and no other test had noticed.
+// The order of metadata writes, and their interpretation after a cut: superblocks, lost members,
+// locks. Region maps are in array_regions_test.cc, the log in array_prewrite_test.cc. Each test
+// covers a deliberate defect that no other test had detected.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -39,7 +39,7 @@ void expect_every_byte_is_checked(const Record& record) {
   }
 }
 
-TEST(ArrayRecords, AChangedByteMakesThemNone) {
+TEST(ArrayRecords, AnyChangedByteInvalidatesThem) {
   Superblock superblock;
   superblock.array_id = 7;
   superblock.members = 5;
@@ -50,7 +50,7 @@ TEST(ArrayRecords, AChangedByteMakesThemNone) {
   expect_every_byte_is_checked(header);
 }
 
-TEST(ArrayRecords, ATornSuperblockLeavesTheOneBefore) {
+TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
@@ -78,7 +78,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOneBefore) {
   EXPECT_EQ(b.array->status().members[2], MemberState::active);
 }
 
-TEST(ArrayRecords, AnOldCopyOfAMemberIsRefused) {
+TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
@@ -97,8 +97,8 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRefused) {
 
 // ---- a member that missed a write
 
-/// The host has the completion of a write that a dying member missed; then the power goes, and the
-/// member is back as if nothing had happened.
+/// A write that a failing member missed is acknowledged; then the power goes, and the member
+/// returns without a fault.
 void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
   SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));
   p.accept_dirty_degraded = true;
@@ -112,7 +112,7 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   b.drives[m]->dead = true;
   const auto fresh = counted(sectors, 2);
   ASSERT_EQ(b.write(lba, fresh), Status::ok);
-  for (auto* drive : b.drives) drive->stall_writes = true;  // what is still on its way stays undone
+  for (auto* drive : b.drives) drive->stall_writes = true;  // commands in flight are never done
   b.array->power_cut();
   b.run_for(0);
   ASSERT_TRUE(b.open());  // a new server: all members answer
@@ -120,15 +120,14 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   EXPECT_EQ(b.read(lba, sectors), fresh);
 }
 
-TEST(ArrayLoss, IsOnRecordBeforeAWriteItMissedIsAcknowledged) {
+TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 4);
   expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 16);
   expect_loss_is_on_record(array_profile(RaidLevel::raid6, 5), 24, 5);
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
-/// The second member is lost while a stripe is logged: what the record would have to be is on too
-/// few members.
+/// The second member is lost while a stripe is logged, so the record is on too few members.
 TEST(ArrayLoss, OfASecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
@@ -168,8 +167,8 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// Else the sector is unreadable again after a cut, when another member may be gone.
-TEST(ArrayRepair, IsOnTheMediumOfVolatileMembers) {
+/// Otherwise the sector is unreadable again after a cut, when another member may be lost.
+TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed, {.volatile_cache = true});
@@ -187,7 +186,7 @@ TEST(ArrayRepair, IsOnTheMediumOfVolatileMembers) {
   }
 }
 
-TEST(ArrayTrim, MeetsWritesOnlyAtTheLocks) {
+TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
@@ -205,7 +204,7 @@ TEST(ArrayTrim, MeetsWritesOnlyAtTheLocks) {
   }
 }
 
-/// What the controller remembers of a stripe may never have left the members' volatile caches.
+/// The controller's cached stripes may never have left the members' volatile caches.
 TEST(ArrayStripeCache, IsEmptyAfterACut) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.stripe_cache_stripes = 4;
@@ -220,13 +219,13 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);  // another column: the parity is what counts
+    ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);  // another column: only the parity matters
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);
   }
 }
 
-TEST(ArrayMirror, ReadsAreSentToLivingMembersOnly) {
+TEST(ArrayMirror, ReadsUseActiveMembersOnly) {
   ArrayBench b(array_profile(RaidLevel::raid1, 3), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(64, 1)), Status::ok);
@@ -236,8 +235,7 @@ TEST(ArrayMirror, ReadsAreSentToLivingMembersOnly) {
   for (std::uint64_t lba = 64; lba < 128; lba += 8)
     EXPECT_EQ(b.read(lba, 8).size(), 8U * kSectorBytes);
   EXPECT_EQ(b.member_totals().reads - before.reads, 8U);
-  EXPECT_EQ(b.array->array_counters().degraded_reads, 0U)
-      << "another mirror has it: nothing to compute";
+  EXPECT_EQ(b.array->array_counters().degraded_reads, 0U) << "another mirror has the data";
 }
 
 // ---- members with physical sectors of 4 KiB
@@ -264,11 +262,10 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
   EXPECT_TRUE(same(rebuilt.write[3], 0, 16));
   const StripePlan no_parity = plan_write(l, 16 + 3, 16 + 5, 1U << 4, 8);
   EXPECT_EQ(no_parity.method, WriteMethod::data_only);
-  EXPECT_TRUE(same(no_parity.write[1], 3, 5))
-      << "nothing was read, so nothing around it can be written";
+  EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so no neighbour can be written";
 }
 
-TEST(PhysicalSectors, UnitsMustNotDivideThemNorSuperblocksShareOne) {
+TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
     ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
                  {.physical_sectors = physical});
@@ -277,14 +274,14 @@ TEST(PhysicalSectors, UnitsMustNotDivideThemNorSuperblocksShareOne) {
   };
   EXPECT_EQ(message(16, 8), "");
   EXPECT_NE(
-      message(12, 8).find("does not end at a physical sector of the members; give a multiple of 8"),
+      message(12, 8).find("is not a multiple of the members' physical sector; use a multiple of 8"),
       std::string::npos);
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector; a cut makes the physical sectors around it unreadable, of data and
-/// parity. The log has all that is needed.
-TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
+/// The host writes one sector; a cut makes the surrounding physical sectors of data and parity
+/// unreadable. The log has everything needed to restore them.
+TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;
   ArrayBench b(p, kDriveSectors, 1, {.physical_sectors = 8});
@@ -313,7 +310,7 @@ TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveItsCut) {
 
 // ---- locks
 
-TEST(Locks, AreGrantedInOrderAmongThoseThatOverlap) {
+TEST(Locks, AreGrantedInOrderAmongOverlappingRequests) {
   int first = 0, second = 0, third = 0;
   const auto waiter = [](int& of) { return std::coroutine_handle<>::from_address(&of); };
   StripeLocks locks;
@@ -321,7 +318,7 @@ TEST(Locks, AreGrantedInOrderAmongThoseThatOverlap) {
   ASSERT_TRUE(locks.try_lock(3, 3));
   EXPECT_FALSE(locks.try_lock(0, 3));
   locks.wait(0, 3, waiter(first));
-  EXPECT_FALSE(locks.try_lock(2, 2)) << "somebody waits for it already";
+  EXPECT_FALSE(locks.try_lock(2, 2)) << "another request already waits for it";
   locks.wait(3, 4, waiter(second));
   locks.wait(6, 6, waiter(third));
   std::vector<void*> granted;
@@ -333,7 +330,7 @@ TEST(Locks, AreGrantedInOrderAmongThoseThatOverlap) {
   EXPECT_EQ(granted, (std::vector<void*>{&third, &first, &second}));
 }
 
-TEST(LocksDeath, OnlyAHeldLockIsReleased) {
+TEST(LocksDeath, ReleasingAnUnheldLockAborts) {
   StripeLocks locks;
   ASSERT_TRUE(locks.try_lock(2, 5));
   EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}), "a stripe lock that is held");

@@ -1,9 +1,9 @@
-// The map of dirty regions (dirty_regions.h) on an array's members: every member has a copy.
+// The map of dirty regions (dirty_regions.h); every member has a copy.
 //
-// One coroutine at a time writes pages; whoever needs a bit on the members counts `regions_wanted_`
-// up and waits. Another one looks every region_idle_ns for regions that nobody has written for so
-// long: an array that is never idle as a whole keeps the bits of what it is writing, not of all
-// that it ever wrote.
+// One coroutine at a time writes pages. A coroutine that needs a bit on the members increments
+// `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
+// region_idle_ns. An array that is never idle as a whole therefore keeps only the bits of regions
+// in use.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -16,7 +16,7 @@ void ArrayController::write_regions_soon() {
   if (!regions_busy_) write_regions();
 }
 
-/// Before a write of these data sectors; unmark_regions() has to follow it.
+/// Marks regions before a write of these data sectors. Must be followed by unmark_regions().
 Task ArrayController::mark_regions(std::uint64_t first, std::uint64_t last) {
   if (regions_.begin(first, last)) write_regions_soon();
   const std::uint64_t mine = regions_wanted_;
@@ -81,7 +81,7 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Not while parity may be wrong in regions that nobody has written since the power came back.
+/// Ages bits, but not while parity may be inconsistent in regions not written since power-on.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

@@ -1,5 +1,4 @@
-// Region maps of an array: on the members before the writes they stand for, believed after a cut,
-// and growing old.
+// Region maps of an array: stored before the writes they cover, used after a cut, and aged.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/dirty_regions.h"
@@ -20,12 +19,12 @@ ArrayProfile with_regions(ArrayProfile p) {
   return p;
 }
 
-/// Data home, parity not: the array is dirty, one stripe is wrong, the power is off.
+/// Leaves data home and parity not: the array is dirty, one stripe inconsistent, the power off.
 void leave_a_hole(ArrayBench& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // Its region's bit is there already, or the stalled member would hold it up.
+  // The region's bit is already set; otherwise the stalled member would delay it.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -34,15 +33,15 @@ void leave_a_hole(ArrayBench& b, std::uint64_t stripe) {
   ASSERT_EQ(b.wrong_stripes(), 1U);
 }
 
-TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
+TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
                {.jitter_ns = 5 * kMillisecondNs});
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
   b.observer.log.clear();
-  ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe: nothing to read before
-  std::set<std::string> map_writes;                     // "device id" of those under way
+  ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe, so nothing is read first
+  std::set<std::string> map_writes;                     // "device id" of those in flight
   std::size_t maps = 0;
   std::size_t writes = 0;
   for (const std::string& line : b.observer.log) {
@@ -66,7 +65,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWriteToThem) {
   EXPECT_EQ(writes, 4U);
 }
 
-TEST(ArrayRegions, AreOnTheMediumOfVolatileMembersToo) {
+TEST(ArrayRegions, AreOnTheMediumOfVolatileMembers) {
   ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
                {.volatile_cache = true});
   ASSERT_TRUE(b.open());
@@ -76,7 +75,7 @@ TEST(ArrayRegions, AreOnTheMediumOfVolatileMembersToo) {
     EXPECT_EQ(b.on_member(m, l.bitmap_first, 1).front(), std::byte{0b10}) << "member " << m;
 }
 
-TEST(ArrayRegions, AnUnreadableMapMeansAllOfThem) {
+TEST(ArrayRegions, AnUnreadableMapMarksAllRegions) {
   ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
@@ -98,7 +97,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // the superblocks say so too
+    b.run_for(20 * kMillisecondNs);  // the superblocks record it, too
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();
@@ -106,12 +105,12 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
   }
 }
 
-/// Bits of the first eight regions on a member.
+/// Returns the bits of the first eight regions on a member.
 std::byte bits_on(const ArrayBench& b, std::uint32_t member) {
   return b.on_member(member, b.layout().bitmap_first, 1).front();
 }
 
-/// An array that is never idle as a whole: region 0 is written every 50 ms.
+/// Writes region 0 every 50 ms, so the array is never idle as a whole.
 void keep_writing(ArrayBench& b, TimeNs how_long) {
   const auto data = counted(1, 3);
   for (const TimeNs end = b.simulation->now() + how_long; b.simulation->now() < end;) {
@@ -129,7 +128,7 @@ TEST(ArrayRegions, AgeOut) {
     ASSERT_EQ(b.write(32, counted(1, 1)), Status::ok);  // region 1
     keep_writing(b, 4 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
-    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, younger
+    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, more recent
     keep_writing(b, 2 * kSecondNs);
     keep_writing(b, 4 * kSecondNs);
     for (std::uint32_t m = 0; m < 4; ++m)
@@ -139,11 +138,11 @@ TEST(ArrayRegions, AgeOut) {
     ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
-    EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "idle as a whole";
+    EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";
   }
 }
 
-TEST(ArrayRegions, DoNotAgeWhileAWriteIsUnderWay) {
+TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
@@ -160,8 +159,8 @@ TEST(ArrayRegions, DoNotAgeWhileAWriteIsUnderWay) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// What aged out of the map has to have left the members' caches.
-TEST(ArrayRegions, AgeOnlyWhenTheirWritesAreOnTheMedium) {
+/// Writes of regions removed from the map must have left the members' caches.
+TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, seed,
@@ -179,7 +178,7 @@ TEST(ArrayRegions, AgeOnlyWhenTheirWritesAreOnTheMedium) {
   }
 }
 
-TEST(DirtyRegionsDeath, AWriteThatHasNotBegunCannotEnd) {
+TEST(DirtyRegionsDeath, EndingAWriteThatDidNotBeginAborts) {
   DirtyRegions regions;
   regions.open(8, 16);
   EXPECT_TRUE(regions.begin(0, 31));

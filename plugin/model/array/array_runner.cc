@@ -1,4 +1,4 @@
-// Waiting and continuing (array_runner.h).
+// See array_runner.h.
 #include "plugin/model/array/array_runner.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void ArrayRunner::schedule(TimeNs at, Tag tag, std::uint64_t value) {
 
 void ArrayRunner::wake_at(TimeNs at, std::coroutine_handle<> waiter) {
   if (free_sleepers_.empty()) {
-    invariant(sleepers_.size() < (1U << kSleeperBits), "fewer sleepers than their numbers allow");
+    invariant(sleepers_.size() < (1U << kSleeperBits), "the number of sleepers fits their index");
     free_sleepers_.push_back(static_cast<std::uint32_t>(sleepers_.size()));
     sleepers_.emplace_back();
   }
@@ -41,7 +41,7 @@ void ArrayRunner::wake_all(Waiters& list) {
 }
 
 void ArrayRunner::Join::arrive(Status s, const Breakdown& b) {
-  invariant(running > 0, "array: nobody arrives whom nobody waits for");
+  invariant(running > 0, "array: only awaited coroutines arrive");
   if (s != Status::ok) status = s;
   breakdown = b;
   if (--running > 0 || !waiter) return;

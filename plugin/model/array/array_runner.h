@@ -1,15 +1,14 @@
 #pragma once
-// Runs the coroutines of an array (array_task.h) on model time: what they wait for, and when they
-// continue.
+// Runs the coroutines of an array (array_task.h) on model time.
 //
 //   coroutine --co_await--> Sleep, Work   an event            --> ready --> run()
 //                           Waiters       wake_all()          -->
 //                           Join          the last arrive()   -->
 //
-// run() lets all that are ready run until each waits again, then hands over one completion to the
-// host, and so on until there is neither: the host may submit more, or cut the power, only when
-// every coroutine has stopped at a wait. Nothing runs inside submit(), or inside what an operator
-// asks for: drain_later() does it by an event.
+// run() resumes ready coroutines until all of them wait, delivers one completion to the host, and
+// repeats until there is neither. The host may therefore submit requests or cut the power only
+// while every coroutine waits. Nothing runs inside submit() or an operator command: drain_later()
+// schedules an event for it.
 
 #include <cstdint>
 #include <vector>
@@ -19,11 +18,11 @@
 
 namespace headcrash::model {
 
-/// Completions that wait until no coroutine is running.
+/// Completions to deliver while no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;
-  virtual void deliver_finished() = 0;  ///< the oldest
+  virtual void deliver_finished() = 0;  ///< delivers the oldest one
 
  protected:
   ~FinishedRequests() = default;
@@ -31,7 +30,7 @@ class FinishedRequests {
 
 class ArrayRunner final : public CoroutineScope, private EventTarget {
  public:
-  /// Both must outlive it.
+  /// Both must outlive the runner.
   ArrayRunner(Simulation& simulation, FinishedRequests& finished)
       : simulation_(simulation), finished_(finished) {}
 
@@ -43,19 +42,19 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     void await_suspend(std::coroutine_handle<> waiter) { runner.wake_at(at, waiter); }
     void await_resume() const {}
   };
-  /// Until somebody calls wake_all() with the list.
+  /// Waits until wake_all() is called with the list.
   struct Wait {
     Waiters& list;
     bool await_ready() const { return false; }
     void await_suspend(std::coroutine_handle<> waiter) { list.push_back(waiter); }
     void await_resume() const {}
   };
-  /// Several coroutines that somebody waits for.
+  /// Waits for several coroutines.
   struct Join {
     ArrayRunner& runner;
     std::uint32_t running = 0;
     Status status = Status::ok;
-    Breakdown breakdown;  ///< of the last one
+    Breakdown breakdown;  ///< of the last one to arrive
     std::coroutine_handle<> waiter;
 
     void arrive(Status s, const Breakdown& b);
@@ -65,9 +64,9 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   };
 
   Sleep until(TimeNs at) { return Sleep{*this, at}; }
-  /// Until an event of this instant: for what must not end inside its call.
+  /// Waits for an event at the current time, so that work does not end within the caller.
   Sleep until_event() { return until(simulation_.now()); }
-  /// Of the controller, which does one thing after the other.
+  /// Waits for controller time, which is used serially.
   Sleep work(TimeNs ns);
   void wake_all(Waiters& list);
   using CoroutineScope::cancel_all;
@@ -75,14 +74,14 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
 
   void run();
   void drain_later();
-  /// Destroys all coroutines, wherever they stand, and forgets the controller's work.
+  /// Destroys all suspended coroutines and drops the controller's pending work.
   void power_cut();
 
  private:
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    std::uint32_t turn = 0;  ///< an event of an earlier one is void
+    std::uint32_t turn = 0;  ///< voids events of an earlier sleep
   };
 
   void on_event(std::uint64_t tag) override;
@@ -94,7 +93,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   std::vector<Sleeper> sleepers_;
   std::vector<std::uint32_t> free_sleepers_;
   bool running_ = false, drain_scheduled_ = false;
-  TimeNs free_at_ = 0;  ///< the controller
+  TimeNs free_at_ = 0;  ///< when the controller becomes free
 };
 
 }  // namespace headcrash::model

@@ -1,14 +1,13 @@
 #pragma once
-// Coroutines of an array: each host request, stripe update, rebuild and so on reads as one
-// function, from its first member command to its last, and a power cut forgets all of them at once
-// by destroying their frames.
+// Coroutines of an array. Each host request, stripe update or rebuild is one function, from its
+// first member command to its last. A power cut drops all of them by destroying their frames.
 //
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
-//   Task       started by `co_await`, owned by whoever awaits it; gives a Status
+//   Task       started by `co_await`, owned by its awaiter; returns a Status
 //
 // They are member functions of a class that is a CoroutineScope or converts to one; their frames
-// come from its pool. A coroutine is never resumed from within another one: who makes it ready puts
-// it into the scope's queue.
+// come from its pool. A coroutine is never resumed from within another one: a coroutine that
+// becomes ready enters the scope's queue.
 
 #include <array>
 #include <coroutine>
@@ -21,7 +20,7 @@
 
 namespace headcrash::model {
 
-/// Frames by size, kept for reuse; and those of the running Detached coroutines.
+/// Reusable coroutine frames by size, and a list of the running Detached coroutines.
 class FramePool {
  public:
   struct Link {
@@ -51,7 +50,7 @@ class FramePool {
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;
   }
-  /// The pool that a frame came from.
+  /// Returns the pool that a frame belongs to.
   static FramePool& of(void* memory) {
     return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
                 ->pool;
@@ -89,12 +88,12 @@ class CoroutineScope {
  protected:
   void make_ready(std::coroutine_handle<> waiting) { ready_.push_back(waiting); }
   bool has_ready() const { return !ready_.empty(); }
-  /// Lets every ready coroutine run, and those that they make ready.
+  /// Runs all ready coroutines, and those that become ready in the process.
   void run_ready() {
     for (std::size_t i = 0; i < ready_.size(); ++i) ready_[i].resume();
     ready_.clear();
   }
-  /// Destroys all coroutines, wherever they stand.
+  /// Destroys all suspended coroutines.
   void cancel_all() {
     ready_.clear();
     while (frames_.roots.next != &frames_.roots) frames_.roots.next->handle.destroy();
@@ -108,8 +107,8 @@ class CoroutineScope {
 };
 
 struct Detached;
-/// GCC 12 does not hand a member function's arguments to the promise's constructor, only to
-/// operator new: the frame remembers its pool instead.
+/// The frame stores its pool, because GCC 12 passes a member function's arguments only to operator
+/// new and not to the promise's constructor.
 struct RootPromise : FramePool::Link {
   RootPromise() {
     handle = std::coroutine_handle<RootPromise>::from_promise(*this);

@@ -1,5 +1,5 @@
-// Arrays: member commands of each kind of write, degraded work, metadata, the write hole and what
-// closes it.
+// Arrays: member commands of each kind of write, degraded operation, metadata, the write hole and
+// its remedies.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
   return out << c.reads << " reads, " << c.writes << " writes";
 }
 
-/// Member commands of one write, the array being marked dirty already.
+/// Returns the member commands of one write, with the array already marked dirty.
 Commands commands_of_write(ArrayBench& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
@@ -53,7 +53,7 @@ void open_dirty(ArrayBench& b) {
   b.run_for(20 * kMillisecondNs);
 }
 
-TEST(ArrayCommands, OfEachLevel) {
+TEST(ArrayCommands, OfAWriteAtEachLevel) {
   struct Case {
     ArrayProfile profile;
     std::uint32_t sectors;
@@ -95,7 +95,7 @@ TEST(ArrayCommands, SmallWriteTouchesOnlyItsSectors) {
   EXPECT_EQ(b.member_totals().sectors_written - before.sectors_written, 2U);
 }
 
-TEST(ArrayCommands, StripeCacheSparesReads) {
+TEST(ArrayCommands, StripeCacheSavesReads) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.stripe_cache_stripes = 4;
   ArrayBench b(p, kMemberSectors);
@@ -103,17 +103,18 @@ TEST(ArrayCommands, StripeCacheSparesReads) {
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{2, 2}));
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{0, 2}));
   EXPECT_EQ(commands_of_write(b, 164, 4), (Commands{1, 2}))
-      << "the parity is remembered, the data not";
+      << "the parity is cached, the data is not";
   b.drain();
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayCommands, WithoutBytesTheSameTimes) {
+TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
   for (const ArrayProfile& p :
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // No jitter: assembly sends commands only when there are bytes, and would draw other delays.
+      // Without jitter: assembly sends commands only if there are bytes, which would shift the
+      // random delays.
       ArrayBench b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayBench&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -138,7 +139,7 @@ TEST(ArrayCommands, WithoutBytesTheSameTimes) {
 
 // ---- lost members
 
-TEST(ArrayDegraded, EveryLevelDoesWithoutWhatItMay) {
+TEST(ArrayDegraded, EveryLevelToleratesItsLosses) {
   for (const ArrayProfile& p :
        {array_profile(RaidLevel::raid1, 3), array_profile(RaidLevel::raid4, 4),
         array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5)),
@@ -182,7 +183,7 @@ TEST(ArrayDegraded, EveryLevelDoesWithoutWhatItMay) {
   }
 }
 
-TEST(ArrayDegraded, TooManyLost) {
+TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
   b.drives[0]->dead = b.drives[1]->dead = true;
@@ -193,11 +194,11 @@ TEST(ArrayDegraded, TooManyLost) {
   ArrayBench c(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(c);
   ASSERT_TRUE(c.array->fail_member(2));
-  EXPECT_FALSE(c.array->fail_member(1)) << "an operator cannot break the array";
+  EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// As a drive does: what was asked, whatever became of it. What the power took is not counted.
-TEST(ArrayDegraded, FailedRequestsCount) {
+/// Like a drive, counts requests whatever their outcome, except those lost to a power cut.
+TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
   b.drives[0]->dead = b.drives[1]->dead = true;
@@ -245,14 +246,14 @@ TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
   }
 }
 
-TEST(ArrayScrub, CountsAndRepairs) {
+TEST(ArrayScrub, CountsAndRepairsMismatches) {
   ArrayBench b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
   for (const std::uint64_t s : {3U, 7U})
     ASSERT_TRUE(b.stores[l.member_of(s, l.data)]->write(l.member_lba(s, 1), numbered(1, 77)));
   ASSERT_TRUE(b.array->scrub(false));
-  EXPECT_FALSE(b.array->scrub(false)) << "one at a time";
+  EXPECT_FALSE(b.array->scrub(false)) << "only one at a time";
   b.finish_background();
   EXPECT_EQ(b.array->status().mismatches, 2U);
   EXPECT_EQ(b.wrong_stripes(), 2U);
@@ -261,7 +262,7 @@ TEST(ArrayScrub, CountsAndRepairs) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayRebuild, KeepsItsRate) {
+TEST(ArrayRebuild, RespectsItsRate) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   ArrayBench b(p, kMemberSectors);
@@ -300,7 +301,7 @@ TEST(ArrayMetadata, IdleArraysAreClean) {
   EXPECT_FALSE(b.array->status().dirty);
 }
 
-TEST(ArrayMetadata, RefusesStrangersAndGaps) {
+TEST(ArrayMetadata, RejectsForeignAndMissingMembers) {
   ArrayBench a(array_profile(RaidLevel::raid5, 4), kMemberSectors, 1);
   ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors, 2);
   for (ArrayBench* x : {&a, &b}) {
@@ -327,7 +328,7 @@ TEST(ArrayMetadata, RefusesStrangersAndGaps) {
   EXPECT_NE(opened.error().message().find("another profile"), std::string::npos);
 }
 
-TEST(ArrayMetadata, RefusesImpossibleProfiles) {
+TEST(ArrayMetadata, RejectsInvalidProfiles) {
   const auto refused = [](const ArrayProfile& p) {
     return !ArrayBench(p, kMemberSectors).open().has_value();
   };
@@ -344,7 +345,7 @@ TEST(ArrayMetadata, RefusesImpossibleProfiles) {
   EXPECT_TRUE(refused(p));
 }
 
-TEST(ArraySizes, AreEachOthersInverse) {
+TEST(ArraySizes, AreInverseFunctions) {
   for (std::uint32_t data = 1; data < 4000; data += 37) {
     ArrayProfile p = with_log(array_profile(RaidLevel::raid5, 5));
     EXPECT_GE(Array::data_sectors(p, Array::member_sectors(p, data)), data);
@@ -358,9 +359,8 @@ TEST(ArraySizes, AreEachOthersInverse) {
 
 // ---- the write hole
 
-/// Two data blocks of stripe 9 are known; one is written again, and the power goes when its data is
-/// home and its parity is not (or the other way round). Then the member of the block that was NOT
-/// written dies.
+/// Two data blocks of stripe 9 are known. One is rewritten, and the power goes when its data is
+/// home and its parity is not (or the reverse). Then the member of the other block fails.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);
@@ -376,7 +376,7 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// What the innocent block reads as once its member is dead.
+  /// Returns true if the other block is correct after the loss of its member.
   bool innocent_block_is_right() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
@@ -388,10 +388,10 @@ struct WriteHole {
   RaidLayout l;
   std::uint64_t stripe = 9;
   std::uint64_t lba = 0;
-  std::vector<std::byte> fresh;  ///< stays until the write is over
+  std::vector<std::byte> fresh;  ///< valid until the write ends
 };
 
-TEST(WriteHole, IsThereWithoutRecovery) {
+TEST(WriteHole, ExistsWithoutRecovery) {
   WriteHole hole(array_profile(RaidLevel::raid5, 5));
   hole.b.array->power_on();
   hole.b.run_for(kSecondNs);
@@ -399,7 +399,7 @@ TEST(WriteHole, IsThereWithoutRecovery) {
   EXPECT_FALSE(hole.innocent_block_is_right());
 }
 
-TEST(WriteHole, ResyncClosesItWhenNobodyDiesMeanwhile) {
+TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
   for (const bool regions : {false, true}) {
     ArrayProfile p = array_profile(RaidLevel::raid5, 5);
     p.recovery = regions ? ArrayRecovery::dirty_regions : ArrayRecovery::resync;
@@ -422,8 +422,8 @@ TEST(WriteHole, ResyncClosesItWhenNobodyDiesMeanwhile) {
 }
 
 TEST(WriteHole, PrewriteLogClosesIt) {
-  // The log record of the stalled member is stalled too, so the cut comes after the log: stall only
-  // what goes home.
+  // The log record of the stalled member is stalled, too, so the cut comes after the log: stall
+  // only home writes.
   ArrayBench b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
@@ -431,15 +431,14 @@ TEST(WriteHole, PrewriteLogClosesIt) {
   ASSERT_EQ(b.write(lba, numbered(l.stripe_sectors(), 1)), Status::ok);
   b.run_for(50 * kMillisecondNs);
   const auto fresh = numbered(l.unit, 2);
-  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the home writes are under way now
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the home writes are now in flight
   b.drives[l.member_of(9, l.data)]->stall_writes = true;
   b.run_for(100 * kMillisecondNs);
   b.array->power_cut();
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  b.drives[l.member_of(9, 1)]->dead =
-      true;  // the innocent block's member is gone when the power comes back
+  b.drives[l.member_of(9, 1)]->dead = true;  // the other block's member is missing at power-on
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);
   std::copy(fresh.begin(), fresh.end(), expected.begin());
@@ -448,7 +447,7 @@ TEST(WriteHole, PrewriteLogClosesIt) {
   EXPECT_FALSE(b.array->status().refused.has_value());
 }
 
-TEST(WriteHole, DirtyDegradedStart) {
+TEST(WriteHole, DirtyDegradedStartIsRefusedUnlessAccepted) {
   WriteHole hole(array_profile(RaidLevel::raid5, 5));
   ArrayBench& b = hole.b;
   b.drives[hole.l.member_of(hole.stripe, 1)]->dead = true;
@@ -477,7 +476,7 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
   ids.push_back(b.submit_write(3, data));
   b.run_for(0);
   for (const RequestId id : ids) {
-    if (id == ids[8]) continue;  // nothing volatile below: the flush was done at once
+    if (id == ids[8]) continue;  // no volatile member, so the flush completed at once
     ASSERT_TRUE(b.host.has(id));
     EXPECT_EQ(b.host.done[id].status, Status::power_lost);
   }
@@ -485,7 +484,7 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
   EXPECT_EQ(b.write(0, data), Status::ok);
 }
 
-TEST(ArrayTrim, LeavesParityRight) {
+TEST(ArrayTrim, KeepsParityConsistent) {
   for (const RaidLevel level :
        {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5, RaidLevel::raid6}) {
     ArrayBench b(array_profile(level, 5), kMemberSectors, 1, {.trim = true});

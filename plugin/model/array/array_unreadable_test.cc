@@ -1,10 +1,10 @@
-// Sectors that members cannot read, met by scrub, resync and rebuild: what the others cannot make
-// up for stays unreadable, and no parity is computed from it.
+// Unreadable member sectors during scrub, resync and rebuild. Sectors that cannot be reconstructed
+// stay unreadable, and no parity is computed from them.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
 
-// Tests are built as one source in some presets; this namespace keeps their names apart.
+// Some presets build the tests as one source; this namespace keeps their names apart.
 namespace headcrash::model::array_unreadable_test {
 namespace {
 
@@ -15,7 +15,7 @@ using bench::counted;
 constexpr std::uint64_t kMemberLength = 400;
 constexpr std::uint32_t kRowsOfCluster = 4;
 
-/// An array full of known data, at rest.
+/// An idle array full of known data.
 struct FullArray {
   FullArray(const ArrayProfile& profile, std::uint64_t seed, bench::MemberTraits traits)
       : b(profile, kMemberLength, seed, traits), random(seed) {
@@ -28,8 +28,7 @@ struct FullArray {
     b.drain();
   }
 
-  /// Unreadable sectors close to each other, so that some rows have more than the level can make up
-  /// for.
+  /// Makes sectors close to each other unreadable, so that some rows exceed the level's redundancy.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {
@@ -45,13 +44,13 @@ struct FullArray {
       }
     }
   }
-  /// Members that cannot read this row of a stripe.
+  /// Returns the number of members that cannot read this row of a stripe.
   std::uint32_t bad_members(std::uint64_t lba) const {
     std::uint32_t bad = 0;
     for (const auto* drive : b.drives) bad += drive->unreadable.count(lba) > 0 ? 1 : 0;
     return bad;
   }
-  /// Wrong parity in rows that all members can read.
+  /// Corrupts parity in rows that all members can read.
   void spoil_parity() {
     const RaidLayout l = b.layout();
     for (int i = 0; i < 40; ++i) {
@@ -135,12 +134,12 @@ TEST_P(ArrayUnreadable, ScrubLeavesUnknownSectorsUnreadable) {
     beyond += rows;
     ASSERT_TRUE(a.b.array->scrub(true));
     a.b.finish_background();
-    EXPECT_EQ(a.b.wrong_stripes(), 0U) << "parity comes from known bytes";
+    EXPECT_EQ(a.b.wrong_stripes(), 0U) << "parity must come from known bytes";
     EXPECT_EQ(a.rows_beyond_repair(), rows);
     a.expect_rows_within_repair_repaired();
     a.expect_right_or_unreadable();
   }
-  EXPECT_GT(beyond, 0U) << "rows beyond repair are what this is about";
+  EXPECT_GT(beyond, 0U) << "the test needs rows beyond repair";
 }
 
 TEST_P(ArrayUnreadable, CheckingScrubLeavesUnknownSectorsUnreadable) {
@@ -162,7 +161,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
-    // Dirty, with no update cut short: the bytes are the same afterwards.
+    // Dirty without an interrupted update: the bytes stay the same.
     ASSERT_EQ(
         a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
         Status::ok);
@@ -180,7 +179,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   }
 }
 
-TEST_P(ArrayUnreadable, RebuildGivesRightBytesOrIsGivenUp) {
+TEST_P(ArrayUnreadable, RebuildGivesCorrectBytesOrIsAbandoned) {
   std::uint64_t given_up = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -202,7 +201,7 @@ TEST_P(ArrayUnreadable, RebuildGivesRightBytesOrIsGivenUp) {
   EXPECT_TRUE(given_up > 0 || GetParam().members > 4 || GetParam().level == RaidLevel::raid1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ArrayUnreadable, testing::ValuesIn(kKinds),
+INSTANTIATE_TEST_SUITE_P(Profiles, ArrayUnreadable, testing::ValuesIn(kKinds),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

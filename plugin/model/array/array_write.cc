@@ -1,13 +1,12 @@
 // Writes of an array.
 //
-//   host request = partial stripe, run of full stripes, partial stripe; side by side, each:
-//     lock the stripes -> read what the plan needs -> compute parity -> [log] -> write data and
-//     parity -> unlock
+//   host request = partial stripe, run of full stripes, partial stripe; concurrently, each:
+//     lock the stripes -> read what the plan needs -> compute parity -> [log] -> write data and parity -> unlock
 //
-// Before the first write after a quiet time the members are marked dirty. With a prewrite log the
-// host hears that the write is done when it is logged, and the stripes stay locked until it is
-// home. A member that fails on the way changes the plan: reads start again, a write stands as long
-// as the others can make up for it.
+// Before the first write after an idle time the members are marked dirty. With a prewrite log a
+// write is acknowledged when it is logged, and the stripes stay locked until it is home. If a
+// member fails during a write, the plan changes: reads start again, and a write succeeds as long as
+// the others can compensate for the loss.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,9 +19,9 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kFullRunSectorsMax =
-    2048;                                  // of each member: 1 MiB, what one command may move
-constexpr std::uint32_t kSegmentsMax = 8;  // of one request, under way together
-constexpr std::uint32_t kPlansMax = 8;     // each failure on the way makes a new plan
+    2048;                                  // of each member: 1 MiB, the limit of one command
+constexpr std::uint32_t kSegmentsMax = 8;  // of one request, concurrently
+constexpr std::uint32_t kPlansMax = 8;     // each failure makes a new plan
 
 }  // namespace
 
@@ -44,15 +43,15 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
-/// Before anything of the stripes changes on the members.
+/// Checks this before any change of the stripes on the members.
 void ArrayController::expect_marked(const Request& request) const {
-  invariant(is_marked_dirty(), "array: a stripe is written when its members are marked dirty");
+  invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
                 regions_.written(request.lba, request.lba + request.sectors - 1),
-            "array: a stripe is written when its regions are marked");
+            "array: the regions are marked before a stripe is written");
 }
 
-/// What a write's member commands mean for the host, after lost members have been recorded.
+/// Returns the host's status for a set of member writes, after lost members have been recorded.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
   if (layout.level == RaidLevel::raid0) return batch.dead != 0 ? Status::device_failed : Status::ok;
@@ -90,8 +89,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// A member that is being rebuilt gets every write: what lies beyond the rebuild's position is
-/// copied again later.
+/// A rebuilding member receives every write; data beyond the rebuild's position is copied again
+/// later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -131,7 +130,7 @@ std::uint32_t ArrayController::full_run_max() const {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(sectors / layout.unit));
 }
 
-/// Cuts the next segment off a request; false when there is none left.
+/// Takes the next segment of a request; returns false at the end.
 bool ArrayController::next_segment(const Request& request, std::uint64_t& done,
                                    Segment& segment) const {
   if (done >= request.sectors) return false;
@@ -173,7 +172,7 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Data and parity of a run of full stripes, member by member.
+/// Gathers data and parity of a run of full stripes, ordered by member.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -217,7 +216,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // Of a run that a rebuild has half passed, the rest is written again by the rebuild.
+    // The rebuild rewrites the rest of a run that it has passed only in part.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -255,9 +254,9 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads what a plan needs, from the stripe cache or the members. Anything but ok ends the update,
-/// save
-/// medium_error: that was repaired or a member failed, and a new plan is due.
+/// Reads the inputs of a plan from the stripe cache or the members. Any status except ok and
+/// medium_error ends the update. medium_error means that a sector was repaired or a member failed,
+/// and a new plan is needed.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
   const std::size_t column_bytes = std::size_t{plan.rows.sectors()} * kSectorBytes;
@@ -292,8 +291,8 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
   co_return Status::medium_error;
 }
 
-/// Puts the host's data into the columns and brings parity up to it. `bytes` holds one column of
-/// `plan.rows` for each role, then two to work in.
+/// Applies the host's data to the columns and updates parity. `bytes` has one column of `plan.rows`
+/// for each role, then two scratch columns.
 void ArrayController::apply_plan(const Request& request, const Segment& segment,
                                  const StripePlan& plan, std::uint64_t lost,
                                  std::byte* bytes) const {
@@ -422,7 +421,7 @@ void ArrayController::remember(std::uint64_t stripe, const StripePlan& plan,
 
 // ---- trim
 
-/// The first and last partial stripe of a trim are written with zeroes.
+/// Zeroes the partial stripes at both ends of a trim.
 Task ArrayController::zero_edges(Request request) {
   request.op = Op::write_zeroes;
   Join join{runner_};
@@ -437,8 +436,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Passed on where it leaves parity right: everywhere without parity, and whole stripes, which read
-/// as zeroes on every member afterwards.
+/// Trims where parity stays consistent: everywhere without parity, else whole stripes, which then
+/// read as zeroes on every member.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

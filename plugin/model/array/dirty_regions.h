@@ -1,18 +1,16 @@
 #pragma once
-// The write-intent map: one bit for each region of an array's data that may have wrong parity after
-// a power cut. A bit is on the members before the first write to its region; all are cleared when
-// the array has been idle, and one by one when their regions have been, for longer:
+// The write-intent map: one bit for each region of an array's data that may have inconsistent
+// parity after a power cut. A bit is on the members before the first write to its region. All bits
+// are cleared when the array has been idle, and single bits when their regions have been idle for
+// longer:
 //
-//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit
-//   cleared
-//                                                                        any write meanwhile keeps
-//                                                                        the bit
+//   first write -> bit on the members | writes inside ... last one ends | age passes | flush | bit cleared
+//                                                               a write in this time keeps the bit
 //
-// The flush is for members with volatile caches: a write that has ended may still be in one of
-// them.
+// The flush is for members with volatile caches: a completed write may still be in one of them.
 //
-// The map is written in pages of 8 sectors. A torn page is harmless: a bit is added before it
-// matters, as a write waits until its bit is there, and removed after it has mattered.
+// The map is written in pages of 8 sectors. A torn page is harmless: a write waits until its bit is
+// stored, and a bit is removed only after it is no longer needed.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +36,8 @@ class DirtyRegions {
     changed_.clear();
     uses_.clear();
   }
-  /// A write of the data sectors [first, last] begins; true when a page has to be written first.
+  /// Begins a write of the data sectors [first, last]. Returns true if a page must be written
+  /// first.
   bool begin(std::uint64_t first, std::uint64_t last) {
     bool any = false;
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -50,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// The write that had begun with the same sectors is on the members, or in their caches. Once for
-  /// each begin().
+  /// Ends a write that began with the same sectors: its data is on the members or in their caches.
+  /// REQUIRES: one call for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       Use& use = uses_[r];
@@ -60,7 +59,8 @@ class DirtyRegions {
       use.ended_at = now;
     }
   }
-  /// Regions without a write inside whose last one ended at `then` or earlier; each with that time.
+  /// Returns regions without writes inside whose last write ended at `then` or earlier, with that
+  /// time.
   std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
     std::map<std::uint64_t, TimeNs> unused;
     for (const auto& [region, use] : uses_) {
@@ -69,7 +69,7 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of those that nobody has written since.
+  /// Clears the bits of those regions, except the ones written since.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);
@@ -80,16 +80,15 @@ class DirtyRegions {
       changed_.insert(region / 8 / kPageBytes);
     }
   }
-  /// After a power cut: nobody is inside any more.
+  /// Drops all writes inside, after a power cut.
   void forget_writes() { uses_.clear(); }
-  /// Parity is right everywhere: bits that were found on the members age from now on, as those of
-  /// writes.
+  /// Starts the ageing of bits found on the members. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, Use{0, now});
     }
   }
-  /// A write is inside all regions of these data sectors, and they are marked.
+  /// Returns true if all regions of these data sectors are marked and have a write inside.
   bool written(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       const auto use = uses_.find(r);
@@ -104,17 +103,17 @@ class DirtyRegions {
     }
     return false;
   }
-  /// Nobody writes.
+  /// Clears all bits. REQUIRES: there are no writes inside.
   void clear() {
     for (const auto& [region, use] : uses_)
-      invariant(use.inside == 0, "regions are cleared when nobody writes in them");
+      invariant(use.inside == 0, "regions are cleared while no write is in them");
     uses_.clear();
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       if (bits_[i] != std::byte{0}) changed_.insert(i / kPageBytes);
       bits_[i] = std::byte{0};
     }
   }
-  /// Adds what a member says; unreadable maps mark everything.
+  /// Adds the bits stored on a member. For unreadable maps call mark_all().
   void merge(std::size_t offset, std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) bits_[offset + i] |= bytes[i];
   }
@@ -127,8 +126,8 @@ class DirtyRegions {
 
  private:
   struct Use {
-    std::uint32_t inside = 0;  ///< writes under way
-    TimeNs ended_at = 0;       ///< the last of those that are not
+    std::uint32_t inside = 0;  ///< writes in flight
+    TimeNs ended_at = 0;       ///< when the last completed write ended
   };
   bool marked(std::uint64_t region) const {
     return (bits_[region / 8] & std::byte(1U << (region % 8))) != std::byte{0};
@@ -136,7 +135,7 @@ class DirtyRegions {
   std::vector<std::byte> bits_;
   std::uint32_t region_sectors_ = 1;
   std::set<std::uint64_t> changed_;
-  std::map<std::uint64_t, Use> uses_;  ///< of the regions written since they were last cleared
+  std::map<std::uint64_t, Use> uses_;  ///< regions written since they were last cleared
 };
 
 }  // namespace headcrash::model

@@ -1,4 +1,4 @@
-// Sending commands, and what their completions say (member_commands.h).
+// See member_commands.h.
 #include "plugin/model/array/member_commands.h"
 
 #include "plugin/base/invariant.h"
@@ -22,12 +22,12 @@ void MemberCommands::power_cut() {
 void MemberCommands::completed(Command& command, const Completion& completion) {
   Batch* const batch = command.batch;
   command.batch = nullptr;
-  invariant(in_flight_[command.member] > 0, "array: a member completes what it was sent, once");
+  invariant(in_flight_[command.member] > 0, "array: a member completes each command once");
   --in_flight_[command.member];
   free_.push_back(&command);
   if (batch == nullptr) return;  // from before a power cut
   batch->add(command.member, command.op, completion);
-  invariant(batch->pending > 0, "array: a batch has no more completions than commands");
+  invariant(batch->pending > 0, "array: a batch has at most one completion per command");
   if (--batch->pending > 0 || !batch->waiter_) return;
   runner_.make_ready(batch->waiter_);
   batch->waiter_ = nullptr;
@@ -43,7 +43,7 @@ void MemberCommands::Batch::add(std::uint32_t member, Op op, const Completion& c
       (op == Op::read ? unreadable : dead) |= bit;
       break;
     case Status::device_failed:
-    case Status::power_lost:  // of this member alone, else nobody would be waiting
+    case Status::power_lost:  // of this member alone, else the batch would have been detached
       dead |= bit;
       break;
     case Status::store_error:

@@ -1,12 +1,12 @@
 #pragma once
-// Commands from an array to its members. A batch is a set of them that a coroutine waits for
+// Commands from an array to its members. A batch is a set of commands that a coroutine awaits
 // together:
 //
 //   Batch batch(commands_);
 //   batch.read(0, ...);  batch.read(1, ...);
-//   co_await batch;                             then: which members failed, which could not read
+//   co_await batch;                             afterwards: which members failed, which could not read
 //
-// What a failure means is the array's business (array_members.cc).
+// The consequences of a failure are decided in array_members.cc.
 
 #include <cstdint>
 #include <deque>
@@ -21,7 +21,7 @@ namespace headcrash::model {
 class MemberCommands {
  public:
   using Members = std::vector<std::unique_ptr<Device>>;
-  /// All must outlive it.
+  /// All of them must outlive this object.
   MemberCommands(Simulation& simulation, ArrayRunner& runner, Members& members)
       : simulation_(simulation),
         runner_(runner),
@@ -29,7 +29,7 @@ class MemberCommands {
         next_lba_(members.size()),
         in_flight_(members.size()) {}
 
-  /// Lives in a coroutine. Bytes may be null: only times matter.
+  /// A set of commands; lives in a coroutine. Byte pointers may be null if only times matter.
   class Batch {
    public:
     explicit Batch(MemberCommands& commands) : commands_(commands) {}
@@ -45,7 +45,7 @@ class MemberCommands {
     void await_resume() const {}
 
     std::uint32_t pending = 0;
-    std::uint64_t dead = 0;        ///< mask of members that failed, or could not write
+    std::uint64_t dead = 0;        ///< mask of members that failed, or failed a write
     std::uint64_t unreadable = 0;  ///< mask of members with a medium error on a read
     bool store_error = false;
     Breakdown breakdown;  ///< of the last command
@@ -59,10 +59,10 @@ class MemberCommands {
     std::coroutine_handle<> waiter_;
   };
 
-  /// Behind the last command to it.
+  /// Returns the LBA after the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
-  /// Nobody waits any more for what is under way: before the coroutines go.
+  /// Detaches the commands in flight. Call this before the coroutines are destroyed.
   void power_cut();
 
  private:

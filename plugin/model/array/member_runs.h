@@ -1,8 +1,8 @@
 #pragma once
-// A run of an array's data as its members see it.
+// The mapping of a run of array data to its members.
 //
-//   pieces, in order of the host's data    | D0 | D1 | D2 | D3 | D0' | D1' |   one stripe unit or less
-//   a buffer by members                    | D0 D0' | D1 D1' | D2 | D3 |       adjacent pieces: one command
+//   pieces, in order of the host's data    | D0 | D1 | D2 | D3 | D0' | D1' |   at most one stripe unit each
+//   buffer ordered by member               | D0 D0' | D1 D1' | D2 | D3 |       adjacent pieces: one command
 
 #include <algorithm>
 #include <array>
@@ -20,8 +20,8 @@ class MemberRuns {
     std::uint32_t role = 0;
     std::uint32_t member = 0;
     RowRange rows;
-    std::uint64_t offset = 0;         ///< in the host's data, in sectors
-    std::uint64_t buffer_sector = 0;  ///< in the buffer by members
+    std::uint64_t offset = 0;         ///< offset in the host's data, in sectors
+    std::uint64_t buffer_sector = 0;  ///< offset in the buffer ordered by member
   };
   struct Run {
     std::uint32_t member = 0;
@@ -38,8 +38,9 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Pieces one by one, for loops that wait between them; without `buffer_sector`. The first one
-  /// costs four divisions, each other one (that of RAID-5 and RAID-6 for the member).
+  /// Returns the first piece, for loops that wait between pieces; `buffer_sector` is not set. The
+  /// first piece costs four divisions, each later one a single division (for the member in RAID-5
+  /// and RAID-6).
   Piece first() const {
     const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;

@@ -1,6 +1,6 @@
-// Parity (parity.h). Lost data columns are found by inverting the square matrix that the surviving
-// ones make of the data (identity rows, a row of ones for P, the powers of 2 for Q), and lost
-// parities again from complete data.
+// Parity (parity.h). Lost data columns are found by inverting the square matrix that maps the data
+// to the surviving columns (identity rows, a row of ones for P, powers of 2 for Q). Lost parities
+// are then computed from complete data.
 #include "plugin/model/array/parity.h"
 
 #include <isa-l/erasure_code.h>
@@ -17,7 +17,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kTableBytes = 32;  // of ISA-L, for one coefficient
+constexpr std::size_t kTableBytes = 32;  // bytes in ISA-L's table for one coefficient
 
 unsigned char power_of_two(std::uint32_t exponent) {
   unsigned char value = 1;
@@ -36,10 +36,10 @@ void xor_columns(std::span<std::byte* const> sources, std::byte* into, std::size
   for (std::byte* const source : sources) vectors[count++] = source;
   vectors[count++] = into;
   invariant(xor_gen(static_cast<int>(count), static_cast<int>(bytes), vectors.data()) == 0,
-            "ISA-L computes parity");
+            "ISA-L accepts the arguments");
 }
 
-/// Data columns of `missing` from `data` survivors.
+/// Reconstructs the missing data columns from `data` survivors.
 void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::uint64_t missing,
                   std::size_t bytes) {
   std::array<unsigned char*, kArrayMembersMax> sources{};
@@ -51,9 +51,9 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
     for (std::uint32_t c = 0; c < data; ++c) matrix[found * data + c] = coefficient(role, c, data);
     sources[found++] = reinterpret_cast<unsigned char*>(columns[role]);
   }
-  invariant(found == data, "enough columns survive");
+  invariant(found == data, "enough columns have survived");
   invariant(gf_invert_matrix(matrix.data(), inverse.data(), static_cast<int>(data)) == 0,
-            "any two columns can be recovered");
+            "the matrix is invertible");
   std::array<unsigned char, kArrayMembersMax * 2> rows{};
   std::array<unsigned char*, 2> results{};
   std::uint32_t lost = 0;
@@ -72,7 +72,7 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
 
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes) {
   const std::size_t data = columns.size() - parities;
-  if (data == 1) {  // ISA-L wants two sources; the parity of one column is a copy, 2^0 being 1
+  if (data == 1) {  // ISA-L needs two sources; the parity of one column is a copy, since 2^0 = 1
     for (std::size_t p = data; p < columns.size(); ++p) std::memcpy(columns[p], columns[0], bytes);
   } else if (parities == 1) {
     xor_columns(columns.first(data), columns[data], bytes);
@@ -81,7 +81,7 @@ void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, st
     for (std::size_t i = 0; i < columns.size(); ++i) vectors[i] = columns[i];
     invariant(
         pq_gen(static_cast<int>(columns.size()), static_cast<int>(bytes), vectors.data()) == 0,
-        "ISA-L computes parity");
+        "ISA-L accepts the arguments");
   }
 }
 
@@ -89,7 +89,7 @@ void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities
                      std::uint64_t missing, std::size_t bytes) {
   const auto data = static_cast<std::uint32_t>(columns.size()) - parities;
   invariant(static_cast<std::uint32_t>(std::popcount(missing)) <= parities,
-            "enough columns survive");
+            "enough columns have survived");
   if ((missing & ((1ULL << data) - 1)) != 0) recover_data(columns, data, missing, bytes);
   if (missing >> data != 0) make_parity(columns, parities, bytes);
 }
@@ -110,10 +110,10 @@ void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::u
                 std::size_t bytes) {
   std::array<unsigned char, kTableBytes> table{};
   gf_vect_mul_init(power_of_two(column), table.data());
-  // The interface of ISA-L 2.30 is not const-correct; it only reads the source.
+  // The interface of ISA-L 2.30 is not const-correct; the source is only read.
   invariant(gf_vect_mul(static_cast<int>(bytes), table.data(), const_cast<std::byte*>(delta),
                         scratch) == 0,
-            "ISA-L multiplies");
+            "ISA-L accepts the arguments");
   add_into(q, scratch, bytes);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Parity on real bytes, by ISA-L. P is the exclusive or of the data columns; Q = sum of 2^i * D_i
+// Parity on real bytes, by ISA-L. P is the exclusive or of the data columns. Q = sum of 2^i * D_i
 // in GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1, as in H. P. Anvin, "The mathematics of RAID-6".
 //
-// Buffers are aligned to 64 bytes, lengths are whole sectors. `columns` are data 0..data-1, then P,
-// then Q when there are two parities.
+// Buffers are aligned to 64 bytes, and lengths are whole sectors. `columns` are data 0..data-1,
+// then P, then Q if there are two parities.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace headcrash::model {
 
-/// Fills the last `parities` columns (1 or 2) from the ones before.
+/// Computes the last `parities` columns (1 or 2) from the preceding ones.
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes);
 
-/// Computes the columns of the bit mask `missing` (at most `parities`) from the others.
+/// Reconstructs the columns of the bit mask `missing` (at most `parities`) from the others.
 void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
                      std::uint64_t missing, std::size_t bytes);
 
-/// into ^= from.
+/// Computes into ^= from.
 void add_into(std::byte* into, const std::byte* from, std::size_t bytes);
 
-/// q ^= 2^column * delta; `scratch` is as long.
+/// Computes q ^= 2^column * delta. `scratch` has the same length.
 void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::uint32_t column,
                 std::size_t bytes);
 

@@ -1,4 +1,4 @@
-// The prewrite log's records and rings (prewrite_log.h).
+// Records and rings of the prewrite log (prewrite_log.h).
 #include "plugin/model/array/prewrite_log.h"
 
 #include <algorithm>
@@ -63,8 +63,8 @@ void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t
 }
 
 std::uint64_t PrewriteLog::payload_max(std::uint64_t area_sectors, std::uint32_t align) {
-  // A quarter: one record is being written home, one logged, one skipped at the end of the ring,
-  // one waits for a tail.
+  // A quarter of the area: one record is written home, one is logged, one is skipped at the end of
+  // the ring, and one waits for a tail.
   const std::uint64_t quarter = area_sectors / 4 / align * align;
   return quarter > align ? quarter - align : 0;
 }
@@ -98,16 +98,16 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(
 
 void PrewriteLog::home(std::uint64_t sequence) {
   const std::size_t logged = live_.erase(sequence);
-  invariant(logged == 1, "prewrite log: an update that comes home was logged");
+  invariant(logged == 1, "prewrite log: an update that is home was logged");
 }
 
 void PrewriteLog::tail_durable(std::uint64_t tail) {
-  invariant(tail <= this->tail(), "prewrite log: a tail says that all before it is home");
+  invariant(tail <= this->tail(), "prewrite log: all updates before a tail are home");
   if (tail <= durable_tail_) return;
   durable_tail_ = tail;
   for (Ring& ring : rings_) {
     while (!ring.records.empty() && ring.records.front().sequence < durable_tail_) {
-      invariant(ring.records.front().used <= ring.used, "prewrite log: room is given back once");
+      invariant(ring.records.front().used <= ring.used, "prewrite log: space is released once");
       ring.used -= ring.records.front().used;
       ring.records.pop_front();
     }

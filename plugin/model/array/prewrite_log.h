@@ -1,17 +1,17 @@
 #pragma once
-// The prewrite log: new data and new parity of a stripe update are written here before they go
-// home, so that a power cut between the home writes leaves no stripe half-updated (Solstice
-// DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
+// The prewrite log. New data and new parity of a stripe update are logged before they are written
+// home, so a power cut between the home writes leaves no stripe half updated (Solstice DiskSuite's
+// RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
 //
 //   member 1, prewrite area, a ring            one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |
 //
-// All records of an update carry its sequence number, stripe and the mask of members that have one;
-// the update counts when every one of them, save those of failed members, has right checksums. Each
-// header also carries the *tail*: every update with a lower number was home when it was written. At
-// power-on the complete updates from the highest tail on are written home in order. Room is used
-// again only when a tail beyond it is itself on the medium, because otherwise an old complete
-// update could outlive a newer one of the same stripe.
+// All records of an update carry its sequence number, its stripe and the mask of members with a
+// record. The update is complete if all of them, except those of failed members, have correct
+// checksums. Each header also carries the *tail*: every update with a lower number was home when
+// the header was written. At power-on the complete updates from the highest tail on are written
+// home in order. Space is reused only after a tail beyond it is on the medium; otherwise an old
+// complete update could outlive a newer one of the same stripe.
 
 #include <array>
 #include <cstddef>
@@ -35,33 +35,35 @@ struct PrewriteHeader {
   std::uint64_t home = 0;   ///< LBA on this member
   std::uint32_t sectors = 0;
   std::uint32_t member = 0;
-  std::uint64_t at = 0;  ///< LBA of the header, so that a copy elsewhere is none
+  std::uint64_t at = 0;  ///< LBA of the header, so that a copy elsewhere is invalid
   std::uint32_t payload_crc = 0;
 
   void encode(std::span<std::byte> sector) const;
   static std::optional<PrewriteHeader> decode(std::span<const std::byte> sector);
 };
 
-/// Where records go and when their room is free again. No I/O.
+/// Allocation of log space. Does no I/O.
 class PrewriteLog {
  public:
-  /// `align`: physical sector; a record shares none with another one, which it could tear.
+  /// Sets up the rings. `align` is the physical sector: records do not share one, which could tear
+  /// both.
   void open(std::uint32_t members, std::uint64_t first, std::uint64_t sectors, std::uint32_t align,
             std::uint64_t next_sequence);
 
   std::uint32_t header_sectors() const { return align_; }
-  /// Longest payload of one record that an array may ask for.
+  /// Returns the maximum payload of one record.
   static std::uint64_t payload_max(std::uint64_t area_sectors, std::uint32_t align);
 
   struct Place {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Room on every member of `parts`, or nothing: wait until something is retired.
+  /// Allocates space on every member of `parts`. Returns nullopt if there is none; retry when an
+  /// update has been retired.
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
-  /// A header or superblock with this tail is on the medium.
+  /// Notes that a header or superblock with this tail is on the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }
   std::size_t live() const { return live_.size(); }
@@ -70,7 +72,7 @@ class PrewriteLog {
  private:
   struct Record {
     std::uint64_t sequence;
-    std::uint64_t used;  ///< with what was skipped at the end of the ring
+    std::uint64_t used;  ///< including space skipped at the end of the ring
   };
   struct Ring {
     std::uint64_t head = 0, used = 0;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint64_t kBitsPerSector = 4096;
 constexpr std::uint64_t kAreaAlignment =
-    8;  // sectors: a physical sector of 4 KiB belongs to one area
+    8;  // in sectors: a physical sector of 4 KiB belongs to one area
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;

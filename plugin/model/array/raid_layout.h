@@ -1,5 +1,5 @@
 #pragma once
-// Where the sectors of an array lie on its members.
+// The mapping of array sectors to members.
 //
 //   RAID-5, left-symmetric, 5 members
 //   stripe  m0  m1  m2  m3  m4
@@ -7,14 +7,13 @@
 //     1     D1  D2  D3  P   D0      RAID-6: Q follows P, the data follow Q.
 //     2     D2  D3  P   D0  D1      RAID-4: P stays on the last member.
 //
-//   a member from its first LBA on
+//   layout of a member
 //   | superblock A | superblock B | prewrite area | region bits | data ...
 //     8 sectors      8 sectors      profile         if used
 //
-// The rotation is the one that Linux md calls left-symmetric (its default), so that a sequential
-// read visits all members in turn. A *role* is a place in a stripe: 0..data-1 the data columns,
-// then P, then Q; the copies of RAID-1 are roles 0..members-1. A *row* is a sector's offset in its
-// stripe unit.
+// The rotation is Linux md's left-symmetric (its default), so a sequential read visits all members
+// in turn. A *role* is a position in a stripe: 0..data-1 are the data columns, then P, then Q; the
+// copies of RAID-1 are roles 0..members-1. A *row* is a sector's offset in its stripe unit.
 
 #include <array>
 #include <cstdint>
@@ -26,25 +25,26 @@ namespace headcrash::model {
 inline constexpr std::uint32_t kArrayMembersMax = 32;
 inline constexpr std::uint32_t kSuperblockSectors = 8;
 inline constexpr std::uint32_t kSuperblockSlots = 2;
-/// RAID-1 has no stripe unit; locks, resync and rebuild go by pieces of this size.
+/// RAID-1 has no stripe unit; locks, resync and rebuild use pieces of this size.
 inline constexpr std::uint32_t kMirrorUnitSectors = 128;
 
 struct RaidLayout {
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
-  std::uint32_t data = 0;    ///< data columns of a stripe
-  std::uint32_t parity = 0;  ///< members that may be lost; copies beyond the first for RAID-1
-  std::uint32_t unit = 0;    ///< stripe unit
+  std::uint32_t data = 0;  ///< data columns of a stripe
+  /// number of members that may be lost; for RAID-1, copies beyond the first
+  std::uint32_t parity = 0;
+  std::uint32_t unit = 0;  ///< stripe unit in sectors
   std::uint64_t bitmap_first = 0, bitmap_sectors = 0;
   std::uint64_t data_first = 0;  ///< LBA of stripe 0 on every member
   std::uint64_t stripes = 0;
 
-  /// The profile must be sensible (Array::create checks it). Zero stripes when the members are too
-  /// small.
+  /// Computes the layout. REQUIRES: a valid profile (Array::create checks it). Has zero stripes if
+  /// the members are too small.
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 
   bool mirrored() const { return level == RaidLevel::raid1; }
-  std::uint32_t stripe_sectors() const { return data * unit; }  ///< of data
+  std::uint32_t stripe_sectors() const { return data * unit; }  ///< data sectors of a stripe
   std::uint64_t capacity() const { return stripes * stripe_sectors(); }
   std::uint64_t member_lba(std::uint64_t stripe, std::uint32_t row) const {
     return data_first + stripe * unit + row;

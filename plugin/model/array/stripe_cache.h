@@ -1,8 +1,7 @@
 #pragma once
-// What a controller remembers of recently written stripes: the rows of each role that were last
-// read or written, so that the next small write of the stripe needs fewer reads or none. Least
-// recently used stripes are forgotten first. Belongs to the controller's memory: a power cut
-// empties it.
+// The controller's cache of recently written stripes. It keeps the rows of each role that were last
+// read or written, so the next small write of the stripe needs fewer reads or none. Replacement is
+// LRU. The cache is in the controller's memory and is lost at a power cut.
 
 #include <cstring>
 #include <list>
@@ -25,7 +24,7 @@ class StripeCache {
   }
   bool on() const { return stripes_max_ > 0; }
 
-  /// True when all the rows are remembered; copies them to `into` (null: only asks).
+  /// Returns true if all rows are cached, and copies them to `into` unless it is null.
   bool read(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into) const {
     const auto found = index_.find(stripe);
     if (found == index_.end()) return false;
@@ -37,7 +36,7 @@ class StripeCache {
     return true;
   }
 
-  /// Remembers rows; those known before stay known when they adjoin.
+  /// Caches rows. Rows cached before are kept if they adjoin.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

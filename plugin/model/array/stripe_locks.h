@@ -1,8 +1,8 @@
 #pragma once
-// Who works on which stripes: an update of a stripe is several member commands, and two of them at
-// once would leave wrong parity. A lock covers a run of stripes and is granted all at once, first
-// come, first served among those that overlap; so nobody waits for a lock while holding another
-// one.
+// Locks on stripes. An update of a stripe takes several member commands, and two concurrent updates
+// would leave inconsistent parity. A lock covers a run of stripes and is granted as a whole, in
+// arrival order among overlapping requests. A coroutine therefore never waits for a lock while it
+// holds another.
 
 #include <algorithm>
 #include <coroutine>
@@ -20,7 +20,7 @@ class StripeLocks {
     held_.push_back({first, last, {}});
     return true;
   }
-  /// Held or waited for.
+  /// Returns true if a stripe is locked or waited for.
   bool busy(std::uint64_t first, std::uint64_t last) const {
     return overlaps(held_, held_.size(), first, last) ||
            overlaps(waiting_, waiting_.size(), first, last);
@@ -29,7 +29,7 @@ class StripeLocks {
     waiting_.push_back({first, last, waiter});
   }
   /// Releases the lock that begins at `first`, which must be held. Calls `granted` with each waiter
-  /// that holds its lock now.
+  /// that obtains its lock.
   template <typename Granted>
   void unlock(std::uint64_t first, Granted granted) {
     const auto mine = std::find_if(held_.begin(), held_.end(),
@@ -66,8 +66,8 @@ class StripeLocks {
     }
     return false;
   }
-  std::vector<Run> held_;     ///< few: as many as updates are under way
-  std::vector<Run> waiting_;  ///< in order of arrival
+  std::vector<Run> held_;     ///< short: at most one per update in flight
+  std::vector<Run> waiting_;  ///< in arrival order
 };
 
 }  // namespace headcrash::model

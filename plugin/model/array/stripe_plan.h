@@ -1,17 +1,17 @@
 #pragma once
-// How to write part of one stripe: which sectors of which role are read first, and which are
-// written.
+// Plans the write of part of a stripe: which sectors of each role to read first, and which to
+// write.
 //
-//   read-modify-write   old data and old parity of what changes       P' = P + old + new
+//   read-modify-write   old data and old parity of the changed rows   P' = P + old + new
 //   reconstruct-write   the columns that do not change                P' = sum of all
-//   recover-write       everything that survives, when neither of the above can do without a lost column
+//   recover-write       everything that survives, if both of the above need a lost column
 //
-// Whichever needs the fewest reads; of equals, read-modify-write: it keeps fewer arms busy.
+// The method with the fewest reads wins; ties go to read-modify-write, which keeps fewer arms busy.
 //
-// Members are read and written in whole physical sectors, also where the host writes less: a cut
-// can make the whole of one unreadable, and what is logged must then bring back all of it.
+// Members are read and written in whole physical sectors, even if the host writes less. A cut can
+// make a whole physical sector unreadable, and the log must then restore all of it.
 //
-//   data column   |....|##..|....|....|    # the host's sectors     one | to the next: a physical sector
+//   data column   |....|##..|....|....|    # the host's sectors     between | and |: a physical sector
 //   read, written      |----|
 
 #include <array>
@@ -38,14 +38,14 @@ struct RowRange {
 
 struct StripePlan {
   WriteMethod method = WriteMethod::impossible;
-  RowRange rows;  ///< hull of all columns' rows; parity is handled over all of it
-  std::array<RowRange, kArrayMembersMax> changed{};  ///< of each data role, by the host
-  std::array<RowRange, kArrayMembersMax> read{};     ///< of each role
-  std::array<RowRange, kArrayMembersMax> write{};    ///< of each role
+  RowRange rows;  ///< union of all columns' rows; parity covers all of it
+  std::array<RowRange, kArrayMembersMax> changed{};  ///< by data role: rows changed by the host
+  std::array<RowRange, kArrayMembersMax> read{};     ///< by role
+  std::array<RowRange, kArrayMembersMax> write{};    ///< by role
 };
 
-/// The host writes the data sectors [lo, hi) of a stripe; `lost` is a mask of roles; `physical`
-/// sectors, of which a stripe unit is a multiple, are written whole. Not for RAID-0.
+/// Plans a write of the data sectors [lo, hi) of a stripe. `lost` is a mask of roles. `physical` is
+/// the physical sector size, which divides the stripe unit. Not for RAID-0.
 StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi,
                       std::uint64_t lost, std::uint32_t physical = 1);
 

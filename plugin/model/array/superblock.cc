@@ -1,4 +1,4 @@
-// The superblock of an array's member (superblock.h).
+// Superblocks of array members (superblock.h).
 #include "plugin/model/array/superblock.h"
 
 #include <algorithm>

@@ -1,16 +1,18 @@
 #pragma once
-// What an array writes down about itself on each member, so that a store opened again has the same
-// state.
+// The superblock on each member of an array. It restores the array's state when a store is opened
+// again.
 //
-// Two slots at the start of each member; always the one that does not hold the member's newest is
-// written, so a power cut leaves one intact. The slot with the higher event count and a right
-// checksum speaks. A member with fewer events than `settled` has missed something and is an old
-// copy. Numbers are little-endian.
+// There are two slots at the start of each member. A write goes to the slot without the member's
+// newest superblock, so a power cut leaves one intact. The slot with the higher event count and a
+// correct checksum is valid. A member with fewer events than `settled` has missed updates and is an
+// old copy. Numbers are little-endian.
 //
 //   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty       96 settled
-//   8 array id           40 events            72 prewrite tail: older    104 rebuilt stripes (0: from the
-//  16 version            48 failed (mask)        updates are home            beginning, as before there was
-//  24 level, members     56 rebuilding (mask) 80 prewrite, region sectors     this number)
+//   8 array id           40 events            72 prewrite tail: older    104 rebuilt stripes (0: start over,
+//  16 version            48 failed (mask)        updates are home            as in versions without
+//  24 level, members     56 rebuilding (mask) 80 prewrite, region sectors     this field)
+//  28 member index                            88 stripes                 508 CRC-32C of the
+// preceding bytes
 //  28 member index                            88 stripes                 508 CRC-32C of what comes before
 
 #include <array>
@@ -27,21 +29,20 @@ struct Superblock {
   std::uint64_t array_id = 0;
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
-  std::uint32_t member = 0;  ///< whose superblock this is
+  std::uint32_t member = 0;  ///< the member that holds this superblock
   std::uint32_t stripe_unit_sectors = 0;
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;
   std::uint64_t events = 0;
   std::uint64_t settled = 0;  ///< every member that had not failed has at least these events
-  std::uint64_t failed = 0, rebuilding = 0;  ///< masks of members
-  std::uint64_t rebuilt =
-      0;  ///< stripes below are on the medium of the member that is being rebuilt
+  std::uint64_t failed = 0, rebuilding = 0;  ///< bit masks of members
+  std::uint64_t rebuilt = 0;  ///< stripes below this are on the medium of the rebuilding member
   bool dirty = false;
   std::uint64_t prewrite_tail = 0;
 
   /// Fills one sector.
   void encode(std::span<std::byte> sector) const;
-  /// Nothing when the sector holds no superblock.
+  /// Returns nullopt if the sector has no valid superblock.
   static std::optional<Superblock> decode(std::span<const std::byte> sector);
   bool same_shape(const Superblock& other) const;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for stripes in flight: aligned for ISA-L, kept for reuse. Memory that a device was given
-// stays mapped until the pool goes, also when its user was forgotten by a power cut.
+// Reusable buffers for stripes in flight, aligned for ISA-L. Memory passed to a device stays mapped
+// until the pool is destroyed, even if a power cut drops its user.
 
 #include <array>
 #include <bit>
@@ -25,7 +25,7 @@ class AlignedBuffer {
     return *this;
   }
   ~AlignedBuffer();
-  std::byte* data() const { return bytes_; }  ///< null when the array holds no bytes
+  std::byte* data() const { return bytes_; }  ///< null if the array stores no bytes
 
  private:
   friend class BufferPool;

@@ -1,5 +1,5 @@
 #pragma once
-// The bus between drive and host, as far as it decides when a read is complete.
+// The bus between drive and host, as it affects the completion of reads.
 
 #include <cstdint>
 
@@ -7,8 +7,9 @@
 
 namespace headcrash::model {
 
-/// When, counted as `planned` counts, the last of the `sectors` that `planned` reads has crossed
-/// the bus. A buffer of `segment_sectors` (0: as large as any request) is where they wait for it.
+/// Returns when the last of the `sectors` read by `planned` has crossed the bus, as an offset from
+/// planned.base. `segment_sectors` is the size of the buffer that holds them (0: as large as any
+/// request).
 OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned,
                       std::uint32_t sectors, std::uint32_t segment_sectors,
                       std::int64_t revolution_ps);

@@ -1,5 +1,5 @@
 #pragma once
-// How long a device has been busy: at least one request was inside, or its mechanism was moving.
+// Busy time of a device: time with at least one request inside, or with the mechanism moving.
 
 #include <optional>
 
@@ -9,7 +9,7 @@ namespace headcrash::model {
 
 class BusyTime {
  public:
-  /// From `now` on; saying the same again changes nothing.
+  /// Sets the state from `now` on. Has no effect if unchanged.
   void set(bool busy, TimeNs now) {
     if (busy == since_.has_value()) return;
     if (busy) {
@@ -20,7 +20,7 @@ class BusyTime {
       idle_since_ = now;
     }
   }
-  /// Nothing while it is busy; 0 for a device that has never been.
+  /// Returns nullopt while busy; 0 if the device has never been busy.
   std::optional<TimeNs> idle_since() const {
     return since_ ? std::nullopt : std::optional(idle_since_);
   }

@@ -26,10 +26,9 @@ Result<std::uint64_t> parse_count(std::string_view whole, std::string_view text)
 Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view text) {
   const std::size_t plus = text.rfind('+');
   if (plus == std::string_view::npos || plus == 0) {
-    return fail(
-        cut_subject(whole),
-        plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
-        "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
+    return fail(cut_subject(whole),
+                plus == 0 ? "the mark's text is missing" : "the '+' before the time is missing",
+                "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
   }
   TRY(const auto delay_ns, parse_milliseconds(cut_subject(whole), text.substr(plus + 1)));
   CutTrigger trigger;
@@ -46,7 +45,7 @@ Result<CutTrigger> parse_at_lba(std::string_view whole, std::string_view text) {
   if (slash != std::string_view::npos) trigger.device = text.substr(0, slash);
   if (slash == 0)
     return fail(cut_subject(whole), "the device before the '/' is missing",
-                "leave out the '/' for the first device");
+                "omit the '/' for the first device");
   TRY(const auto lba,
       parse_number(cut_subject(whole),
                    slash == std::string_view::npos ? text : text.substr(slash + 1),
@@ -61,7 +60,7 @@ Result<CutTrigger> parse_at_lba(std::string_view whole, std::string_view text) {
 Result<CutTrigger> parse_cut_trigger(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)
-    return fail(cut_subject(text), "there is no ':' in it", std::string(kForms));
+    return fail(cut_subject(text), "the ':' is missing", std::string(kForms));
   const std::string_view kind = text.substr(0, colon);
   const std::string_view value = text.substr(colon + 1);
   if (kind == "after-mark") return parse_after_mark(text, value);
@@ -80,8 +79,7 @@ Result<CutTrigger> parse_cut_trigger(std::string_view text) {
   } else if (kind == "at-flush") {
     trigger.kind = CutTrigger::Kind::at_flush;
   } else {
-    return fail(cut_subject(text), fmt::format("'{}' is not a kind of trigger", kind),
-                std::string(kForms));
+    return fail(cut_subject(text), fmt::format("unknown trigger '{}'", kind), std::string(kForms));
   }
   TRY(const auto count, parse_count(text, value));
   trigger.count = count;

@@ -1,37 +1,31 @@
 #pragma once
-// The one interface of all emulated hardware: drives, arrays, caches, and anything stacked of them.
+// The interface of all emulated hardware: drives, arrays, caches, and stacks of them.
 //
-//   initiator --submit(Request)--> Device --(events in model time)--> initiator.completed(Completion)
+//    initiator --submit(Request)--> Device --(events in model time)--> initiator.completed(Completion)
 //                                    |
-//                                    +--> Observer: everything that a recording or a statistic needs to know
+//                                    +--> Observer: all events for recordings and statistics
 //                                    +--> SectorStore: bytes, at the instant they reach the medium
 //
-// Rules that every device keeps:
-//  * submit() takes the request at simulation.now() and never completes it before it returns; the
-//    completion comes from an event, exactly once, also when the power goes (Status::power_lost) or
+// Every device keeps these rules:
+//  * submit() accepts the request at simulation.now() and never completes it before it returns. The
+//    completion comes from an event, exactly once, even if the power goes (Status::power_lost) or
 //    the device is off.
-//  * The buffers of a request stay valid until its completion; a device copies what it keeps for
+//  * The buffers of a request stay valid until its completion. A device copies what it needs
 //    longer.
 //  * A read sees every write whose completion came before the read was submitted. Overlapping
-//    requests that
-//    are in flight together may be served in any order, as with real hardware.
-//  * flush completes when every write and trim that had completed before the flush was submitted is
-//    durable.
-//    A write with fua completes when it is itself durable.
-//  * A trim is as durable as a write of zeroes: before a flush covers it a power cut may undo it,
-//    wholly or
-//    in part, since real drives keep such changes of their maps in volatile memory for a while. The
-//    emulated drives put it on the medium at its completion, which is allowed; of a recording,
-//    crash states by writes (w...) lose unflushed trims, too.
-//  * Each device reports its own submissions, acknowledgements and media writes to the Observer
-//    under its own
-//    DeviceId, the members of an array included, so that a recording can rebuild every medium at
-//    any instant.
-//  * power_cut() freezes the device at simulation.now(): what had reached the medium stays,
-//    physical sector
-//    by physical sector; the sector being written is torn; the volatile cache is gone; requests in
-//    flight complete with power_lost. power_on() brings it back, after its own recovery if it has
-//    one.
+//    requests in flight may be served in any order, as on real hardware.
+//  * A flush completes when every write and trim that completed before its submission is durable. A
+//    write with FUA completes when it is durable itself.
+//  * A trim is as durable as a write of zeroes: until a flush covers it, a power cut may undo it,
+//    wholly or in part, because real drives keep such mapping changes in volatile memory for a
+//    while. The emulated drives apply a trim to the medium at its completion, which is allowed.
+//    Crash states by writes (w...) of a recording lose unflushed trims, too.
+//  * Each device, including each array member, reports its submissions, acknowledgements and media
+//    writes to the Observer under its own DeviceId. A recording can therefore rebuild every medium
+//    at any instant.
+//  * power_cut() freezes the device at simulation.now(). Physical sectors that reached the medium
+//    stay, the sector being written is torn, the volatile cache is lost, and requests in flight
+//    complete with power_lost. power_on() restarts the device, after its recovery if it has one.
 
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +39,9 @@
 
 namespace headcrash::model {
 
-using DeviceId = std::uint16_t;  ///< index into the machine's list of devices, members included
+using DeviceId = std::uint16_t;  ///< index into the machine's device list, which includes members
 using RequestId =
-    std::uint64_t;  ///< unique in a machine, rising in order of submission; 0 means none
+    std::uint64_t;  ///< unique in a machine, ascending in submission order; 0 if unset
 
 enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 
@@ -57,27 +51,26 @@ struct Request {
   bool fua = false;                 ///< write, write_zeroes: complete only when durable
   std::uint64_t lba = 0;            ///< first sector; 0 for flush
   std::uint32_t sectors = 0;        ///< length; 0 for flush
-  std::span<std::byte> into;        ///< read: filled at completion; empty when only times matter
-  std::span<const std::byte> data;  ///< write: the bytes; empty when only times matter
+  std::span<std::byte> into;        ///< read: filled at completion; empty if only times matter
+  std::span<const std::byte> data;  ///< write: the bytes; empty if only times matter
 };
 
 enum class Status : std::uint8_t {
   ok,
-  power_lost,    ///< the device is off or went off before the request was complete
+  power_lost,    ///< the device is off, or lost power before the request completed
   medium_error,  ///< a sector could not be read or written
-  out_of_range,  ///< the request reaches beyond the last sector
-  /// the host's own storage failed (disk full): the run must not be trusted any further
+  out_of_range,  ///< the request exceeds the last sector
+  /// The host's own storage failed (disk full); the run's results are invalid.
   store_error,
-  device_failed,  ///< the device is dead, or an array has lost more members than it can do without
+  device_failed,  ///< the device is dead, or the array has lost too many members
 };
 
-/// Where the time of one request went. Sums to at most the response time; the rest is waiting in a
-/// queue.
+/// Parts of a request's response time. The remainder is time in a queue.
 struct Breakdown {
   TimeNs overhead_ns = 0;  ///< command, bus and controller
   TimeNs seek_ns = 0;      ///< arm movement or head switch, with write settling
   TimeNs rotation_ns = 0;  ///< waiting for the first sector
-  TimeNs transfer_ns = 0;  ///< at the medium, with track and cylinder switches on the way
+  TimeNs transfer_ns = 0;  ///< at the medium, including track and cylinder switches
   std::uint32_t seek_cylinders = 0;
   bool cache_hit = false;  ///< served without the medium
 };
@@ -86,72 +79,69 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< model time; the shim compares its own with this one
+  TimeNs completed_at = 0;  ///< model time; a shim compares its clock with it
   Breakdown breakdown;
 };
 
-/// Whoever issues requests. It must outlive every request that it has submitted. completed() is
-/// called once per request, from an event; it may submit further requests and may cut the power,
-/// and must not wait.
+/// An issuer of requests. It must outlive its requests. completed() is called once per request,
+/// from an event. It may submit requests and may cut the power, but must not block.
 class Initiator {
  public:
   virtual ~Initiator() = default;
   virtual void completed(const Completion& completion) = 0;
 };
 
-/// One run of sectors that has reached (or half reached) the medium. `written` holds the bytes of
-/// its source at the same LBAs (zeroes where the source is a trim or write_zeroes); after any other
-/// outcome only `bytes` says what is there.
+/// One run of sectors written to the medium, completely or in part. If `outcome` is `written`, the
+/// bytes are those of the source at the same LBAs (zeroes for a trim or write_zeroes). For any
+/// other outcome, `bytes` has the contents.
 struct MediaWrite {
   enum class Outcome : std::uint8_t {
     written,
-    torn,  ///< part old, part new, without notice
-    /// the power went, or a fault came, in the middle: reading gives medium_error until it is
+    torn,  ///< part old, part new, without an error
+    /// Interrupted by a power cut or a fault; reads return medium_error until the next write.
     unreadable,
-    ///< written again
-    misdirected,  ///< the bytes of another LBA landed here
-    corrupted,    ///< other bytes than were sent
+    misdirected,  ///< the bytes belong to another LBA
+    corrupted,    ///< the bytes differ from those sent
   };
-  RequestId source = 0;  ///< the write, trim or write_zeroes these bytes came from (of this device)
+  RequestId source = 0;  ///< the device's write, trim or write_zeroes that caused this
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
   std::span<const std::byte>
-      bytes;  ///< what the medium now holds; empty for zeroes and when only times matter
+      bytes;  ///< contents of the medium; empty for zeroes, or if only times matter
 };
 
-/// Sees everything that happens, in the order of model time. Calls come from within submit(),
-/// events and power changes, on the thread that drives the simulation. It must outlive the devices
-/// that report to it, must not submit requests or change the power, and copies what it keeps: spans
-/// and texts are valid during the call only. It has no way to refuse: an observer that cannot
-/// record keeps the error for whoever asks it.
+/// Receives all events in the order of model time. Calls come from submit(), events and power
+/// changes, on the thread that drives the simulation. An observer must outlive the devices that
+/// report to it. It must not submit requests or change the power. Spans and texts are valid only
+/// during the call. It cannot refuse an event: an observer that fails to record keeps the error
+/// until its owner asks for it.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void submitted(DeviceId device, TimeNs at, const Request& request) = 0;
   virtual void acknowledged(DeviceId device, const Completion& completion) = 0;
   virtual void media_written(DeviceId device, TimeNs at, const MediaWrite& media) = 0;
-  /// What is not a request: a fault fires, a member is failed, a rebuild begins or ends, a battery
-  /// runs low. One line.
+  /// Reports an event that is not a request, in one line: a fault fires, a member fails, a rebuild
+  /// begins or ends, a battery runs low.
   virtual void incident(DeviceId device, TimeNs at, std::string_view text) = 0;
 };
 
-/// What a host can ask a device about itself.
+/// Properties of a device that a host can query.
 struct Characteristics {
   std::string profile;                        ///< "hp-c2447"
   std::uint64_t sectors = 0;                  ///< capacity in sectors of 512 bytes
-  std::uint32_t physical_sector_sectors = 1;  ///< unit that is written whole, or torn
+  std::uint32_t physical_sector_sectors = 1;  ///< atomic unit of the medium: written whole, or torn
   bool volatile_cache = false;                ///< a flush is needed for durability
-  bool trim = false;                          ///< a trimmed sector reads as zeroes afterwards
-  bool fast_zero = false;  ///< write_zeroes costs less than writing as many bytes
+  bool trim = false;                          ///< trimmed sectors read as zeroes
+  bool fast_zero = false;                     ///< write_zeroes is cheaper than an equal write
   std::uint32_t optimal_sectors =
-      0;  ///< preferred length and alignment (a full stripe, a flash page); 0: none
+      0;  ///< preferred length and alignment (a full stripe, a flash page); 0 if none
   bool rotational = true;
-  std::uint32_t queue_depth = 1;  ///< requests that the device itself looks at together
+  std::uint32_t queue_depth = 1;  ///< maximum number of commands scheduled together
 };
 
-/// Totals since the device was made. Busy: at least one request was inside, or the mechanism was
-/// moving.
+/// Totals since construction.
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
@@ -159,7 +149,7 @@ struct DeviceCounters {
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
 
-  /// One request of the host, by its kind and length.
+  /// Counts one request of the host by its kind and length.
   void count(const Request& request) {
     switch (request.op) {
       case Op::read:
@@ -181,47 +171,44 @@ struct DeviceCounters {
   }
 };
 
-/// A device. The rules at the top of this file are part of the interface.
+/// An emulated device. The rules at the top of this file are part of the interface.
 ///
-///  * Ownership: a device owns what it is stacked on, unless its constructor says otherwise.
-///    Simulation,
-///    observer and store belong to its maker and outlive it; it outlives its events in the
-///    simulation.
-///  * Failure: requests fail by their Status only. store_error means that the host's own storage
-///    failed.
+///  * Ownership: a device owns the devices below it, unless its constructor says otherwise. Its
+///    creator owns the simulation, the observer and the store, which outlive it. It must outlive its
+///    events in the simulation.
+///  * Failure: requests report failure only by their Status. store_error means that the host's own
+///    storage failed.
 ///  * Threads: none. All calls for one machine come from one thread at a time; the NBD shim holds
-///    the
-///    machine's lock.
+///    the machine's lock.
 class Device {
  public:
   virtual ~Device() = default;
-  /// Valid as long as the device; does not change.
+  /// Constant and valid as long as the device.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
-  /// REQUIRES: a new id (Simulation::new_request_id), buffers as long as the request or empty ones.
-  /// The request itself is copied. A range beyond the last sector is the caller's to refuse
-  /// (Machine::submit does).
+  /// Copies the request and starts it. REQUIRES: a new id (Simulation::new_request_id), and buffers
+  /// that are empty or match the request's length. The caller checks the range (Machine::submit
+  /// does).
   virtual void submit(const Request& request, Initiator& initiator) = 0;
-  /// Takes effect at simulation.now(). No effect while the power is off.
+  /// Cuts the power at simulation.now(). Has no effect if it is off.
   virtual void power_cut() = 0;
-  /// Accepts requests from now on; they wait for the device's own recovery. REQUIRES: the power is
-  /// off.
+  /// Restores the power. Requests are accepted at once but wait for the device's recovery.
+  /// REQUIRES: the power is off.
   virtual void power_on() = 0;
 
-  /// Since when the device has had nothing left to do, in model time; none while it has: a request
-  /// inside, a mechanism that moves, a cache that will write back by itself.
+  /// Returns the model time at which the device became idle. Returns nullopt while it has a
+  /// request, a moving mechanism, or data to write back.
   virtual std::optional<TimeNs> quiet_since() const = 0;
 
-  /// An orderly shutdown: what a battery-backed memory holds is written back, an array is marked
-  /// clean. Runs the simulation until that is done, so that it must not be called from an event.
-  /// Volatile caches are not its business: a flush of the host empties them. The device can be used
-  /// afterwards. Does nothing while the power is off, and gives up when the simulation has no more
-  /// events.
+  /// Shuts down cleanly: writes back battery-backed memory and marks an array clean. Runs the
+  /// simulation until that is done, so it must not be called from an event. Does not flush volatile
+  /// caches; the host does. The device remains usable. Has no effect while the power is off. Stops
+  /// early if the simulation runs out of events.
   virtual void shut_down() {}
 
-  /// From now on `target.on_event(tag)` happens whenever a write has come to the middle of sector
-  /// `lba` on the medium: the sector is under the head. Replaces an earlier watch, ends with the
-  /// power. False: this device cannot tell (it has no medium of its own, or one without a head).
+  /// Calls `target.on_event(tag)` whenever a write reaches the middle of sector `lba` on the medium
+  /// (the sector is under the head). Replaces an earlier watch and ends at a power cut. Returns
+  /// false if the device has no medium or no head.
   virtual bool watch_media(std::uint64_t /*lba*/, EventTarget& /*target*/, std::uint64_t /*tag*/) {
     return false;
   }

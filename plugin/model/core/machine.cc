@@ -1,19 +1,16 @@
 // Machine (machine.h): numbering, range check, power, and the instant of a cut.
 //
 //   host --submit--> Machine --(PendingRequest as the initiator)--> Device
-//   host <-completed-- PendingRequest: counts answers and acknowledged writes, pulls the plug after
-//   the N-th
+//   host <-completed-- PendingRequest: counts answers and acknowledged writes, cuts after the N-th
 //
-// A pending request stands between the device and the host for the life of one request. Pending
-// requests are pooled and never move, so a request costs no allocation once as many pending
-// requests exist as there were ever requests in flight.
+// A PendingRequest is the initiator of one request that a device sees. Pending requests are pooled
+// and never move, so a request needs no allocation once the pool holds the maximum number in
+// flight.
 //
-// A request that reaches beyond the end of its device is refused here: neither device nor observer
-// sees it.
+// A request beyond the end of its device is rejected here: neither device nor observer sees it.
 //
-// Order at a cut: the devices freeze first (they report what the head had passed), then the
-// observer hears that the power is off. Any cut, by hand or by trigger, disarms: a trigger speaks
-// about one life of the machine.
+// At a cut, the devices freeze first and report what the head had passed; then the observer is
+// notified of the power change. Any cut, manual or triggered, disarms the trigger.
 #include "plugin/model/core/machine.h"
 
 #include <fmt/core.h>
@@ -44,8 +41,8 @@ struct Machine::State {
     std::uint64_t sectors;
   };
 
-  /// Event tags: 0 delivers the oldest refusal, any other is the arming that a timed cut or a watch
-  /// belongs to.
+  /// Event tags. 0 delivers the oldest rejected request; any other tag is the arming number of a
+  /// timed cut or a watch.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
   State(Machine& owner, MachineObserver& w) : machine(owner), observer(w) {}
@@ -67,8 +64,7 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // The host may arm again from within its callback: what it arms then must not count this
-    // request.
+    // The host may arm again from within its callback; the new trigger must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
@@ -76,7 +72,7 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// True when this was the last one that the armed trigger of this kind was waiting for.
+  /// Returns true if this was the last request that the armed trigger of this kind waited for.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;
@@ -106,15 +102,16 @@ struct Machine::State {
     };
     for (const Entry& entry : devices) consider(entry.name, entry.device.get());
     for (const auto& [name, part] : parts) consider(name, part);
-    const std::string remedy =
+    const std::string hint =
         "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
     if (device == nullptr)
-      return fail(subject, fmt::format("there is no device '{}'", wanted.device), remedy);
+      return fail(subject, fmt::format("unknown device '{}'", wanted.device), hint);
     const std::uint64_t sectors = device->characteristics().sectors;
     if (wanted.lba >= sectors)
-      return fail(subject, fmt::format("the device has {} sectors", sectors), "count them from 0");
+      return fail(subject, fmt::format("the device has {} sectors", sectors),
+                  "sectors are numbered from 0");
     if (!device->watch_media(wanted.lba, machine, arming))
-      return fail(subject, "the device has no head of its own", remedy);
+      return fail(subject, "the device has no head", hint);
     return {};
   }
 
@@ -128,18 +125,17 @@ struct Machine::State {
   MachineObserver& observer;
   Simulation simulation;
   std::vector<Entry> devices;
-  std::vector<std::pair<std::string, Device*>> parts;  ///< below them
+  std::vector<std::pair<std::string, Device*>> parts;  ///< devices below them
   std::deque<PendingRequest> all_pending;
   std::vector<PendingRequest*> free_pending;
   std::deque<Refusal> refusals;
-  bool started = false;  ///< a request has come
+  bool started = false;  ///< a request has been submitted
   PowerState power = PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<TimeNs> last_cut_at;
   std::optional<CutTrigger> trigger;
   std::uint64_t remaining = 0;  ///< requests, writes or flushes until the armed trigger fires
-  std::uint64_t arming =
-      1;  ///< rises with each arm and disarm; timed cuts of an older one are ignored
+  std::uint64_t arming = 1;     ///< increases with each arm and disarm; voids older timed cuts
 };
 
 Machine::Machine(MachineObserver& observer) : state_(std::make_unique<State>(*this, observer)) {}
@@ -195,7 +191,7 @@ void Machine::mark(std::string_view text) {
   if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text)
     return;
   if (s.remaining++ == 0)
-    s.schedule_cut(s.trigger->delay_ns);  // only the first such mark starts the clock
+    s.schedule_cut(s.trigger->delay_ns);  // only the first matching mark starts the clock
 }
 
 PowerState Machine::power() const {

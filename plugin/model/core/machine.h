@@ -1,11 +1,10 @@
 #pragma once
-// A machine: the named devices that share one clock, one recording and one power cord.
+// A machine: named devices that share one clock, one recording and one power cord.
 //
-// The machine is what the outside talks to. It numbers requests, passes them to the device, watches
-// for the instant of an armed cut, and pulls the plug of everything at once. A device's index is
-// its place among the machine's named ones; it is not its DeviceId, which counts members too. The
-// machine is as pure as the
-// devices: no threads, no wall clock.
+// The machine is the entry point for its users. It numbers requests, passes them to devices,
+// triggers an armed cut, and cuts the power of all devices at once. A device's index is its
+// position among the named devices; it differs from its DeviceId, which also counts members. Like
+// the devices, a machine has no threads and reads no wall clock.
 
 #include <cstdint>
 #include <memory>
@@ -19,19 +18,19 @@
 
 namespace headcrash::model {
 
-/// When the power goes. Text form, also of the plugin's `cut=` and of the control socket:
-///   after-requests:N   the instant the N-th request from now on, of any kind, is answered to the host
-///   after-writes:N     the instant the N-th write from now on is acknowledged (with success) to the host
-///   at-flush:N         the instant the N-th flush from now on arrives, before any of its work
-///   at-lba:[DEVICE/]N the next instant at which sector N of the medium of DEVICE, a drive, is half
-///   written
+/// A trigger of a power cut. Its text form, also used by the plugin's `cut=` and the control
+/// socket:
+///   after-requests:N   when the N-th request from now on, of any kind, is answered to the host
+///   after-writes:N     when the N-th write from now on is acknowledged (with success) to the host
+///   at-flush:N         when the N-th flush from now on arrives, before any of its work
+///   at-lba:[DEVICE/]N  when sector N of the medium of DEVICE, a drive, is next half written
 ///   after-ms:X         X model milliseconds from now (a decimal number)
 ///   after-mark:TEXT+X  X model milliseconds after the mark whose text is TEXT arrives
 ///
-/// Requests, writes and flushes are those of the host to all devices of the machine together; what
-/// an array or a cache asks of the devices below it does not count. For at-lba every media write
-/// counts: the host's, a destage, parity, a rebuild. DEVICE is the machine's first device unless it
-/// is named; the drives of an array are named as in the recording's list ("hd0.3").
+/// Requests, writes and flushes count if the host sends them to any device of the machine; requests
+/// of an array or a cache to the devices below do not count. For at-lba every media write counts:
+/// the host's, a destage, parity, a rebuild. DEVICE defaults to the machine's first device; the
+/// drives of an array are named as in the recording's device list ("hd0.3").
 struct CutTrigger {
   enum class Kind : std::uint8_t {
     after_requests,
@@ -45,22 +44,22 @@ struct CutTrigger {
   std::uint64_t count = 0;  ///< after_requests, after_writes, at_flush: at least 1
   TimeNs delay_ns = 0;      ///< after_time, after_mark
   std::string mark;         ///< after_mark
-  std::string device;       ///< at_lba; empty: the first
+  std::string device;       ///< at_lba; empty: the first device
   std::uint64_t lba = 0;    ///< at_lba
 };
 Result<CutTrigger> parse_cut_trigger(std::string_view text);
 
 enum class PowerState : std::uint8_t { on, off };
 
-/// What the machine reports in addition to its devices. The rules of Observer hold.
+/// An observer that also receives the machine's events. The rules of Observer apply.
 class MachineObserver : public Observer {
  public:
   virtual void marked(TimeNs at, std::string_view text) = 0;
   virtual void power_changed(TimeNs at, PowerState state) = 0;
 };
 
-/// Owns its simulation and devices; the observer is the caller's and outlives it. Not thread-safe:
-/// calls come from one thread at a time, which also runs the simulation's events.
+/// Owns its simulation and devices; the caller owns the observer, which must outlive it. Not
+/// thread-safe: calls come from one thread at a time, which also runs the simulation's events.
 class Machine : public EventTarget {
  public:
   explicit Machine(MachineObserver& observer);
@@ -69,30 +68,32 @@ class Machine : public EventTarget {
   Simulation& simulation();
   MachineObserver& observer();
 
-  /// Devices are added once, before the first request; the first one is the default export.
+  /// Adds a device. REQUIRES: no request has been submitted. The first device is the default
+  /// export.
   void add_device(std::string name, std::unique_ptr<Device> device);
-  /// A device below one of those, that a cut may name ("hd0.3"); it belongs to the one above it.
+  /// Names a device below an added one ("hd0.3"), so that a cut can refer to it. The device above
+  /// owns it.
   void name_part(std::string name, Device& part);
   std::size_t device_count() const;
   const std::string& device_name(std::size_t index) const;
   Device& device(std::size_t index);
 
-  /// Submits to a device and calls `initiator` once; fills in the id, which it returns. When the
-  /// power is off the request completes with power_lost in the next event.
+  /// Submits a request to a device and returns its new id. `initiator` is called once. If the power
+  /// is off, the request completes with power_lost in the next event.
   RequestId submit(std::size_t device_index, Request request, Initiator& initiator);
 
   void mark(std::string_view text);
 
   PowerState power() const;
-  std::uint64_t power_cuts() const;  ///< how often the power has gone so far
+  std::uint64_t power_cuts() const;  ///< number of cuts so far
   std::optional<TimeNs> last_cut_at() const;
-  /// Replaces an armed trigger. Errors, which leave nothing armed: at_lba names a device that does
-  /// not exist, has no such sector, or cannot say what is under its head.
+  /// Arms a trigger and replaces an armed one. Fails, and leaves none armed, if at_lba names an
+  /// unknown device, a sector beyond its end, or a device without a head.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;
-  void power_cut();  ///< no effect when already off
-  void power_on();   ///< no effect when already on
+  void power_cut();  ///< no effect if off
+  void power_on();   ///< no effect if on
 
   void on_event(std::uint64_t tag) override;
 

@@ -1,4 +1,4 @@
-// Machine: power, triggers at their exact instants, the text form of triggers.
+// Machine: power, exact instants of triggers, the text form of triggers.
 #include "plugin/model/core/machine.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ CutTrigger trigger(std::string_view text) {
   return parsed.value_or(CutTrigger{});
 }
 
-TEST(CutTriggerText, EveryKind) {
+TEST(CutTriggerText, ParsesEveryKind) {
   EXPECT_EQ(trigger("after-writes:7").kind, CutTrigger::Kind::after_writes);
   EXPECT_EQ(trigger("after-writes:7").count, 7U);
   EXPECT_EQ(trigger("after-requests:3").kind, CutTrigger::Kind::after_requests);
@@ -33,7 +33,7 @@ TEST(CutTriggerText, EveryKind) {
   EXPECT_EQ(mark.delay_ns, 250'000);
 }
 
-TEST(CutTriggerText, RefusesAndSaysWhy) {
+TEST(CutTriggerText, RejectsInvalidTextWithAReason) {
   for (const char* text : {"",
                            "after-writes",
                            "after-writes:",
@@ -63,7 +63,7 @@ TEST(CutTriggerText, RefusesAndSaysWhy) {
                            "after-ms:nan"}) {
     const auto parsed = parse_cut_trigger(text);
     ASSERT_FALSE(parsed) << text;
-    EXPECT_FALSE(parsed.error().remedy.empty()) << text;
+    EXPECT_FALSE(parsed.error().hint.empty()) << text;
     EXPECT_NE(parsed.error().subject.find(text), std::string::npos) << text;
   }
 }
@@ -74,12 +74,12 @@ TEST(Machine, NumbersRequestsFromOne) {
   EXPECT_EQ(b.submit(Op::read, 0, 1), 2U);
 }
 
-TEST(Machine, RefusesWhatReachesBeyondTheEnd) {
+TEST(Machine, RejectsRangesBeyondTheEnd) {
   Bench b(false);
   const std::uint64_t end = b.disk->characteristics().sectors;
   const RequestId over = b.submit(Op::read, end - 1, 2);
   const RequestId far = b.submit(Op::write, ~std::uint64_t{0}, 1);
-  EXPECT_FALSE(b.host.has(over)) << "never from within submit";
+  EXPECT_FALSE(b.host.has(over)) << "submit must not complete a request";
   b.drain();
   EXPECT_EQ(b.host.done[over].status, Status::out_of_range);
   EXPECT_EQ(b.host.done[far].status, Status::out_of_range);
@@ -102,7 +102,7 @@ TEST(Machine, CutsWhenTheNthWriteIsAcknowledged) {
   EXPECT_FALSE(b.machine.armed());
 }
 
-TEST(Machine, CutsAtTheFlushBeforeItsWork) {
+TEST(Machine, CutsAtAFlushBeforeItsWork) {
   Bench b(true);
   b.machine.arm(trigger("at-flush:2"));
   const auto data = Bench::pattern(1, 7);
@@ -114,7 +114,7 @@ TEST(Machine, CutsAtTheFlushBeforeItsWork) {
   EXPECT_EQ(b.machine.last_cut_at(), now);
   EXPECT_EQ(b.finish(flush).status, Status::power_lost);
   EXPECT_EQ(b.on_medium(0, 1), data);
-  EXPECT_NE(b.on_medium(1, 1), data) << "only cached, so lost";
+  EXPECT_NE(b.on_medium(1, 1), data) << "cached data must be lost";
 }
 
 TEST(Machine, CutsAfterATimeAndAfterAMark) {
@@ -134,7 +134,7 @@ TEST(Machine, CutsAfterATimeAndAfterAMark) {
   EXPECT_EQ(b.machine.power_cuts(), 2U);
 }
 
-TEST(Machine, ArmingAnewOrDisarmingVoidsAnOlderTimer) {
+TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
   Bench b(false);
   b.machine.arm(trigger("after-ms:1"));
   b.machine.arm(trigger("after-ms:5"));
@@ -145,12 +145,12 @@ TEST(Machine, ArmingAnewOrDisarmingVoidsAnOlderTimer) {
   EXPECT_EQ(b.machine.power(), PowerState::on);
 }
 
-TEST(Machine, AnswersPowerLostWhileOffAndWorksAgainAfterwards) {
+TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
   Bench b(false);
   const RequestId flying = b.submit(Op::read, 0, 4);
   b.machine.power_cut();
   b.machine.power_cut();
-  EXPECT_FALSE(b.host.has(flying)) << "also a cut answers through an event";
+  EXPECT_FALSE(b.host.has(flying)) << "a cut must answer through an event";
   const RequestId off = b.submit(Op::read, 0, 4);
   b.drain();
   EXPECT_EQ(b.host.done[flying].status, Status::power_lost);
@@ -198,7 +198,7 @@ TEST(Machine, CutsWhileASectorIsUnderTheHead) {
   }
 }
 
-TEST(Machine, WatchesAWriteThatIsAlreadyUnderWay) {
+TEST(Machine, WatchesAWriteAlreadyInFlight) {
   Bench b(false);
   const auto data = Bench::pattern(12, 9);
   b.submit_write(0, data);
@@ -209,19 +209,19 @@ TEST(Machine, WatchesAWriteThatIsAlreadyUnderWay) {
   EXPECT_EQ(b.machine.power_cuts(), 1U);
 }
 
-TEST(Machine, RefusesToWatchWhatItCannot) {
+TEST(Machine, RejectsAnInvalidWatch) {
   Bench b(false);
   const auto nobody = b.machine.arm(trigger("at-lba:hd7/1"));
   ASSERT_FALSE(nobody);
-  EXPECT_NE(nobody.error().remedy.find("disk"), std::string::npos);
+  EXPECT_NE(nobody.error().hint.find("disk"), std::string::npos);
   const std::uint64_t end = b.disk->characteristics().sectors;
   EXPECT_FALSE(b.machine.arm(trigger(fmt::format("at-lba:{}", end))));
   EXPECT_TRUE(b.machine.arm(trigger(fmt::format("at-lba:{}", end - 1))));
   EXPECT_FALSE(b.machine.arm(trigger("at-lba:hd7/1")));
-  EXPECT_FALSE(b.machine.armed()) << "a refused trigger replaces the armed one as well";
+  EXPECT_FALSE(b.machine.armed()) << "a rejected trigger must disarm the old one";
 }
 
-/// A machine of two disks whose ids leave a gap, as those of an array's members would.
+/// A machine of two disks with nonconsecutive ids, like those of array members.
 struct TwoDisks {
   explicit TwoDisks(bool write_cache) {
     for (const auto& [name, id] : {std::pair<const char*, DeviceId>{"data", 0}, {"log", 4}}) {
@@ -264,7 +264,7 @@ TEST(MachineOfTwo, CountsWritesAndFlushesOfAllDevicesTogether) {
   m.drain();
   EXPECT_EQ(m.host.done[first].status, Status::ok);
   EXPECT_NE(m.host.done[second].status, m.host.done[third].status)
-      << "one of the two was the second write";
+      << "one of them must be the second write";
   m.machine.power_on();
   EXPECT_TRUE(m.machine.arm(trigger("at-flush:2")));
   m.submit(1, Op::flush);
@@ -273,7 +273,7 @@ TEST(MachineOfTwo, CountsWritesAndFlushesOfAllDevicesTogether) {
   EXPECT_EQ(m.machine.power(), PowerState::off);
 }
 
-TEST(MachineOfTwo, LosesThePowerEverywhereAtOnce) {
+TEST(MachineOfTwo, CutsThePowerOfAllDevicesAtOnce) {
   TwoDisks m(true);
   const RequestId on_data = m.submit(0, Op::write, 0, 16);
   const RequestId on_log = m.submit(1, Op::write, 8, 16);
@@ -292,10 +292,10 @@ TEST(MachineOfTwo, LosesThePowerEverywhereAtOnce) {
                             return line.find(" media 4 ") != std::string::npos &&
                                    line.find(" 8+12 ") != std::string::npos;
                           }))
-      << "the device is known by its id, not by its index";
+      << "the recording must use the device's id, not its index";
 }
 
-TEST(MachineOfTwo, KnowsThePartsOfADevice) {
+TEST(MachineOfTwo, FindsPartsByName) {
   TwoDisks m(false);
   m.machine.name_part("data.0", m.machine.device(1));
   EXPECT_TRUE(m.machine.arm(trigger("at-lba:data.0/3")));

@@ -1,5 +1,5 @@
 #pragma once
-// The observer of a machine that nobody records.
+// An observer that ignores all events.
 
 #include "plugin/model/core/machine.h"
 

@@ -1,5 +1,5 @@
-// Decimal numbers without a sign, an exponent or floating point: digits before the point are
-// milliseconds, up to six after it are nanoseconds.
+// Decimal numbers without sign, exponent or floating point. Digits before the point are
+// milliseconds; up to six digits after it are nanoseconds.
 #include "plugin/model/core/number_text.h"
 
 #include <fmt/core.h>
@@ -9,7 +9,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kNsDigits = 6;  ///< of a millisecond
+constexpr std::size_t kNsDigits = 6;  ///< digits of nanoseconds in a millisecond
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.size() <= 18 &&
@@ -33,7 +33,7 @@ Result<std::uint64_t> parse_number(const std::string& subject, std::string_view 
   return fail(subject,
               fmt::format("{} '{}' is not a whole number from {} to {}", bounds.what, text,
                           bounds.least, bounds.most),
-              bounds.remedy);
+              bounds.hint);
 }
 
 Result<TimeNs> parse_milliseconds(const std::string& subject, std::string_view text) {
@@ -45,11 +45,11 @@ Result<TimeNs> parse_milliseconds(const std::string& subject, std::string_view t
                 "write for example 12.5");
   }
   if (fraction.size() > kNsDigits) {
-    return fail(subject, fmt::format("the time '{}' is finer than a nanosecond", text),
-                "give at most six digits after the point");
+    return fail(subject, fmt::format("the time '{}' has a resolution below one nanosecond", text),
+                "use at most six digits after the point");
   }
   if (digits_value(millis) > kDelayMsMax) {
-    return fail(subject, fmt::format("the time '{}' is above {} ms", text, kDelayMsMax),
+    return fail(subject, fmt::format("the time '{}' exceeds {} ms", text, kDelayMsMax),
                 "give a shorter time");
   }
   std::uint64_t fraction_ns = digits_value(fraction);

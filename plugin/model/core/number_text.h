@@ -1,6 +1,6 @@
 #pragma once
-// Numbers in the text forms of cuts and faults: whole numbers and decimal milliseconds, read as
-// integers all the way, so that a text names one exact instant.
+// Numbers in the text forms of cuts and faults: whole numbers and decimal milliseconds. They are
+// parsed as integers, so a text denotes one exact instant.
 
 #include <cstdint>
 #include <string>
@@ -13,18 +13,19 @@ namespace headcrash::model {
 
 inline constexpr std::uint64_t kCountMax = 1'000'000'000'000;
 inline constexpr std::uint64_t kLbaMax = 1'000'000'000'000'000;  ///< 512 PB
-inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< eleven days of model time
+inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< 11.6 days of model time
 
-/// `subject` is named in the error, `what` says what the number counts ("the count").
+/// Limits and error texts of a number. `what` names it in the error ("the count").
 struct NumberBounds {
   std::string what;
   std::uint64_t least = 0, most = 0;
-  std::string remedy;
+  std::string hint;
 };
+/// Parses a whole number. The error names `subject`.
 Result<std::uint64_t> parse_number(const std::string& subject, std::string_view text,
                                    const NumberBounds& bounds);
 
-/// "12.5" is 12 500 000 ns; at most six digits after the point.
+/// Parses milliseconds: "12.5" is 12 500 000 ns. At most six digits may follow the point.
 Result<TimeNs> parse_milliseconds(const std::string& subject, std::string_view text);
 std::string milliseconds_text(TimeNs ns);
 

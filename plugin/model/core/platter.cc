@@ -1,20 +1,19 @@
-// Bytes on the medium, what a power cut leaves of the sector under the head, and what write faults
-// do.
+// Bytes on the medium, torn sectors at a power cut, and write faults.
 //
-// A physical sector is written from its first byte on. When the power goes in the middle, a prefix
-// is new and the rest is still old:
+// A physical sector is written from its first byte on. If the power goes in the middle, a prefix is
+// new and the rest is old:
 //
 //   extents      |....passed....|..under the head..|....never written....|
 //   new                         |new bytes|old bytes|                       Tear::silent
 //                               |   medium_error    |                       Tear::unreadable
 //
-// A real drive finds the checksum of such a sector wrong and fails to read it, which a file system
-// notices; the silent mix is the harder case for it and the default. How often which happens is
-// nowhere published: the shares in Tear are estimates. A drive that writes less than a physical
-// sector reads it first and writes it whole, so an unreadable one takes its neighbours along.
+// A real drive would detect a wrong checksum and fail the read, which a file system notices. The
+// silent mix is the harder case, and the default. No frequencies are published: the shares in Tear
+// are estimates. A drive that writes part of a physical sector reads it first and writes it whole,
+// so an unreadable one includes its neighbours.
 //
-// Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write that the
-// power cuts short meets no write fault.
+// Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write
+// interrupted by a power cut never hits a write fault.
 #include "plugin/model/core/platter.h"
 
 #include <algorithm>
@@ -51,7 +50,7 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Other bytes than the extent's are at its place now.
+/// Reports that the extent's place now holds bytes other than the extent's.
 void Platter::put_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                           std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
@@ -109,12 +108,12 @@ void Platter::put_faulty(TimeNs at, const Extent& extent, const WriteFault& faul
     case FaultKind::corrupted_write:
       put_corrupted(at, extent, fault);
       break;
-    default:  // lost_write: the drive believes that it has written
+    default:  // lost_write: the drive reports success
       break;
   }
 }
 
-/// One sector of those that the fault covers has up to eight of its bytes changed.
+/// Changes up to eight bytes of one sector within the fault's range.
 void Platter::put_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault) {
   constexpr std::uint64_t kChangedBytesMax = 8;
   Random random(fault.random);
@@ -139,7 +138,7 @@ void Platter::put_corrupted(TimeNs at, const Extent& extent, const WriteFault& f
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
   const Tear tear =
-      faults_ == nullptr ? Tear::silent : tear_;  // else nobody would know that it is unreadable
+      faults_ == nullptr ? Tear::silent : tear_;  // else the sector could not be marked unreadable
   switch (tear) {
     case Tear::silent:
       return eighth == 0 ? Left::old_bytes : eighth == 1 ? Left::new_bytes : Left::mix;
@@ -185,7 +184,7 @@ void Platter::write_cut_short(TimeNs at, std::span<const Extent> extents, std::u
   }
 }
 
-/// The first `new_bytes` of the extent are new, the rest is as it was.
+/// Writes the first `new_bytes` of the extent; the rest stays unchanged.
 void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
                    MediaWrite::Outcome outcome) {
   changed_.clear();
@@ -202,7 +201,7 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
   put_changed(at, extent, outcome, changed_);
 }
 
-/// The rest of an unreadable physical sector, whose bytes were not even meant.
+/// Makes the rest of an unreadable physical sector unreadable, outside the write itself.
 void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
                                std::uint64_t end) {
   if (begin >= end) return;

@@ -1,6 +1,6 @@
 #pragma once
-// What is on the medium: the one place where a disk's bytes reach the store and the observer hears
-// of it.
+// The bytes of a disk's medium. All writes to the store, and their reports to the observer, go
+// through here.
 
 #include <cstdint>
 #include <functional>
@@ -17,14 +17,14 @@
 namespace headcrash::model {
 
 struct PlatterOptions {
-  SectorStore* store = nullptr;  ///< null: only times matter
+  SectorStore* store = nullptr;  ///< null if only times matter
   Observer& observer;
   DeviceId device = 0;
-  std::uint64_t seed = 0;  ///< decides how sectors tear
+  std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
   DeviceFaults* faults =
-      nullptr;  ///< null: no fault ever, and no sector becomes unreadable (it tears)
+      nullptr;  ///< null: no faults, and an interrupted sector tears instead of becoming unreadable
   Tear tear = Tear::silent;
 };
 
@@ -32,26 +32,26 @@ class Platter {
  public:
   explicit Platter(const PlatterOptions& options);
 
-  /// Writes all extents at model time `at`; each may meet a write fault.
+  /// Writes all extents at model time `at`. Each may hit a write fault.
   void write(TimeNs at, std::span<const Extent> extents);
 
-  /// The range reads as zeroes from now on; the drive's books say so, the mechanism has no part in
-  /// it.
+  /// Makes the range read as zeroes. Changes the drive's mapping only; the mechanism is not
+  /// involved.
   void trim(TimeNs at, const Extent& extent);
 
-  /// The power goes at `at` while `extents`, which adjoin, are being written: `passed` sectors are
-  /// done and, when `under_head`, the next one is half done. What becomes of a physical sector of
-  /// which any was begun says Tear.
+  /// Applies a power cut at `at` while the adjoining `extents` are being written. `passed` sectors
+  /// are complete; if `under_head`, the next one is half written. Tear decides the state of an
+  /// incomplete physical sector.
   void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed,
                        bool under_head);
 
-  /// Fills `into`, unless it is empty. Returns the first sector that cannot be read, of those for
-  /// which `cached` is not true; `into` is left alone then.
+  /// Reads into `into`, unless it is empty. Sectors for which `cached` is true are skipped. If a
+  /// sector is unreadable, returns the first such sector and leaves `into` unchanged.
   std::optional<std::uint64_t> read(std::uint64_t lba, std::uint32_t sectors,
                                     std::span<std::byte> into,
                                     const std::function<bool(std::uint64_t)>& cached = {});
 
-  /// The store has failed once: nothing that follows can be trusted.
+  /// True after a failure of the store; later results are invalid.
   bool failed() const { return failed_; }
   std::uint64_t sectors_written() const { return sectors_written_; }
 

@@ -1,12 +1,12 @@
 #pragma once
-// How requests of the host enter a device and leave it, which is the same for all devices.
+// Arrival and completion of host requests, common to all devices.
 //
 //   submit -> enter() -> the device's own command ... -> answer() -> initiator
 //               \                                  power cut: lose() -> an event -> initiator, power_lost
 //                `-> power off: lose()
 //
-// The observer hears of each request when it enters and when it is answered. A request that is lost
-// is answered by an event at the same instant, in the order of the calls: nothing completes inside
+// The observer is notified when a request enters and when it is answered. A lost request is
+// answered by an event at the same instant, in the order of the calls: nothing completes inside
 // submit() or power_cut().
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace headcrash::model {
 
-/// A request inside a device; the device's own commands derive from it.
+/// A request inside a device. The devices' commands derive from it.
 struct HostCommand {
   Request request{};
   Initiator* initiator = nullptr;
@@ -31,25 +31,25 @@ class RequestIntake final : private EventTarget {
   RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
       : simulation_(simulation), observer_(observer), device_(device) {}
 
-  /// A request comes in. That it lies within the device's `sectors` is an invariant. False: the
-  /// power is off, and the request is lost.
+  /// Accepts a request. Its range must be within `sectors` (an invariant). Returns false if the
+  /// power is off: the request is then lost.
   bool enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
-  /// One that came in at this instant, as the device keeps it.
+  /// Returns a command for a request that arrived at this instant.
   HostCommand command(const Request& request, Initiator& initiator) const {
     return {request, &initiator, simulation_.now(), {}};
   }
   void lose(const HostCommand& command);
-  /// Counts it and answers it. The host may submit, or cut the power, from within its callback: the
-  /// device then has another generation().
+  /// Counts the request and answers it. The host may submit or cut the power from its callback; a
+  /// cut changes generation().
   void answer(const HostCommand& command, Status status);
-  /// Requests that were answered and not lost are counted here; the device adds what else it knows.
+  /// Counts answered requests, not lost ones. The device adds its other counters.
   DeviceCounters& counters() { return counters_; }
   const DeviceCounters& counters() const { return counters_; }
 
   bool powered() const { return powered_; }
-  /// Rises with each power cut: events and answers of an earlier one are void.
+  /// Increases with each power cut. Events and answers of an earlier generation are void.
   std::uint64_t generation() const { return generation_; }
-  void power_cut();  ///< the device loses what is inside afterwards
+  void power_cut();  ///< the device must then lose() its requests
   void power_on() { powered_ = true; }
 
  private:
@@ -64,7 +64,7 @@ class RequestIntake final : private EventTarget {
   std::deque<HostCommand> lost_;
 };
 
-// Inline: each request of every device comes in here.
+// Inline: every request of every device enters here.
 
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {

@@ -1,4 +1,4 @@
-// Running a machine for one request (run_request.h).
+// See run_request.h.
 #include "plugin/model/core/run_request.h"
 
 #include <memory>
@@ -6,7 +6,8 @@
 namespace headcrash::model {
 namespace {
 
-/// Outlives the caller when the device does not answer in time: it then ends with the answer.
+/// An initiator that outlives the caller if the device does not answer in time; it is freed by the
+/// answer.
 class Answer final : public Initiator {
  public:
   void completed(const Completion& completion) override {

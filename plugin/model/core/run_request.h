@@ -1,6 +1,5 @@
 #pragma once
-// One request through a machine that nobody else drives: model time runs until the request is
-// answered.
+// Runs one request on an otherwise idle machine.
 
 #include <optional>
 
@@ -8,10 +7,9 @@
 
 namespace headcrash::model {
 
-/// Submits the request and runs the simulation until its completion. Nothing: no event is left and
-/// the device has not answered, which is a defect of the model; the buffers of the request may
-/// still be written to when the machine runs on, so that the caller must not run it any further if
-/// it gave any.
+/// Submits the request and runs the simulation until its completion. Returns nullopt if no event is
+/// left and the device has not answered, which is a defect of the model. The request's buffers may
+/// then still be written to, so a caller that passed buffers must not run the machine further.
 std::optional<Status> run_request(Machine& machine, std::size_t device_index,
                                   const Request& request);
 

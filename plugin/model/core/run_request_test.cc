@@ -1,4 +1,4 @@
-// A request through a machine: until it is answered, or until nothing is left that could answer it.
+// A request through a machine ends with its answer, or when no event is left.
 #include "plugin/model/core/run_request.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace headcrash::model {
 namespace {
 
-/// Answers a request when the next one comes.
+/// Answers each request when the next one arrives.
 class LateDevice final : public Device {
  public:
   explicit LateDevice(Simulation& simulation) : simulation_(simulation) {
@@ -16,7 +16,7 @@ class LateDevice final : public Device {
   }
   const Characteristics& characteristics() const override { return characteristics_; }
   DeviceCounters counters() const override { return {}; }
-  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
+  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never called
   void submit(const Request& request, Initiator& initiator) override {
     if (waiting_ != nullptr)
       waiting_->completed({id_, Status::ok, simulation_.now(), simulation_.now(), {}});
@@ -33,7 +33,7 @@ class LateDevice final : public Device {
   RequestId id_ = 0;
 };
 
-TEST(RunRequest, EndsWithTheAnswer) {
+TEST(RunRequest, ReturnsAtTheAnswer) {
   bench::Bench b(false);
   Request read;
   read.sectors = 1;
@@ -42,7 +42,7 @@ TEST(RunRequest, EndsWithTheAnswer) {
   EXPECT_EQ(run_request(b.machine, 0, read), Status::power_lost);
 }
 
-TEST(RunRequest, SaysThatADeviceDidNotAnswerAndSurvivesItsAnswer) {
+TEST(RunRequest, ReportsAMissingAnswerAndSurvivesALateOne) {
   bench::LogObserver observer;
   Machine machine(observer);
   machine.add_device("late", std::make_unique<LateDevice>(machine.simulation()));
@@ -50,7 +50,7 @@ TEST(RunRequest, SaysThatADeviceDidNotAnswerAndSurvivesItsAnswer) {
   flush.op = Op::flush;
   EXPECT_FALSE(run_request(machine, 0, flush));
   bench::Host host;
-  machine.submit(0, flush, host);  // answers the first one
+  machine.submit(0, flush, host);  // answers the first request
   EXPECT_TRUE(host.done.empty());
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Consecutive sectors of a device.
+// A range of consecutive sectors.
 
 #include <cstdint>
 

@@ -1,7 +1,6 @@
 #pragma once
-// A set of sectors, kept as disjoint ranges that do not adjoin. Its size is bounded by the sectors
-// of the
-// device: it grows only by splitting, one range for each removal inside one.
+// A set of sectors, stored as disjoint ranges that do not adjoin. It grows only by splitting, one
+// range for each removal inside a range, so the device's sectors bound its size.
 
 #include <algorithm>
 #include <cstdint>
@@ -42,7 +41,7 @@ class SectorRanges {
     }
   }
 
-  /// The lowest sector of the set in [lba, end).
+  /// Returns the lowest sector of the set in [lba, end).
   std::optional<std::uint64_t> first_in(std::uint64_t lba, std::uint64_t end) const {
     if (lba >= end) return std::nullopt;
     auto it = ranges_.upper_bound(lba);
@@ -52,7 +51,7 @@ class SectorRanges {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranges_;  ///< first sector to the one behind the last
+  std::map<std::uint64_t, std::uint64_t> ranges_;  ///< first sector -> end (exclusive)
 };
 
 }  // namespace headcrash::model

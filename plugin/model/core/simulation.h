@@ -1,13 +1,14 @@
 #pragma once
-// Model time and the queue of things that will happen in it.
+// Model time and its event queue.
 //
-// Time is a 64-bit count of nanoseconds since the machine was first switched on; it never goes back
-// and survives power cuts (the platters keep turning in the mathematics, so the angle after a
-// power-on is still a function of absolute time). Events of equal time happen in the order they
-// were scheduled: equal inputs give equal runs.
+// Time is a 64-bit count of nanoseconds since the machine was first switched on. It never goes back
+// and continues across power cuts: the platters keep turning, so the angle after a power-on is
+// still a function of absolute time. Events of equal time run in the order of scheduling, so equal
+// inputs give equal runs.
 //
-// The queue does not know which clock drives it: `simulate` runs it as fast as it can, the NBD shim
-// lets it follow the wall clock (clock=real) or runs it until one request is done (clock=off).
+// The queue is independent of the clock that drives it. `simulate` runs it as fast as it can. The
+// NBD shim lets it follow the wall clock (clock=real) or runs it until one request is done
+// (clock=off).
 
 #include <cstdint>
 #include <limits>
@@ -24,37 +25,35 @@ inline constexpr TimeNs kMillisecondNs = 1'000'000;
 inline constexpr TimeNs kSecondNs = 1'000'000'000;
 inline constexpr double kNsPerMs = 1e6;  ///< for text and tables
 
-/// Something that happens at a scheduled time. The tag is the target's own: a request, an
-/// operation, a generation number with which it recognises events that have been overtaken (events
-/// cannot be cancelled, only ignored).
+/// A receiver of scheduled events. The tag belongs to the target: a request, an operation, or a
+/// generation number. Events cannot be cancelled; a target ignores events with an outdated tag.
 class EventTarget {
  public:
   virtual ~EventTarget() = default;
   virtual void on_event(std::uint64_t tag) = 0;
 };
 
-/// The event queue of one machine. It owns no targets, runs their events on the caller's thread,
-/// and is not thread-safe.
+/// The event queue of one machine. It owns no targets and runs events on the caller's thread. Not
+/// thread-safe.
 class Simulation {
  public:
   TimeNs now() const { return now_; }
 
-  /// Schedules `target.on_event(tag)` at `at`, which must not lie in the past. `target` must
-  /// outlive the event.
+  /// Schedules `target.on_event(tag)` at `at`, which must not be in the past. `target` must outlive
+  /// the event.
   void schedule(TimeNs at, EventTarget& target, std::uint64_t tag);
 
-  /// A number that no other request of this machine has; rising from 1. Whoever makes a request
-  /// asks for one: the machine for the host's, an array for those to its members, a cache for its
-  /// write-backs.
+  /// Returns a request id that is unique in this machine, ascending from 1. Every issuer uses it:
+  /// the machine for the host, an array for its member requests, a cache for its write-backs.
   std::uint64_t new_request_id() { return ++last_request_id_; }
 
-  /// Time of the next event; nothing if none is scheduled.
+  /// Returns the time of the next event; nullopt if none is scheduled.
   std::optional<TimeNs> next_event() const;
 
-  /// Moves time to the next event and lets it happen. False if there was none.
+  /// Advances time to the next event and runs it. Returns false if there was none.
   bool run_next();
 
-  /// Lets everything up to and including `until` happen, then sets now() to `until`.
+  /// Runs all events up to and including `until`, then sets now() to `until`.
   void run_until(TimeNs until);
 
  private:

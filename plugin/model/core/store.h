@@ -1,8 +1,8 @@
 #pragma once
-// Where a device's bytes lie when they are on the medium. The model decides when bytes reach the
-// medium, a store keeps them: memory, a sparse file (plugin/media), a log with an extent index, an
-// overlay, or nothing at all when only times matter. What is in a volatile cache is the device's
-// own and never in the store.
+// The storage for the bytes of a medium. The model decides when bytes reach the medium; a store
+// keeps them: memory, a sparse file (plugin/media), a log with an extent index, an overlay, or
+// nothing if only times matter. The contents of a volatile cache belong to its device and are never
+// in the store.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,37 +12,35 @@
 
 namespace headcrash::model {
 
-/// All LBAs and sector counts are in sectors of 512 bytes, as in Linux and in dm-log-writes,
-/// whatever the physical sector of a drive is (that one is the unit of tearing:
-/// Characteristics::physical_sector_sectors).
+/// All LBAs and sector counts are in units of 512 bytes, as in Linux and dm-log-writes, whatever
+/// the physical sector size of a drive. The physical sector is the unit of tearing
+/// (Characteristics::physical_sector_sectors).
 inline constexpr std::uint32_t kSectorBytes = 512;
 
 /// The bytes of one medium.
 ///
-///  * Ownership: buffers are the caller's and are not kept after a call returns. The store outlives
-///    its
-///    device.
-///  * Failure: an Error names the store, the host's reason (no space, I/O error) and what to do. A
-///    range that
-///    is not whole sectors inside the medium is an Error, too. After an error the contents of the
-///    range are undefined; the device reports store_error and the run is not to be trusted.
+///  * Ownership: the caller owns the buffers; none is kept after a call returns. The store outlives
+///    its device.
+///  * Failure: an Error names the store, the host's reason (no space, I/O error) and a hint. A
+///    range that is not whole sectors inside the medium is also an Error. After an error the
+///    contents of the range are undefined; the device reports store_error, and the run's results are
+///    invalid.
 ///  * Threads: calls for one store must not overlap, unless the implementation says otherwise.
-///  * TRIM: a store has no such call. A device that carries out a trim, or a write of zeroes, calls
+///  * TRIM: there is no such call. A device implements a trim, or a write of zeroes, with
 ///    write_zeroes().
-///  * Durability: contents outlive the store only where the implementation says so. None is
-///    promised to
-///    survive a crash of the host.
+///  * Durability: contents outlive the store only if the implementation says so. No store promises
+///    to survive a crash of the host.
 class SectorStore {
  public:
   virtual ~SectorStore() = default;
 
-  /// Capacity; does not change.
+  /// Returns the capacity, which is constant.
   virtual std::uint64_t sectors() const = 0;
 
-  /// Fills `into` from sector `lba` on. Sectors that were never written read as zeroes.
+  /// Fills `into` from sector `lba` on. Sectors never written read as zeroes.
   virtual Result<void> read(std::uint64_t lba, std::span<std::byte> into) const = 0;
   virtual Result<void> write(std::uint64_t lba, std::span<const std::byte> data) = 0;
-  /// As write() of `count` sectors of zeroes; may give the host its space back.
+  /// Equals write() of `count` sectors of zeroes; may release the host's space.
   virtual Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) = 0;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
-// What a power cut leaves of the physical sector under the head (of a flash device: being
-// programmed), and the words by which profiles, machine files and the plugin's parameters ask for
-// it.
+// The state of a physical sector whose write a power cut interrupts (under the head, or being
+// programmed in flash), and its names in profiles, machine files and plugin parameters.
 
 #include <array>
 #include <cstddef>
@@ -12,14 +11,13 @@
 namespace headcrash::model {
 
 enum class Tear : std::uint8_t {
-  silent,  ///< old 1/8, new 1/8, a mix 6/8: reading succeeds, the hardest case for a file system
+  silent,  ///< old 1/8, new 1/8, a mix 6/8; reads succeed, the hardest case for a file system
   any,     ///< old, new, a mix or unreadable, 1/4 each
-  /// medium_error until it is written again, as a drive that checks its sectors would mostly
+  /// medium_error until the next write; most likely for a drive with sector checksums
   unreadable,
-  ///< say
 };
 
-/// In the order of the values.
+/// Indexed by Tear.
 inline constexpr std::array<std::string_view, 3> kTearNames = {"silent", "any", "unreadable"};
 
 inline std::optional<Tear> parse_tear(std::string_view text) {

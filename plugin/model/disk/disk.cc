@@ -1,4 +1,4 @@
-// The disk: one command after the other, one mechanism, a cache between them.
+// The disk: commands in sequence, one mechanism, and a cache between them.
 //
 //   read, not buffered   |command|==== seek ====|rotation|sector|sector|sector|sector|
 //                                                         watermark ^ |reselect|bus bus bus
@@ -8,26 +8,24 @@
 //                             |bus bus bus bus|
 //   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
 //
-// The time of each piece is in OverheadProfile. The drive takes in as many commands as its queue is
-// deep and serves them in the order of its policy (drive_queue.cc); how many more may wait outside
-// is the host's to bound (nbdkit by its threads). With the cache on, the mechanism has a second
-// user, the destage: it starts when the host has been quiet for a while, when the cache is above
-// its high-water mark, or when somebody waits for it (a flush, a write that needs room). Which
-// extent comes next is decided by the same policy as the queue's. A host command that needs the
-// mechanism takes it at the end of the mechanical write under way.
+// OverheadProfile has the time of each phase. The drive accepts as many commands as its queue is
+// deep and serves them by its policy (drive_queue.cc). The host limits how many wait outside
+// (nbdkit by its threads). With the cache on, the destage also uses the mechanism. It starts when
+// the host has been idle for a while, when the cache is above its high-water mark, or when a
+// command waits for it (a flush, or a write that needs room). The queue's policy also selects the
+// extents to destage. A host command that needs the mechanism gets it at the end of the media write
+// in flight.
 //
 // Durability:
-//  * A flush waits until the cache is clean. Whatever the policy, it stands behind all writes
-//    submitted
-//    earlier and ahead of all later ones, so clean means at least what was promised; also a sector
-//    whose older version is just being destaged is only done when the newer one has landed.
-//  * A write with fua, or one larger than the cache, goes straight to the medium when its turn
-//    comes. What is
-//    cached of the same sectors is dropped at that moment: it is older, and was never promised to
-//    be durable.
+//  * A flush waits until the cache is clean. Under every policy it comes after all writes submitted
+//    earlier and before all later ones, so a clean cache covers at least what was promised. A
+//    sector whose older version is being destaged counts as clean only when the newer one is on the
+//    medium.
+//  * A write with FUA, or one larger than the cache, goes straight to the medium. Cached data of
+//    the same sectors is dropped then: it is older, and no flush has covered it.
 //  * With the cache off every write goes straight to the medium.
 //
-// The read-ahead after the last command does not count as busy time. Write-back is in
+// Read-ahead after the last command does not count as busy time. Write-back is in
 // disk_write_back.cc, power in disk_power.cc, faults in disk_faults.cc.
 #include "plugin/model/disk/disk.h"
 
@@ -99,8 +97,8 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   update_busy();
 }
 
-/// Moves commands from the host's side of the queue to the drive's as long as there is room beside
-/// the one that is `served`, if any.
+/// Accepts commands from the host's part of the queue up to the drive's depth. `served` counts the
+/// current command, if any.
 void Disk::take_in(std::size_t served) {
   while (not_taken_in_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *not_taken_in_;
@@ -116,7 +114,7 @@ void Disk::take_in(std::size_t served) {
   }
 }
 
-/// Brings the command that the policy prefers to the front of the queue.
+/// Moves the command that the policy prefers to the front of the queue.
 void Disk::choose_next() {
   const std::size_t best = scheduler_.choose(candidates_, simulation_.now(), last_lbn_);
   queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
@@ -151,7 +149,7 @@ void Disk::begin_command() {
   if (moves_data) last_was_write_ = is_write(request);
 }
 
-/// A command that was decoded while it waited in the drive's queue costs nothing more now.
+/// Returns 0 for a command that was decoded while it waited in the drive's queue.
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
@@ -188,7 +186,7 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  std::list<Command> finished;  // the host may submit while it is answered
+  std::list<Command> finished;  // the host may submit from its callback
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
@@ -254,7 +252,7 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // What is on its way to the medium makes room while the data comes in.
+    // The extents in flight make room while the data arrives.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;
@@ -268,7 +266,7 @@ void Disk::begin_write() {
   finish_at(std::max(simulation_.now() + took, room_at));
 }
 
-/// A write that begins where the one before it ended.
+/// Returns true for a write that begins where the preceding one ended.
 bool Disk::continues_stream(const Request& request) const {
   return is_write(request) && request.sectors > 0 && request.lba == write_end_;
 }
@@ -281,13 +279,13 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // A flush that had to wait was decoded meanwhile; only telling the host is left.
+  // A flush that waited has been decoded in the meantime; only the completion is left.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
-/// Waits for the mechanism only so that no older write of the range lands later.
+/// Waits for the mechanism first, so that no older write of the range completes later.
 void Disk::begin_trim() {
   const Request& request = queue_.front().request;
   read_ahead_.invalidate(request.lba, request.sectors);
@@ -304,7 +302,7 @@ void Disk::begin_trim() {
 
 void Disk::use_mechanism() {
   if (media_user_ != MediaUser::none) {
-    stage_ = Stage::mechanism;  // media_done() comes back here
+    stage_ = Stage::mechanism;  // media_done() returns here
     return;
   }
   if (queue_.front().request.op == Op::trim) {
@@ -328,9 +326,8 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// When the arm may move for the command at the head of the queue, `command_ns` after its turn
-/// came. A switch of the read-ahead that was under way then is finished before the command is
-/// looked at (so DiskSim's answers say).
+/// Returns when the arm may move for the current command, `command_ns` after it became current. A
+/// head switch of the read-ahead that is in progress then finishes first (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
@@ -345,8 +342,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills the breakdown of a command that ends at `done`; waiting for the mechanism is nobody's
-/// time.
+/// Fills the breakdown of a command that ends at `done`. Time waiting for the mechanism is not
+/// attributed.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;
@@ -407,8 +404,8 @@ void Disk::start_media_write() {
   transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
   if (!through_.zeroes) {
-    transfer.supply = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
-                       to_ps(o.bus_write_sector_ns)};
+    transfer.buffered_data = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
+                              to_ps(o.bus_write_sector_ns)};
   }
   plan_access(transfer);
   media_user_ = MediaUser::host_write;
@@ -424,7 +421,7 @@ void Disk::media_done() {
   platter_.write(simulation_.now(), extents_under_way());
   ++intake_.counters().media_writes;
   media_write_ended_at_ = simulation_.now();
-  if (media_user_ == MediaUser::destage) cache_.landed();
+  if (media_user_ == MediaUser::destage) cache_.write_completed();
   media_user_ = MediaUser::none;
   switch (stage_) {
     case Stage::mechanism:

@@ -1,8 +1,6 @@
 #pragma once
 // A disk drive: command overheads, a bus, a read buffer with read-ahead, a volatile write cache,
-// and one mechanism.
-//
-// How a command goes through it is drawn in disk.cc.
+// and one mechanism. disk.cc has a diagram of a command's phases.
 
 #include <list>
 #include <memory>
@@ -23,19 +21,20 @@
 
 namespace headcrash::model {
 
-/// References must outlive the disk.
+/// Options of a disk. References must outlive the disk.
 struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
-  SectorStore* store = nullptr;  ///< null: no bytes, only times; else at least as large as the disk
+  /// null if only times matter; otherwise at least as large as the disk
+  SectorStore* store = nullptr;
   DeviceId device = 0;
-  std::uint64_t seed = 0;  ///< decides how sectors tear
+  std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  std::uint64_t sectors = 0;            ///< expose only the first N sectors; 0: all
+  std::uint64_t sectors = 0;            ///< exposes only the first N sectors; 0: all
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
-  DeviceFaults* faults = nullptr;       ///< null: never any
-  std::optional<Tear> tear = {};        ///< none: as the profile says
+  DeviceFaults* faults = nullptr;       ///< null: no faults
+  std::optional<Tear> tear = {};        ///< nullopt: the profile's value
 };
 
 class Disk final : public Device, private EventTarget {
@@ -50,20 +49,20 @@ class Disk final : public Device, private EventTarget {
   bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
-  /// Since when there has been nothing left to do, write-back included; nothing while there is.
+  /// Returns when the disk became idle, including write-back; nullopt while busy.
   std::optional<TimeNs> quiet_since() const override {
     return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
   }
 
  private:
   struct Command : HostCommand {
-    TimeNs begun_at = 0;          ///< when its turn came
-    TimeNs taken_in_at = kNever;  ///< when the scheduler first saw it: it is decoded while it waits
-    bool after_write = false;     ///< the command before it was a write
+    TimeNs begun_at = 0;          ///< when it became the current command
+    TimeNs taken_in_at = kNever;  ///< when the scheduler accepted it; it is decoded while it waits
+    bool after_write = false;     ///< the preceding command was a write
     Status status = Status::ok;
-    bool lies = false;  ///< about a flush
+    bool lies = false;  ///< acknowledges a flush without doing it
   };
-  /// What the command at the head of the queue waits for.
+  /// What the current command waits for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
@@ -88,7 +87,7 @@ class Disk final : public Device, private EventTarget {
   TimeNs write_command_ns() const;
   void finish();
 
-  void use_mechanism();  ///< the host command takes it, or waits for the destage under way
+  void use_mechanism();  ///< for the host command; waits for a destage in flight
   void stop_read_ahead();
   void cut_short_media_write();
   OffsetPs arm_ready_ps(TimeNs command_ns) const;
@@ -118,31 +117,32 @@ class Disk final : public Device, private EventTarget {
   Mechanism mechanism_;
   DriveScheduler scheduler_;
   ReadAhead read_ahead_;
-  ReadSegments read_segments_;   ///< what was read before
-  ReadSegments write_segments_;  ///< what was written
+  ReadSegments read_segments_;   ///< earlier reads
+  ReadSegments write_segments_;  ///< earlier writes
   WriteCache cache_;
   Platter platter_;
 
-  /// Front: being served. Then those that the scheduler may choose from, as in candidates_, then
-  /// those that the drive has not taken in.
+  /// The front is the current command. Next come those the scheduler may choose from, in the order
+  /// of candidates_, then those not yet accepted.
   std::list<Command> queue_;
-  std::list<Command> unused_;  ///< for commands to come, so that none is allocated
+  std::list<Command> unused_;  ///< pool of reusable commands, so none is allocated
   std::vector<Candidate> candidates_;
-  std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] is candidates_[i]
-  std::list<Command>::iterator not_taken_in_;  ///< the oldest; end() when there is none
+  std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] belongs to candidates_[i]
+  std::list<Command>::iterator not_taken_in_;  ///< the oldest command not yet accepted, or end()
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
-  MediaAccess planned_;  ///< of the media operation under way
-  Extent through_;       ///< the write that goes past the cache
+  MediaAccess planned_;  ///< the media operation in flight
+  Extent through_;       ///< the write that bypasses the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from here
   bool last_was_write_ = false;
 
-  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< where the last write of the host ended
-  bool streaming_ = false;                       ///< that began where the one before it ended
-  TimeNs media_write_ended_at_ = kNever;         ///< the last one
-  bool destaging_ = false;        ///< destage continues until clean or the host comes
-  std::uint64_t idle_epoch_ = 0;  ///< rises with each command; a timer of an older one is void
+  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< end of the host's last write
+  bool streaming_ = false;                ///< the last write began where the one before it ended
+  TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
+  /// the destage continues until the cache is clean or a command needs the mechanism
+  bool destaging_ = false;
+  std::uint64_t idle_epoch_ = 0;  ///< increases with each command; voids older idle timers
   BusyTime busy_;
 
   struct Watch {

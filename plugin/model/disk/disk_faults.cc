@@ -1,28 +1,26 @@
-// What a disk does about its faults (faults.h), and the instant at which a sector is under its
-// head.
+// Faults of a disk (faults.h), and the instant at which a watched sector is under its head.
 //
 //   a command's turn comes --dead?--> device_failed after kSelectionNs
 //                          --fails?-> medium_error after kSelectionNs (write-error, flush-error)
-//                          --slow?--> its work begins so much later
-//                          --lies?--> a flush is done at once; a write with fua is one without
-//                          --> as always
+//                          --slow?--> its work begins later by the delay
+//                          --lies?--> a flush completes at once; a write with FUA becomes one without
+//                          --> as usual
 //
-// A drive that is dead does nothing in the background either: what is in its cache stays there.
-// Whoever waits for the cache completes with device_failed then. Write faults and latent errors are
-// the platter's (platter.cc).
+// A dead drive does no background work either: its cache keeps its contents. Commands that wait for
+// the cache then complete with device_failed. Write faults and latent errors are handled by the
+// platter (platter.cc).
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
 namespace {
 
-/// From the command to the answer of a drive that only its interface still answers for. An
-/// estimate: SCSI gives a target 250 ms to answer a selection, dead electronics answer at once with
-/// an error.
+/// Time from command to answer of a drive with only its interface alive. An estimate: SCSI allows a
+/// target 250 ms to answer a selection; dead electronics return an error at once.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
 
-/// True when the command's work is not to begin now.
+/// Returns true if the command's work must not begin now.
 bool Disk::meets_fault(Command& command) {
   const TimeNs now = simulation_.now();
   Request& request = command.request;
@@ -56,10 +54,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Fills the buffer of the read that ends now. A sector whose newest version is in the write cache
-/// is served from there however bad it is on the medium; any other bad one fails the whole command,
-/// as a drive ends it with a check condition. The read buffer keeps positions, no bytes
-/// (read_segments.h), so a sector that has gone bad since it was buffered is reported too.
+/// Fills the buffer of the read that ends now. A sector in the write cache is served from there,
+/// even if the medium is bad. Any other bad sector fails the whole command, like a check condition.
+/// The read buffer has positions without bytes (read_segments.h), so a sector that went bad after
+/// buffering is reported, too.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {
@@ -78,14 +76,14 @@ bool Disk::watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag
   return true;
 }
 
-/// The write under way has been planned to its end: the watched sector, if it is among them, is
-/// half written in the middle of its slot.
+/// Schedules the watched event in the middle of the watched sector's slot, if the planned media
+/// write includes it.
 void Disk::tell_watch() {
   const auto extents = extents_under_way();
   if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end())
     return;
   const std::uint64_t wanted = watch_->lba - extents.front().lba;
-  for (const TrackPass& pass : planned_.passes) {
+  for (const TrackTransfer& pass : planned_.passes) {
     if (wanted < pass.first || wanted >= std::uint64_t{pass.first} + pass.sectors) continue;
     const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
     const auto index = static_cast<std::uint32_t>(wanted - pass.first);

@@ -1,4 +1,4 @@
-// A disk with faults: what the host sees, what is on the medium, and what the observer hears.
+// A disk with faults: what the host sees, the medium's contents, and the observer's events.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -11,7 +11,7 @@ using bench::Bench;
 constexpr int kOld = 1;
 constexpr int kNew = 2;
 
-/// A drive whose first 64 sectors hold kOld, and a fault afterwards.
+/// A drive whose first 64 sectors hold kOld, then a fault.
 struct FaultyBench : Bench {
   explicit FaultyBench(const char* fault, bool write_cache = false, Tear tear = Tear::silent,
                        DiskProfile p = bench::small_profile(), std::uint64_t seed = 1)
@@ -33,23 +33,23 @@ struct FaultyBench : Bench {
   }
 };
 
-TEST(DiskFaults, LatentErrorUntilItIsWritten) {
+TEST(DiskFaults, LatentErrorLastsUntilAWrite) {
   FaultyBench b("latent-error:disk,lba=10+2");
   EXPECT_EQ(b.read(0, 10), Status::ok);
   std::vector<std::byte> into(4 * kSectorBytes, std::byte{9});
   const Completion failed = b.finish(b.submit_read(9, into));
   EXPECT_EQ(failed.status, Status::medium_error);
   EXPECT_GT(failed.completed_at, failed.submitted_at);
-  EXPECT_EQ(into, Bench::pattern(4, 9)) << "a failed read gives no bytes";
+  EXPECT_EQ(into, Bench::pattern(4, 9)) << "a failed read must not change the buffer";
   EXPECT_TRUE(b.told("latent-error"));
   EXPECT_EQ(b.finish(b.submit_write(10, Bench::pattern(1, kNew))).status, Status::ok);
   EXPECT_EQ(b.read(10, 1), Status::ok);
-  EXPECT_EQ(b.read(8, 4), Status::medium_error) << "its neighbour is still bad";
+  EXPECT_EQ(b.read(8, 4), Status::medium_error) << "the neighbour stays bad";
   EXPECT_EQ(b.finish(b.submit(Op::write_zeroes, 11, 1)).status, Status::ok);
   EXPECT_EQ(b.read(8, 4), Status::ok);
 }
 
-TEST(DiskFaults, TheCacheAnswersForABadSector) {
+TEST(DiskFaults, CacheServesABadSector) {
   FaultyBench b("latent-error:disk,lba=10+2", true);
   b.finish(b.submit_write(10, Bench::pattern(1, kNew)));
   EXPECT_EQ(b.read(9, 2), Status::ok) << "the newer version is in the cache";
@@ -59,10 +59,10 @@ TEST(DiskFaults, TheCacheAnswersForABadSector) {
   EXPECT_EQ(into.front(), std::byte{kOld});
   EXPECT_EQ(into.back(), std::byte{kNew});
   b.finish(b.submit(Op::flush));
-  EXPECT_EQ(b.read(9, 2), Status::ok) << "destaged, so healed";
+  EXPECT_EQ(b.read(9, 2), Status::ok) << "the destage must heal it";
 }
 
-TEST(DiskFaults, DeadFailsEverythingAndWritesNothing) {
+TEST(DiskFaults, DeadDriveFailsEverythingAndWritesNothing) {
   FaultyBench b("", true);
   b.finish(b.submit_write(3, Bench::pattern(1, kNew)));
   b.add("dead:disk");
@@ -71,11 +71,11 @@ TEST(DiskFaults, DeadFailsEverythingAndWritesNothing) {
   EXPECT_EQ(b.finish(b.submit_write(5, Bench::pattern(1, kNew))).status, Status::device_failed);
   EXPECT_EQ(b.finish(b.submit(Op::trim, 5, 1)).status, Status::device_failed);
   b.run_for(kSecondNs);
-  EXPECT_EQ(b.on_medium(3, 1), Bench::pattern(1, kOld)) << "no destage either";
+  EXPECT_EQ(b.on_medium(3, 1), Bench::pattern(1, kOld)) << "a dead drive must not destage";
   EXPECT_TRUE(b.told("fault dead"));
 }
 
-TEST(DiskFaults, WhoWaitsForTheCacheOfADyingDriveIsTold) {
+TEST(DiskFaults, CommandsWaitingForTheCacheFailWhenTheDriveDies) {
   FaultyBench b("", true);
   for (std::uint64_t lba = 0; lba < 40; lba += 4)
     b.finish(b.submit_write(lba, Bench::pattern(2, kNew)));
@@ -85,7 +85,7 @@ TEST(DiskFaults, WhoWaitsForTheCacheOfADyingDriveIsTold) {
   EXPECT_TRUE(b.host.has(flush));
 }
 
-TEST(DiskFaults, SlowTakesLongerByTheDelay) {
+TEST(DiskFaults, SlowAddsItsDelay) {
   FaultyBench fast("");
   FaultyBench slow("slow:disk,delay-ms=30,times=1");
   const Completion a = fast.finish(fast.submit(Op::flush));
@@ -95,7 +95,7 @@ TEST(DiskFaults, SlowTakesLongerByTheDelay) {
   EXPECT_EQ(c.completed_at - c.submitted_at, a.completed_at - a.submitted_at);
 }
 
-TEST(DiskFaults, SlowMayBeOfOneKindOfCommandOnly) {
+TEST(DiskFaults, SlowCanBeLimitedToOneCommand) {
   const auto took = [](const char* fault, bool flush) {
     FaultyBench b(fault);
     const Completion c =
@@ -110,7 +110,7 @@ TEST(DiskFaults, SlowMayBeOfOneKindOfCommandOnly) {
   }
 }
 
-TEST(DiskFaults, LyingFlushAndFuaLoseWhatTheyPromised) {
+TEST(DiskFaults, LyingFlushAndFuaLoseAcknowledgedData) {
   FaultyBench b("lying-flush:disk", true);
   b.finish(b.submit_write(1, Bench::pattern(1, kNew)));
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
@@ -121,13 +121,13 @@ TEST(DiskFaults, LyingFlushAndFuaLoseWhatTheyPromised) {
   EXPECT_TRUE(b.told("fua of request"));
 }
 
-TEST(DiskFaults, AWriteErrorWritesNothing) {
+TEST(DiskFaults, WriteErrorWritesNothing) {
   for (const bool write_cache : {false, true}) {
     FaultyBench b("write-error:disk,lba=9,times=1", write_cache);
     EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::medium_error);
     b.finish(b.submit(Op::flush));
     EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
-    EXPECT_EQ(b.read(8, 4), Status::ok) << "what was there can be read";
+    EXPECT_EQ(b.read(8, 4), Status::ok) << "old data must stay readable";
     EXPECT_TRUE(b.told("fault write-error fires, number 1: write of 8+4 fails"));
     EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::ok) << "once";
     b.finish(b.submit(Op::flush));
@@ -135,16 +135,16 @@ TEST(DiskFaults, AWriteErrorWritesNothing) {
   }
 }
 
-TEST(DiskFaults, AFlushErrorLeavesTheCacheAsItIs) {
+TEST(DiskFaults, FlushErrorKeepsTheCache) {
   FaultyBench b("flush-error:disk,times=1", true);
   b.finish(b.submit_write(8, Bench::pattern(4, kNew)));
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::medium_error);
   EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok) << "once";
-  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "it was still in the cache";
+  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "the data must still be in the cache";
 }
 
-TEST(DiskFaults, WithoutPowerTheCacheForgets) {
+TEST(DiskFaults, PowerCutClearsTheCache) {
   FaultyBench b("", true);
   b.finish(b.submit_write(1, Bench::pattern(1, kNew)));
   b.machine.power_cut();
@@ -164,7 +164,7 @@ TEST(DiskFaults, LostWriteIsAcknowledged) {
   EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "once";
 }
 
-TEST(DiskFaults, MisdirectedWriteLandsElsewhere) {
+TEST(DiskFaults, MisdirectedWriteIsStoredElsewhere) {
   FaultyBench b("misdirected-write:disk,to=32");
   b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
   EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kOld));
@@ -173,7 +173,7 @@ TEST(DiskFaults, MisdirectedWriteLandsElsewhere) {
   const std::uint64_t last = b.disk->characteristics().sectors - 1;
   b.add(("misdirected-write:disk,to=" + std::to_string(last)).c_str());
   b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
-  EXPECT_EQ(b.on_medium(last, 1), Bench::pattern(1, kNew)) << "what is beyond the end is nowhere";
+  EXPECT_EQ(b.on_medium(last, 1), Bench::pattern(1, kNew)) << "the part beyond the end is dropped";
   b.add("misdirected-write:disk,to=99999999");
   EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(2, kNew))).status, Status::ok);
   EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kOld));
@@ -186,7 +186,7 @@ TEST(DiskFaults, MisdirectedWriteLandsElsewhere) {
   }());
 }
 
-TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInItsRange) {
+TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInRange) {
   FaultyBench b("corrupted-write:disk,lba=10+2");
   b.finish(b.submit_write(8, Bench::pattern(8, kNew)));
   EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kNew));
@@ -199,7 +199,7 @@ TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInItsRange) {
   EXPECT_TRUE(b.told("outcome4"));
 }
 
-TEST(DiskFaults, TornWriteStopsInItsLastPhysicalSector) {
+TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
   for (const std::uint32_t physical : {1U, 8U}) {
     DiskProfile p = bench::small_profile();
     p.physical_sector_sectors = physical;
@@ -214,7 +214,7 @@ TEST(DiskFaults, TornWriteStopsInItsLastPhysicalSector) {
   }
 }
 
-/// Cuts the power in the middle of every sector of a write, for some seeds.
+/// Results of cutting the power in the middle of each sector of a write, for some seeds.
 struct CutCounts {
   int old_bytes = 0, new_bytes = 0, mixed = 0, unreadable = 0;
 };
@@ -225,7 +225,7 @@ CutCounts cut_under_head(Tear tear) {
     b.machine.arm(*parse_cut_trigger("at-lba:10"));
     EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::power_lost);
     EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kNew)) << "passed";
-    EXPECT_EQ(b.on_medium(11, 1), Bench::pattern(1, kOld)) << "never reached";
+    EXPECT_EQ(b.on_medium(11, 1), Bench::pattern(1, kOld)) << "the head never reached it";
     b.machine.power_on();
     const auto under = b.on_medium(10, 1);
     if (b.read(10, 1) == Status::medium_error) {
@@ -244,7 +244,7 @@ CutCounts cut_under_head(Tear tear) {
   return counts;
 }
 
-TEST(Tearing, SilentIsMostlyAMix) {
+TEST(Tearing, SilentMostlyGivesAMix) {
   const CutCounts c = cut_under_head(Tear::silent);
   EXPECT_EQ(c.unreadable, 0);
   EXPECT_GT(c.old_bytes, 0);
@@ -252,7 +252,7 @@ TEST(Tearing, SilentIsMostlyAMix) {
   EXPECT_GT(c.mixed, 20);
 }
 
-TEST(Tearing, AnyDoesAllFour) {
+TEST(Tearing, AnyGivesAllFourOutcomes) {
   const CutCounts c = cut_under_head(Tear::any);
   EXPECT_GT(c.old_bytes, 3);
   EXPECT_GT(c.new_bytes, 3);
@@ -260,11 +260,11 @@ TEST(Tearing, AnyDoesAllFour) {
   EXPECT_GT(c.unreadable, 3);
 }
 
-TEST(Tearing, UnreadableIsAlwaysNoticed) {
+TEST(Tearing, UnreadableAlwaysFailsTheRead) {
   EXPECT_EQ(cut_under_head(Tear::unreadable).unreadable, 40);
 }
 
-TEST(Tearing, AnUnreadablePhysicalSectorTakesItsNeighboursAlong) {
+TEST(Tearing, UnreadablePhysicalSectorIncludesItsNeighbours) {
   DiskProfile p = bench::small_profile();
   p.physical_sector_sectors = 8;
   FaultyBench b("", false, Tear::unreadable, p);
@@ -273,11 +273,11 @@ TEST(Tearing, AnUnreadablePhysicalSectorTakesItsNeighboursAlong) {
   b.machine.power_on();
   for (std::uint64_t lba = 0; lba < 24; ++lba)
     EXPECT_EQ(b.read(lba, 1), lba / 8 == 1 ? Status::medium_error : Status::ok) << lba;
-  EXPECT_TRUE(b.told(" 8+2 outcome2")) << "the recording hears of it";
+  EXPECT_TRUE(b.told(" 8+2 outcome2")) << "the observer must be notified";
   EXPECT_TRUE(b.told(" 12+4 outcome2"));
 }
 
-TEST(Trim, ZeroesWhenTheProfileSaysSo) {
+TEST(Trim, ZeroesWhereTheProfileSupportsIt) {
   for (const bool cache : {false, true}) {
     DiskProfile p = bench::small_profile();
     p.trim = true;
@@ -294,21 +294,21 @@ TEST(Trim, ZeroesWhenTheProfileSaysSo) {
   }
 }
 
-TEST(Trim, WaitsForAnOlderVersionOnItsWay) {
+TEST(Trim, WaitsForAnOlderVersionInFlight) {
   DiskProfile p = bench::small_profile();
   p.trim = true;
   FaultyBench b("", true, Tear::silent, p);
   for (std::uint64_t lba = 0; lba < 16; lba += 2)
     b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
   b.observer.log.clear();
-  while (!b.told(" media ")) b.machine.simulation().run_next();  // idle: the destage has begun
+  while (!b.told(" media ")) b.machine.simulation().run_next();  // until the destage begins
   const RequestId trim = b.submit(Op::trim, 0, 16);
   EXPECT_EQ(b.finish(trim).status, Status::ok);
   b.drain();
   EXPECT_EQ(b.on_medium(0, 16), Bench::pattern(16, 0));
 }
 
-TEST(Trim, DoesNothingOtherwise) {
+TEST(Trim, HasNoEffectOtherwise) {
   FaultyBench b("");
   EXPECT_EQ(b.finish(b.submit(Op::trim, 0, 4)).status, Status::ok);
   EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, kOld));

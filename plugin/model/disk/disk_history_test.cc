@@ -1,8 +1,8 @@
-// A drive through random histories (history_check.h): with and without its cache, with small and
-// large physical sectors, few and many requests in flight, and every way of tearing; then the same
-// with each fault that a host cannot see at once, which the check must find.
+// Random histories of a drive (history_check.h): with and without cache, small and large physical
+// sectors, few and many requests in flight, every kind of tearing. Then the same with each fault
+// that a host cannot detect at once, which the check must find.
 //
-// A failure prints its seed; the history follows from it alone.
+// A failure prints its seed, which determines the history.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/history_check.h"
@@ -48,7 +48,7 @@ HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
   return options;
 }
 
-/// Adds up what many seeds did, so that a history that tests nothing is noticed.
+/// Totals over many seeds, to detect histories that test nothing.
 struct Sum {
   void add(const HistoryReport& r) {
     violations += r.violation_count;
@@ -66,7 +66,7 @@ struct Sum {
 
 class DiskHistory : public testing::TestWithParam<Shape> {};
 
-TEST_P(DiskHistory, KeepsTheRules) {
+TEST_P(DiskHistory, SatisfiesTheDeviceContract) {
   const Shape shape = GetParam();
   Sum sum;
   for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
@@ -76,7 +76,7 @@ TEST_P(DiskHistory, KeepsTheRules) {
     sum.add(report);
   }
   EXPECT_GT(sum.cuts, 60U);
-  EXPECT_GT(sum.lost, 100U) << "cuts that lose nothing test nothing";
+  EXPECT_GT(sum.lost, 100U) << "cuts must lose data to test anything";
   EXPECT_GT(sum.torn + sum.unreadable, 5U);
   EXPECT_EQ(sum.unreadable > 0, shape.tear != Tear::silent);
 }
@@ -94,7 +94,7 @@ TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, DiskHistory,
+    Configurations, DiskHistory,
     testing::Values(Shape{false, 1, 4, Tear::silent}, Shape{true, 1, 4, Tear::silent},
                     Shape{false, 8, 32, Tear::any}, Shape{true, 8, 32, Tear::any},
                     Shape{true, 1, 1, Tear::any, false}, Shape{false, 1, 32, Tear::unreadable},
@@ -103,8 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
                     Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// One drive with a cache, and a fault of this text added again and again in the middle of a
-/// history.
+/// Runs histories of a cached drive; a fault with this text is added repeatedly in the middle.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
                    std::uint64_t seeds = 8) {
   Sum sum;
@@ -125,7 +124,7 @@ Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
   return sum;
 }
 
-TEST(HonestFaults, BreakNoRule) {
+TEST(HonestFaults, PassTheCheck) {
   for (const bool cache : {false, true}) {
     EXPECT_EQ(histories_with("slow:disk,delay-ms=7,lba={}+20,times=9", true, cache).violations, 0U);
     const Sum latent = histories_with("latent-error:disk,lba={}+3", true, cache);
@@ -137,12 +136,12 @@ TEST(HonestFaults, BreakNoRule) {
   }
 }
 
-TEST(DishonestFaults, AreFoundByTheCheck) {
+TEST(DishonestFaults, FailTheCheck) {
   EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U)
-      << "without a cut nobody can tell";
+      << "undetectable without a cut";
   EXPECT_GE(histories_with("lying-flush:disk", true).found, 6U);
   EXPECT_EQ(histories_with("lying-flush:disk", true, false).violations, 0U)
-      << "nor without a cache";
+      << "undetectable without a cache";
   for (const char* fault : {"lost-write:disk,lba={}+9", "misdirected-write:disk,lba={}+9,to=70",
                             "corrupted-write:disk,lba={}+9", "torn-write:disk,lba={}+9"}) {
     for (const bool cache : {false, true})
@@ -150,8 +149,8 @@ TEST(DishonestFaults, AreFoundByTheCheck) {
   }
 }
 
-/// A device that acknowledges flushes but forgets to destage one sector: what the check is for.
-TEST(HistoryCheckItself, FindsADeviceThatServesAnOldVersion) {
+/// A device that acknowledges flushes but omits a sector, to test the check itself.
+TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Bench b = make_bench({true, 1, 4, Tear::silent}, seed);
@@ -160,7 +159,7 @@ TEST(HistoryCheckItself, FindsADeviceThatServesAnOldVersion) {
     int calls = 0;
     std::vector<std::byte> older(8 * kSectorBytes);
     options.mischief = [&](HistoryCheck&, Random&) {
-      // Somebody else puts back what was on the medium a while ago.
+      // Restores older contents of the medium behind the device's back.
       if (++calls % 2 == 1) {
         EXPECT_TRUE(b.store.read(40, older));
       } else {
@@ -172,20 +171,20 @@ TEST(HistoryCheckItself, FindsADeviceThatServesAnOldVersion) {
   EXPECT_GE(found, 5U);
 }
 
-/// Always has something to do at once.
+/// An event target that always has another event.
 struct Restless final : EventTarget {
   explicit Restless(Simulation& s) : simulation(s) {}
   void on_event(std::uint64_t) override { simulation.schedule(simulation.now(), *this, 0); }
   Simulation& simulation;
 };
 
-TEST(HistoryCheckItself, EndsWithADeviceThatNeverComesToRest) {
+TEST(HistoryCheckItself, StopsWithADeviceThatNeverBecomesIdle) {
   Bench b = make_bench({true, 1, 4, Tear::silent}, 1);
   Restless restless(b.machine.simulation());
   restless.on_event(0);
   const HistoryReport report = check_history(b.machine, options_for({true, 1, 4, Tear::silent}, 1));
   ASSERT_FALSE(report.clean());
-  EXPECT_NE(report.violations.back().find("never comes to rest"), std::string::npos) << report;
+  EXPECT_NE(report.violations.back().find("never becomes idle"), std::string::npos) << report;
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
-// A disk at a power cut, and when the power comes back.
+// A disk at a power cut and at power-on.
 //
-//   medium write under way   |..passed: new..|under the head: Tear|....never written: old....|
-//   write cache              gone
-//   commands inside          answered with power_lost, from an event
+//   medium write in flight  |..passed: new..|under the head: Tear|....not written: old....|
+//   write cache             lost
+//   commands inside         completed with power_lost, from an event
 //
-// power_on() finds the arm recalibrated to the first track, buffer and cache empty, and the
-// platters up to
-// speed: the time for spinning up is the host's business.
+// power_on() starts with the arm on the first track, an empty buffer and cache, and the platters at
+// full speed. The host models the spin-up time.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
@@ -35,8 +34,8 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// What the head has passed is new; the sector under it is torn. Zero-latency access writes in two
-/// passes, the rear of a track first, so each pass is then looked at by itself.
+/// Writes the sectors that the head has passed and tears the one under it. Zero-latency access
+/// writes in two passes, the rear of a track first, so each pass is handled separately.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);
@@ -47,7 +46,7 @@ void Disk::cut_short_media_write() {
     platter_.write_cut_short(now, extents, progress.passed, progress.under_head);
     return;
   }
-  for (const TrackPass& pass : planned_.passes) {
+  for (const TrackTransfer& pass : planned_.passes) {
     if (pass.start_ps >= now_ps) break;
     const std::uint64_t from = extents.front().lba + pass.first;
     std::vector<Extent> part;

@@ -1,4 +1,5 @@
-// Disk: times of single commands, durability of each kind of write, what a power cut leaves.
+// Disk: times of single commands, durability of each kind of write, and the medium after a power
+// cut.
 #include "plugin/model/disk/disk.h"
 
 #include <gtest/gtest.h>
@@ -10,11 +11,11 @@ namespace {
 
 using bench::Bench;
 
-TEST(Disk, ReadMissAndHitCostWhatTheProfileSays) {
+TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
   Bench b(false);
   const Completion miss = b.finish(b.submit(Op::read, 0, 4));
-  // Arm ready at 0.5 ms, slot 4 comes at 2.5 ms, three of four sectors are buffered at 4.375 ms,
-  // four times the bus.
+  // The arm is ready at 0.5 ms, slot 4 arrives at 2.5 ms, three of four sectors are buffered at
+  // 4.375 ms, then four bus transfers.
   EXPECT_EQ(miss.completed_at,
             2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
   EXPECT_FALSE(miss.breakdown.cache_hit);
@@ -30,26 +31,27 @@ TEST(Disk, ReadMissAndHitCostWhatTheProfileSays) {
   EXPECT_EQ(b.disk->counters().cache_hits, 1U);
 }
 
-TEST(Disk, ReadAheadDeliversAsTheHeadDoes) {
+TEST(Disk, ReadAheadFollowsTheHead) {
   Bench b(false);
   b.finish(b.submit(Op::read, 0, 4));
-  b.run_for(kMillisecondNs);  // sector 4 is in, the others are still to come
+  b.run_for(kMillisecondNs);  // sector 4 is buffered, the others are not
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
   EXPECT_TRUE(next.breakdown.cache_hit);
-  // Sector 11 ends when the track does, at 10 ms; the bus sends it after that.
+  // Sector 11 ends with the track, at 10 ms; then the bus sends it.
   EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
 }
 
-TEST(Disk, TheSectorUnderTheHeadIsNotYetAHit) {
+TEST(Disk, TheSectorUnderTheHeadIsAMiss) {
   Bench b(false);
   const Completion first = b.finish(b.submit(Op::read, 0, 4));
   EXPECT_EQ(first.completed_at, 5'150'000);  // sector 4 passes from 5 to 5.625 ms
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
   EXPECT_FALSE(next.breakdown.cache_hit);
-  EXPECT_EQ(next.completed_at, 20'150'000) << "it is cut and read again one revolution later";
+  EXPECT_EQ(next.completed_at, 20'150'000)
+      << "the read-ahead must stop and read it again one revolution later";
 }
 
-TEST(Disk, AStreamIsNotCutUnderTheHeadWhereTheProfileSaysSo) {
+TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.joins_at_head = true;
   {
@@ -57,37 +59,37 @@ TEST(Disk, AStreamIsNotCutUnderTheHeadWhereTheProfileSaysSo) {
     b.finish(b.submit(Op::read, 0, 4));
     const Completion next = b.finish(b.submit(Op::read, 4, 8));
     EXPECT_TRUE(next.breakdown.cache_hit);
-    // Sector 11 ends when the track does, at 10 ms; the bus sends it after that.
+    // Sector 11 ends with the track, at 10 ms; then the bus sends it.
     EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
   }
   Bench b(false, 1, p);
   b.finish(b.submit(Op::read, 0, 4));
   EXPECT_FALSE(b.finish(b.submit(Op::read, 5, 8)).breakdown.cache_hit)
-      << "the head has not come to it";
+      << "the head has not reached it";
 }
 
-/// Whether a read of eight sectors is served without the medium.
+/// Returns true if a read of eight sectors is served without the medium.
 bool is_hit(Bench& b, std::uint64_t lba) {
   return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
 }
 
-TEST(Disk, ReadsAheadOnlyBehindASequentialReadWhereTheProfileSaysSo) {
+TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.after_sequential = true;
   Bench b(false, 1, p);
   EXPECT_FALSE(is_hit(b, 100));
   b.run_for(100 * kMillisecondNs);
-  EXPECT_FALSE(is_hit(b, 108)) << "nothing was read ahead of the first";
+  EXPECT_FALSE(is_hit(b, 108)) << "no read-ahead after the first read";
   b.run_for(100 * kMillisecondNs);
-  EXPECT_TRUE(is_hit(b, 116)) << "behind the second";
+  EXPECT_TRUE(is_hit(b, 116)) << "read-ahead after the second read";
   b.run_for(100 * kMillisecondNs);
   EXPECT_FALSE(is_hit(b, 300));
   b.run_for(100 * kMillisecondNs);
-  EXPECT_FALSE(is_hit(b, 312)) << "near, and not sequential";
+  EXPECT_FALSE(is_hit(b, 312)) << "near but not sequential";
 }
 
-/// The first track has LBN 0 in slot 4, and the head arrives at slot 8: whether `lba` is a hit
-/// `later` after two sectors from `first` on have been read.
+/// The first track has LBN 0 in slot 4, and the head arrives at slot 8. Returns true if `lba` is a
+/// hit, `later` after a read of two sectors at `first`.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -99,26 +101,26 @@ bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba)
   return b.finish(b.submit(Op::read, lba, 2)).breakdown.cache_hit;
 }
 
-TEST(Disk, KeepsTheWholeTrackWhereTheProfileSaysSo) {
-  EXPECT_TRUE(is_hit_of_whole_track(6, 0, 4)) << "passed under the head while it waited";
-  EXPECT_FALSE(is_hit_of_whole_track(6, 0, 0)) << "still to come";
+TEST(Disk, WholeTrackKeepsSectorsPassedBeforeTheRequest) {
+  EXPECT_TRUE(is_hit_of_whole_track(6, 0, 4)) << "passed while the head waited";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 0, 0)) << "not read yet";
   EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 0));
   EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 10)) << "the end of the track";
-  EXPECT_FALSE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 12)) << "the next one";
+  EXPECT_FALSE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 12)) << "the next track";
   EXPECT_TRUE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 12));
-  EXPECT_FALSE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 10)) << "the one before";
+  EXPECT_FALSE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 10)) << "the preceding track";
 }
 
-TEST(Disk, ItsBufferForgetsWhatIsWrittenAndEverythingAtACut) {
+TEST(Disk, BufferDropsWrittenSectorsAndEverythingAtACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.segments = 2;
   Bench b(false, 1, p);
   EXPECT_FALSE(is_hit(b, 100));
   EXPECT_TRUE(is_hit(b, 100));
   b.finish(b.submit(Op::write, 103, 1));
-  EXPECT_FALSE(is_hit(b, 100)) << "just read ahead";
+  EXPECT_FALSE(is_hit(b, 100)) << "only read ahead";
   EXPECT_FALSE(is_hit(b, 800));
-  EXPECT_TRUE(is_hit(b, 100)) << "in a segment of its own";
+  EXPECT_TRUE(is_hit(b, 100)) << "in a separate segment";
   b.finish(b.submit(Op::write, 103, 1));
   EXPECT_FALSE(is_hit(b, 100));
   EXPECT_TRUE(is_hit(b, 100));
@@ -127,7 +129,7 @@ TEST(Disk, ItsBufferForgetsWhatIsWrittenAndEverythingAtACut) {
   EXPECT_FALSE(is_hit(b, 100));
 }
 
-TEST(Disk, WhatWasWrittenCanBeReadFromTheBufferUntilACut) {
+TEST(Disk, WrittenDataIsReadableFromTheBufferUntilACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.write_segments = 1;
   Bench b(false, 1, p);
@@ -149,7 +151,7 @@ TEST(Disk, WithoutCacheCompletionMeansDurable) {
   EXPECT_EQ(b.disk->counters().media_sectors_written, 3U);
 }
 
-TEST(Disk, WithCacheAWriteIsQuickAndLostByACut) {
+TEST(Disk, WithCacheAWriteIsFastAndLostAtACut) {
   Bench b(true);
   const auto data = Bench::pattern(4, 9);
   const Completion done = b.finish(b.submit_write(100, data));
@@ -182,7 +184,7 @@ TEST(Disk, FlushAndFuaMakeDurable) {
       << "the older cached version must not come back";
 }
 
-TEST(Disk, AWriteOverASectorBeingDestagedIsNewerThanIt) {
+TEST(Disk, AWriteOverASectorInDestageIsNewer) {
   Bench b(true);
   const auto old = Bench::pattern(4, 1);
   const auto fresh = Bench::pattern(4, 2);
@@ -210,7 +212,7 @@ TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
   EXPECT_EQ(b.on_medium(104, 4), Bench::pattern(4, 2));
 }
 
-TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
+TEST(Disk, HostReadPrecedesTheNextDestage) {
   Bench b(true);
   const auto data = Bench::pattern(4, 1);
   for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
@@ -224,7 +226,7 @@ TEST(Disk, AHostReadGoesAheadOfTheNextDestage) {
   EXPECT_EQ(b.disk->counters().media_writes, 3U);
 }
 
-TEST(Disk, AboveHighWaterDestagesWhileTheHostIsBusy) {
+TEST(Disk, DestagesAboveHighWaterWhileTheHostIsBusy) {
   Bench b(true);
   const auto data = Bench::pattern(12, 1);
   for (std::uint64_t i = 0; i < 4; ++i) b.finish(b.submit_write(i * 200, data));
@@ -245,11 +247,10 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   for (const RequestId id : ids) EXPECT_EQ(b.host.done[id].status, Status::ok);
   const auto large = Bench::pattern(65, 6);
   b.finish(b.submit_write(200, large));
-  EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: straight through";
+  EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: bypasses it";
 }
 
-/// How long twelve tracks take when they are written one request after the other, until all is on
-/// the medium.
+/// Returns the time to write twelve tracks in sequential requests, including the destage.
 TimeNs stream_ns(std::uint32_t request_sectors) {
   DiskProfile p = bench::small_profile();
   p.zones[0].slipped_tracks.clear();
@@ -273,7 +274,7 @@ TEST(Disk, AStreamOfWritesLosesNoRevolution) {
     EXPECT_LT(stream_ns(sectors), kMedium + 25 * kMillisecondNs) << sectors;
 }
 
-TEST(Disk, AReadEndsAStream) {
+TEST(Disk, AReadEndsAWriteStream) {
   Bench b(true);
   for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, Bench::pattern(8, 1)));
   b.finish(b.submit(Op::read, 1000, 4));
@@ -282,10 +283,10 @@ TEST(Disk, AReadEndsAStream) {
   EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
 }
 
-TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
-  Bench b(false, 2);  // a seed that leaves a mix
+TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
+  Bench b(false, 2);  // with a seed that tears into a mix
   const auto data = Bench::pattern(12, 9);
-  b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms each
+  b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms per sector
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);
   b.machine.power_cut();
   b.drain();
@@ -297,7 +298,7 @@ TEST(Disk, ACutTearsOneSectorAndKeepsThosePassed) {
   EXPECT_TRUE(std::all_of(first_old, torn.end(), [](std::byte x) { return x == std::byte{0}; }));
 }
 
-TEST(Disk, APhysicalSectorIsTornAsAWhole) {
+TEST(Disk, TearsAWholePhysicalSector) {
   DiskProfile profile = bench::small_profile();
   profile.physical_sector_sectors = 4;
   Bench b(false, 3, profile);
@@ -311,7 +312,7 @@ TEST(Disk, APhysicalSectorIsTornAsAWhole) {
   EXPECT_NE(b.observer.log[b.observer.log.size() - 2].find("4+4 outcome1"), std::string::npos);
 }
 
-TEST(Disk, ZeroesAndTrim) {
+TEST(Disk, WritesZeroesAndTrims) {
   Bench b(true);
   const auto data = Bench::pattern(8, 9);
   b.finish(b.submit_write(10, data));
@@ -323,10 +324,10 @@ TEST(Disk, ZeroesAndTrim) {
   EXPECT_EQ(seen[4 * kSectorBytes], std::byte{9});
   EXPECT_EQ(b.finish(b.submit(Op::trim, 10, 8)).status, Status::ok);
   b.finish(b.submit(Op::flush));
-  EXPECT_EQ(b.on_medium(10, 8), seen) << "a trim does nothing";
+  EXPECT_EQ(b.on_medium(10, 8), seen) << "a trim must have no effect";
 }
 
-TEST(Disk, AFailingStoreIsReportedAndStaysReported) {
+TEST(Disk, AFailedStoreIsReportedFromThenOn) {
   Bench b(false);
   b.store.broken = true;
   EXPECT_EQ(b.finish(b.submit_write(0, Bench::pattern(1, 1))).status, Status::store_error);
@@ -334,7 +335,7 @@ TEST(Disk, AFailingStoreIsReportedAndStaysReported) {
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::store_error);
 }
 
-TEST(Disk, LargeRequestsAndASmallerSize) {
+TEST(Disk, LargeRequestsAndReducedSize) {
   bench::LogObserver observer;
   Simulation simulation;
   const DiskProfile profile = bench::small_profile();

@@ -1,20 +1,20 @@
-// The write-back of a disk's cache: when the mechanism is given to it, and what it writes next.
+// The write-back of a disk's cache.
 //
 //   dirty sectors  0 ............ high water ...... capacity
 //                  | when idle    | at once         | writes wait for room
 //
-// A host command that needs the mechanism takes it at the end of the mechanical write under way
+// A host command that needs the mechanism gets it at the end of the media write in flight
 // (disk.cc).
 //
-// A stream, writes of which each begins where the one before it ended, is written while it comes
-// in: destage does not wait for the host to be quiet, takes all that adjoins, and goes on without a
-// lost revolution when the next sectors are there at the end of a mechanical write.
+// A stream of sequential writes is written as it arrives. The destage does not wait for the host to
+// become idle, takes all adjoining extents, and continues without losing a revolution if the next
+// sectors are available at the end of a media write.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kDestageChoices = 128;  ///< dirty extents that a scheduled destage looks at
+constexpr std::size_t kDestageChoices = 128;  ///< dirty extents considered for a scheduled destage
 
 }  // namespace
 
@@ -28,8 +28,8 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Where the next mechanical write begins: by the drive's policy among the next dirty extents
-/// upwards, or simply the next one (C-LOOK) when the policy has nothing to choose.
+/// Returns where the next media write begins: chosen by the drive's policy among the next dirty
+/// extents upwards, or the next one (C-LOOK) if the policy does not reorder.
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;

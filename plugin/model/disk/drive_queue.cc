@@ -1,21 +1,19 @@
 // Scheduling inside the drive (tagged command queueing).
 //
-//   host's queue, in order            the drive's own: `depth` commands            served
+//   host's queue, in order           the drive's queue: `depth` commands           served
 //   ... 9 8 7 6                 -->   { 5  F  4  2  3 }  -- the best of {2 3 4} -->  1
-//                                          ^ a flush: 5 has to wait behind it
+//                                          ^ a flush: 5 must wait behind it
 //
 //   sstf        shortest seek, by cylinders
 //   c-look      upwards by LBN; from the highest back to the lowest
-//   sptf        shortest positioning time: seek, settling and rotation together (Jacobson and Wilkes, "Disk
-//               scheduling algorithms based on rotational position", 1991; Seltzer and others,
-//               1990)
-//   aged-sptf   the same, less a share of the time that the command has waited. As long as that share is above
-//               0 nobody starves: a command that is older than another one by the longest
-//               positioning time divided by the share always comes first.
+//   sptf        shortest positioning time: seek, settling and rotation together (Jacobson and Wilkes,
+//               "Disk scheduling algorithms based on rotational position", 1991; Seltzer and others, 1990)
+//   aged-sptf   the same, minus a share of the command's waiting time. A share above 0 prevents
+//               starvation: a command comes first if it is older than another one by the longest
+//               positioning time divided by the share.
 //
-// Of equals the oldest wins. A flush is an ordered command: it comes when all older ones are done,
-// and nothing younger comes before it, so what "completed before" means does not depend on the
-// policy.
+// Ties go to the oldest command. A flush is an ordered command: it follows all older commands and
+// precedes all younger ones, so "completed before" does not depend on the policy.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <limits>
@@ -65,7 +63,7 @@ std::int64_t DriveScheduler::cost(const Candidate& c, TimeNs ready, std::int64_t
 
 std::size_t DriveScheduler::choose(const std::vector<Candidate>& candidates, TimeNs ready,
                                    std::uint64_t last_lbn) const {
-  invariant(!candidates.empty(), "there is something to choose");
+  invariant(!candidates.empty(), "there is a command to choose");
   const std::int64_t angle_ps = mechanism_.rotation().angle_ps(ready);
   std::size_t best = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();

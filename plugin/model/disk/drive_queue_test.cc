@@ -1,5 +1,5 @@
-// The drive's own queue: what each policy chooses, what no policy may do, and that ageing bounds
-// the waiting.
+// The drive's queue: each policy's order, rules common to all policies, and bounded waiting with
+// ageing.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
   return profile;
 }
 
-/// Submits reads of one sector each, all at time 0, and tells in which order their data came.
+/// Submits one-sector reads at time 0 and returns the order of their completions.
 std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
                                     const std::vector<std::uint64_t>& lbas) {
   Bench b(false, 1, queued_profile(policy, depth));
@@ -36,8 +36,8 @@ std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
   return order;
 }
 
-// Cylinders of the small drive: LBA 28 + 64 (c - 1) begins cylinder c of the outer zone, from c = 1
-// on.
+// Cylinders of the small drive: cylinder c of the outer zone begins at LBA 28 + 64 (c - 1), from c
+// = 1 on.
 constexpr std::uint64_t at_cylinder(std::uint64_t c) {
   return 28 + 64 * (c - 1);
 }
@@ -54,16 +54,16 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
                                         at_cylinder(4), at_cylinder(9)}));
 }
 
-TEST(DriveQueue, BeyondItsDepthTheHostsOrderHolds) {
-  // Three in the drive: the one that is served and two to choose from.
+TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
+  // The drive holds three commands: the current one and two to choose from.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);
-  EXPECT_EQ(order[1], at_cylinder(17)) << "the nearest of the two that were taken in";
-  EXPECT_EQ(order_of(QueuePolicy::sstf, 1, lbas), lbas) << "nothing to choose from";
+  EXPECT_EQ(order[1], at_cylinder(17)) << "the nearest of the two accepted";
+  EXPECT_EQ(order_of(QueuePolicy::sstf, 1, lbas), lbas) << "no choice at depth 1";
 }
 
-TEST(DriveQueue, SptfBeatsTheOthersInTotalTime) {
+TEST(DriveQueue, SptfHasTheShortestTotalTime) {
   const auto total = [](QueuePolicy policy) {
     Bench b(false, 1, queued_profile(policy, 64));
     std::mt19937_64 random(4711);
@@ -79,7 +79,7 @@ TEST(DriveQueue, SptfBeatsTheOthersInTotalTime) {
   EXPECT_LT(sptf, c_look);
 }
 
-TEST(DriveQueue, AFlushIsNeitherOvertakenNorOvertakes) {
+TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
   for (const bool cache : {false, true}) {
     for (const QueuePolicy policy :
          {QueuePolicy::sstf, QueuePolicy::c_look, QueuePolicy::sptf, QueuePolicy::aged_sptf}) {
@@ -100,7 +100,7 @@ TEST(DriveQueue, AFlushIsNeitherOvertakenNorOvertakes) {
   }
 }
 
-/// Keeps forty reads in the outermost cylinders in flight; one read far inside waits among them.
+/// Keeps forty reads in the outermost cylinders in flight, while one read far inside waits.
 class NearReads final : public Initiator {
  public:
   NearReads(Bench& b, TimeNs until) : bench_(b), until_(until) {}
@@ -133,10 +133,10 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
   return b.finish(b.submit(Op::read, 1900, 1)).completed_at;
 }
 
-TEST(DriveQueue, AgeingBoundsWhatSptfLetsStarve) {
+TEST(DriveQueue, AgeingBoundsStarvation) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
-  // No positioning takes 20 ms; a command that has waited 20 ms / 0.1 longer than another one is
-  // before it.
+  // No positioning takes 20 ms, so a command that has waited 20 ms / 0.1 longer than another one
+  // precedes it.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 
@@ -154,7 +154,7 @@ TEST(DriveQueue, DestageFollowsThePolicy) {
   EXPECT_LT(until_clean(QueuePolicy::sptf), until_clean(QueuePolicy::c_look) * 4 / 5);
 }
 
-TEST(DriveQueue, ACutLosesAllThatWaits) {
+TEST(DriveQueue, ACutLosesAllWaitingCommands) {
   Bench b(false, 1, queued_profile(QueuePolicy::sptf, 4));
   std::vector<RequestId> ids;
   for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit(Op::read, i * 150, 1));

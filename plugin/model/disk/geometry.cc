@@ -1,25 +1,24 @@
 // LBN -> cylinder, head, slot.
 //
-// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track
-// lies later on the platter than that of the track before it by the track skew (cylinder skew at
-// the turn of a cylinder), so that the head arrives just in time after a switch:
+// LBNs run along a track, then through the heads of a cylinder, then inward. Sector 0 of a track is
+// later on the platter than that of the preceding track by the track skew (at a change of cylinder,
+// the cylinder skew), so the head arrives just in time after a switch:
 //
-//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod sectors per
-//   track)
+//   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod track length)
 //
-// with c the cylinder counted from the zone's first and t the track's place in the order of its
+// with c the cylinder counted from the zone's first and t the position of the track in its
 // cylinder.
 //
-// A zone leaves `front_unused_sectors` at its start. The rest is cut into stretches (the whole
-// zone, a track, a cylinder, a range of cylinders), each with spare sectors at its end. A bad
-// sector (or track) is slipped: it holds no data, and all later data of the stretch moves on, into
-// the spares:
+// A zone leaves `front_unused_sectors` at its start. The rest is divided into spare areas (the
+// whole zone, a track, a cylinder, a range of cylinders), each with spare sectors at its end. A bad
+// sector (or track) is slipped: it holds no data, and all later data of the area moves on, into the
+// spares:
 //
-//   stretch 0                        stretch 1
-//   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . spare that is left
+//   area 0                           area 1
+//   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . unused spare
 //
-// Schemes and names follow what was extracted for DiskSim (Bucy and others, "The DiskSim simulation
-// environment reference manual", 2008, sparing schemes 1, 2, 3, 7, 8 and 9).
+// The schemes and their names follow the extracted parameters of DiskSim (Bucy and others, "The
+// DiskSim simulation environment reference manual", 2008, sparing schemes 1, 2, 3, 7, 8 and 9).
 #include "plugin/model/disk/geometry.h"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ Geometry::Geometry(const DiskProfile& profile)
     const std::uint32_t end =
         i + 1 < profile.zones.size() ? profile.zones[i + 1].first_cylinder : profile.cylinders;
     invariant(end > zone.first_cylinder && zone.cylinders <= end - zone.first_cylinder,
-              "zones rise in cylinders");
+              "zones are in ascending order of cylinders");
     const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
     zones_.push_back(make_zone(zone, cylinders * heads_));
     sectors_ += zones_.back().data_sectors - zone.front_unused_sectors;
@@ -61,7 +60,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
   const std::uint64_t stretches = (all + stretch - 1) / stretch;
   const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
   invariant(last_stretch > spares && all < (std::uint64_t{1} << 32),
-            "a stretch holds more than its spares");
+            "a spare area has room for data");
 
   Zone zone{sectors_,
             profile,
@@ -75,10 +74,10 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
     const std::uint32_t moved = first ? 0 : zone.slips.back().moved;
     const auto from = static_cast<std::uint32_t>(std::uint64_t{number} * zone.stretch_data_sectors +
                                                  at % zone.stretch_sectors - moved);
-    if (from >= (number + 1) * zone.stretch_data_sectors) return;  // a bad spare moves nothing
+    if (from >= (number + 1) * zone.stretch_data_sectors) return;  // a bad spare displaces nothing
     zone.slips.push_back({from, moved + sectors, number});
     invariant(moved + sectors <= zone.stretch_sectors - zone.stretch_data_sectors,
-              "a stretch has room for what is slipped");
+              "a spare area has room for slipped sectors");
   };
   for (const std::uint32_t track : profile.slipped_tracks)
     slip(std::uint64_t{track} * profile.track_sectors, profile.track_sectors);

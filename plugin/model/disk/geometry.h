@@ -1,6 +1,5 @@
 #pragma once
-// Which track and which slot under the heads a logical sector is: zones, skews, spares, slipped
-// tracks and sectors.
+// The mapping from LBN to track and angular slot: zones, skews, spares, slipped tracks and sectors.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +8,7 @@
 
 namespace headcrash::model {
 
-/// The rest of one track from a sector on.
+/// A run of sectors on one track.
 struct TrackRun {
   std::uint32_t cylinder = 0;
   std::uint32_t head = 0;
@@ -23,21 +22,22 @@ class Geometry {
  public:
   explicit Geometry(const DiskProfile& profile);
   std::uint64_t sectors() const { return sectors_; }
-  TrackRun locate(std::uint64_t lbn) const;  ///< lbn < sectors()
+  TrackRun locate(std::uint64_t lbn) const;  ///< REQUIRES: lbn < sectors()
 
  private:
-  /// Sectors without data: what lies behind them has moved on.
+  /// A bad sector or track. Later data of the spare area moves on.
   struct Slip {
-    std::uint32_t from = 0;     ///< first logical sector of the zone behind it
-    std::uint32_t moved = 0;    ///< by how much, all slips of the stretch before it included
-    std::uint32_t stretch = 0;  ///< which stretch with spares of its own it is in
+    std::uint32_t from = 0;  ///< first logical sector of the zone after it
+    /// total displacement, including earlier slips of the same spare area
+    std::uint32_t moved = 0;
+    std::uint32_t stretch = 0;  ///< index of the spare area
   };
   struct Zone {
     std::uint64_t first_lbn;
     ZoneProfile profile;
     std::uint32_t stretch_sectors;       ///< physical
-    std::uint32_t stretch_data_sectors;  ///< without its spares
-    std::uint64_t data_sectors;          ///< with the unused front
+    std::uint32_t stretch_data_sectors;  ///< without spares
+    std::uint64_t data_sectors;          ///< including the unused front
     std::vector<Slip> slips;
   };
   Zone make_zone(const ZoneProfile& profile, std::uint32_t tracks) const;

@@ -1,4 +1,4 @@
-// Sparing by sectors, head order, zones with a gap; zones, skews and slipped tracks are in
+// Sector sparing, head order, zones with a gap. Zones, skews and slipped tracks are in
 // mechanism_test.cc.
 #include "plugin/model/disk/geometry.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// 2 zones of 4 heads with skews of 0, so that a slot is a physical sector of its track.
+/// Two zones of 4 heads without skew, so a slot is a physical sector of its track.
 DiskProfile plain_profile(Sparing sparing, std::uint32_t spare_sectors,
                           std::vector<std::uint32_t> slipped_sectors) {
   DiskProfile p = bench::small_profile();
@@ -40,7 +40,7 @@ struct Case {
 
 class GeometrySparing : public testing::TestWithParam<Case> {};
 
-TEST_P(GeometrySparing, EverySectorHasAPlaceAndRunsAreTrue) {
+TEST_P(GeometrySparing, MapsEverySectorToADistinctGoodPlace) {
   const Case& c = GetParam();
   const DiskProfile p = plain_profile(c.sparing, c.spare_sectors, c.slipped);
   const Geometry geometry(p);
@@ -54,7 +54,7 @@ TEST_P(GeometrySparing, EverySectorHasAPlaceAndRunsAreTrue) {
     const Place place{run.cylinder, run.head, run.slot};
     EXPECT_TRUE(places.insert(place).second) << lbn;
     EXPECT_FALSE(bad.contains(place)) << lbn << " is on a bad sector";
-    EXPECT_TRUE(lbn == 0 || last < place) << "LBNs rise along the medium: " << lbn;
+    EXPECT_TRUE(lbn == 0 || last < place) << "LBNs must ascend along the medium: " << lbn;
     last = place;
     ASSERT_GE(run.sectors, 1U);
     for (std::uint32_t k = 1; k < run.sectors && lbn + k < geometry.sectors(); ++k) {
@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"zone", Sparing::zone, 6, {0, 1, 2, 640, 900, 1279}, 2080 - 2 * 6}),
     [](const auto& param) { return std::string(param.param.name); });
 
-TEST(Geometry, SerpentineKeepsTheHeadWhenTheCylinderChanges) {
+TEST(Geometry, SerpentineKeepsTheHeadAtAChangeOfCylinder) {
   DiskProfile p = plain_profile(Sparing::zone, 0, {});
   p.head_order = HeadOrder::serpentine;
   const Geometry geometry(p);
@@ -88,7 +88,7 @@ TEST(Geometry, SerpentineKeepsTheHeadWhenTheCylinderChanges) {
   EXPECT_EQ(geometry.locate(128).head, 0U);
 }
 
-TEST(Geometry, AZoneMayEndBeforeTheNextAndTheDiskBeforeItsLastSector) {
+TEST(Geometry, AllowsGapsBetweenZonesAndAtTheEnd) {
   DiskProfile p = plain_profile(Sparing::zone, 0, {});
   p.zones[0].cylinders = 19;
   p.tail_unused_sectors = 7;

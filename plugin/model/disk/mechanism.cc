@@ -2,13 +2,13 @@
 //
 //   ready --positioning--> on track --rotation--> |sector|sector|...| --switch--> --rotation--> |sector|...
 //
-// Rotation waits for the one slot that the first LBN of the track is in. When data for a sector has
-// not come over the bus in time, the sector's slot goes by and the write loses one revolution.
+// Rotation waits for the slot of the first LBN on the track. If a sector's data does not arrive
+// over the bus in time, its slot passes and the write loses one revolution.
 //
-// A drive with zero-latency access begins wherever the head comes down inside the range, and takes
-// the front of it when it comes round again, at most one revolution later:
+// A drive with zero-latency access begins wherever the head arrives within the range, and transfers
+// the front when it comes round, at most one revolution later:
 //
-//   slots of the request   |0 1 2 3 4 5 6 7|            head comes down here: v
+//   slots of the request   |0 1 2 3 4 5 6 7|            the head arrives here: v
 //   two passes                       |4 5 6 7| ... |0 1 2 3|
 #include "plugin/model/disk/mechanism.h"
 
@@ -20,13 +20,13 @@ namespace headcrash::model {
 
 MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const {
   Progress progress;
-  for (const TrackPass& pass : passes) {
+  for (const TrackTransfer& pass : passes) {
     if (pass.start_ps >= now_ps) break;
     if (pass.after_ps(pass.sectors, revolution_ps) <= now_ps) {
       progress.passed += pass.sectors;
       continue;
     }
-    // Sector i is over at floor(revolution * (i + 1) / track): count those that are.
+    // Sector i ends at floor(revolution * (i + 1) / track); count the sectors that have ended.
     std::uint32_t over = 0;
     while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
     progress.passed += over;
@@ -59,20 +59,19 @@ OffsetPs Mechanism::slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps,
   return ready_ps + (wait_ps < 0 ? wait_ps + rotation_.revolution_ps() : wait_ps);
 }
 
-OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply,
+OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                                MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  TrackPass rest = track;
+  TrackTransfer rest = track;
   for (;;) {
-    // Arrival of the data and passing of the slots are both linear in i: the first sector that
-    // comes too late, if any, is the first of the pass or lies where the slower bus falls behind
-    // the faster medium.
+    // Data arrival and slot times are both linear in i. The first late sector, if any, is the first
+    // of the pass, or the one where the slower bus falls behind the faster medium.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
-      return supply.first_ps + supply.sector_ps * (rest.first + i) >
+      return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >
              rest.after_ps(i, revolution_ps);
     };
-    if (supply.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
+    if (buffered_data.sector_ps > 0 && (late(0) || late(rest.sectors - 1))) {
       in_time = 0;
       std::uint32_t bad = rest.sectors - 1;
       if (!late(0)) {
@@ -92,26 +91,27 @@ OffsetPs Mechanism::pass_track(const TrackPass& track, const Supply& supply,
   }
 }
 
-std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std::uint64_t lbn,
-                                                    OffsetPs on_track_ps, const Supply& supply,
+std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
+                                                    OffsetPs on_track_ps,
+                                                    const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The slots of this track went by one revolution before `start`: which of them are still to come?
+  // The slots of this track passed one revolution before `start`; find those still ahead.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
-  // A physical sector is written whole: begin with the next one.
+  // A physical sector is written whole, so begin with the next one.
   const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
   gone = (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ -
          into_physical;
   const OffsetPs supplied_ps =
-      supply.first_ps + supply.sector_ps * (track.first + track.sectors - 1);
-  if (gone >= track.sectors || (supply.sector_ps > 0 && supplied_ps > on_track_ps))
+      buffered_data.first_ps + buffered_data.sector_ps * (track.first + track.sectors - 1);
+  if (gone >= track.sectors || (buffered_data.sector_ps > 0 && supplied_ps > on_track_ps))
     return std::nullopt;
-  TrackPass rear = track;
+  TrackTransfer rear = track;
   rear.start_ps = track.after_ps(gone, revolution_ps) - revolution_ps;
   rear.sectors = track.sectors - gone;
   rear.first = track.first + gone;
-  TrackPass front = track;
+  TrackTransfer front = track;
   front.sectors = gone;
   planned.passes.push_back(rear);
   planned.passes.push_back(front);
@@ -121,7 +121,7 @@ std::optional<OffsetPs> Mechanism::pass_from_middle(const TrackPass& track, std:
 
 void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
   invariant(transfer.sectors > 0 && transfer.lbn + transfer.sectors <= geometry_.sectors(),
-            "a transfer is on the disk");
+            "a transfer is within the disk");
   const std::int64_t base_angle_ps = rotation_.angle_ps(transfer.base);
   planned.base = transfer.base;
   planned.passes.clear();
@@ -138,7 +138,7 @@ void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
           to.cylinder > arm_.cylinder ? to.cylinder - arm_.cylinder : arm_.cylinder - to.cylinder;
       on_track_ps = std::max(on_track_ps, at_ps + transfer.positioning_min_ps);
     }
-    TrackPass pass;
+    TrackTransfer pass;
     pass.start_ps = slot_start_ps(base_angle_ps, on_track_ps, run.slot, run.track_sectors);
     pass.sectors = std::min(run.sectors, transfer.sectors - done);
     pass.track_sectors = run.track_sectors;
@@ -146,8 +146,9 @@ void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
     const std::size_t first_pass = planned.passes.size();
     std::optional<OffsetPs> end_ps;
     if (zero_latency_)
-      end_ps = pass_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.supply, planned);
-    at_ps = end_ps ? *end_ps : pass_track(pass, transfer.supply, planned);
+      end_ps =
+          plan_from_middle(pass, transfer.lbn + done, on_track_ps, transfer.buffered_data, planned);
+    at_ps = end_ps ? *end_ps : plan_track(pass, transfer.buffered_data, planned);
     if (done == 0) planned.rotation_ps = planned.passes[first_pass].start_ps - on_track_ps;
     done += pass.sectors;
     planned.arm = to;

@@ -1,8 +1,8 @@
 #pragma once
-// Arm, heads and platters: when each sector of a transfer passes under its head.
+// Arm, heads and platters: computes when each sector of a transfer passes under its head.
 //
-// Time inside one operation is counted in picoseconds from the operation's start (`base`), so that
-// sector boundaries, which are not whole nanoseconds, add up without drift.
+// Times within an operation are picoseconds from its start (`base`). Sector boundaries, which are
+// not whole nanoseconds, therefore add up without drift.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace headcrash::model {
 
-using OffsetPs = std::int64_t;  ///< picoseconds after some base
+using OffsetPs = std::int64_t;  ///< picoseconds from a base
 inline constexpr OffsetPs kPicosecondsPerNs = 1000;
 inline OffsetPs to_ps(TimeNs ns) {
   return ns * kPicosecondsPerNs;
@@ -23,22 +23,21 @@ inline TimeNs to_ns_up(OffsetPs ps) {
   return (ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;
 }
 
-/// Platters that turn for ever: the angle is a pure function of absolute model time, unless a
-/// profile asks for DiskSim's creep (see lag_behind).
+/// The rotation of the platters. The angle is a pure function of absolute model time, unless a
+/// profile emulates DiskSim's lag (see lag_behind).
 class Rotation {
  public:
   explicit Rotation(std::int64_t revolution_ps, std::int64_t sector_lag_ps = 0)
       : revolution_ps_(revolution_ps), sector_lag_ps_(sector_lag_ps) {}
   std::int64_t revolution_ps() const { return revolution_ps_; }
 
-  /// `phase_ppm`: the angle at time 0, in millionths of a revolution.
+  /// Sets the angle at time 0, in millionths of a revolution.
   void start_at(std::uint32_t phase_ppm) {
     shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
   }
 
-  /// DiskSim's clock gains about two thirds of a nanosecond on its platters with every sector that
-  /// passes under a head. A profile that is to answer as DiskSim does says how much; everywhere
-  /// else it is nothing.
+  /// Emulates DiskSim, whose platters lose about two thirds of a nanosecond with each sector that
+  /// passes under a head. A profile that reproduces DiskSim sets the amount; otherwise it is 0.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
@@ -46,9 +45,9 @@ class Rotation {
         (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
   }
 
-  /// Angle at `at`, as the time since the index mark passed the heads.
+  /// Returns the angle at `at`, as the time since the index mark passed the heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions are exactly revolution_ps nanoseconds; reducing first keeps all products
+    // 1000 revolutions take exactly revolution_ps nanoseconds. Reducing first keeps all products
     // within 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
@@ -62,44 +61,44 @@ class Rotation {
   std::int64_t shift_ps_ = 0;  ///< 0 <= shift < revolution
 };
 
-/// Consecutive sectors of one track passing under the head without a pause.
-struct TrackPass {
-  OffsetPs start_ps = 0;  ///< when the first sector begins
+/// Consecutive sectors of one track that pass under the head without a pause.
+struct TrackTransfer {
+  OffsetPs start_ps = 0;  ///< start of the first sector
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
-  std::uint32_t first = 0;  ///< which sector of the transfer the pass begins with
+  std::uint32_t first = 0;  ///< index of the first sector within the transfer
 
-  /// When `count` sectors of the pass have gone by.
+  /// Returns when `count` sectors of the pass have passed.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
     return start_ps + revolution_ps * count / track_sectors;
   }
 };
 
-/// One operation of the mechanism, planned ahead: when what passes under which head.
+/// A planned operation of the mechanism, with the time of each pass.
 struct MediaAccess {
-  TimeNs base = 0;           ///< all offsets count from here
-  OffsetPs seek_ps = 0;      ///< first positioning, with write settling
+  TimeNs base = 0;           ///< origin of all offsets
+  OffsetPs seek_ps = 0;      ///< first positioning, including write settling
   OffsetPs rotation_ps = 0;  ///< wait for the first sector
-  OffsetPs end_ps = 0;       ///< when the last sector has passed
+  OffsetPs end_ps = 0;       ///< end of the last sector
   std::uint32_t seek_cylinders = 0;
-  ArmPosition arm;  ///< where it ends
-  std::vector<TrackPass> passes;
+  ArmPosition arm;  ///< position at the end
+  std::vector<TrackTransfer> passes;
 
   OffsetPs first_ps() const { return passes.front().start_ps; }
 
   struct Progress {
-    std::uint64_t passed = 0;  ///< sectors that have gone by
+    std::uint64_t passed = 0;  ///< sectors that have passed
     bool under_head = false;   ///< the next one is being transferred
   };
-  /// Only for passes in the order of LBNs.
+  /// REQUIRES: the passes are in LBN order
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
   bool in_order =
-      true;  ///< of LBNs; false after zero-latency access has begun in the middle of a track
+      true;  ///< LBN order; false if zero-latency access begins in the middle of a track
 };
 
-/// Data that comes over a bus while the medium is written: sector i is there at first_ps + i *
+/// Data that arrives over a bus during a media write. Sector i is available at first_ps + i *
 /// sector_ps.
-struct Supply {
+struct BufferedData {
   OffsetPs first_ps = 0;
   OffsetPs sector_ps = 0;
 };
@@ -111,10 +110,9 @@ struct Transfer {
   std::uint32_t sectors = 0;
   Access access = Access::read;
   TimeNs base = 0;
-  OffsetPs ready_ps = 0;  ///< the arm starts moving, after base
-  OffsetPs positioning_min_ps =
-      0;          ///< and is not ready for the first sector earlier than this after that
-  Supply supply;  ///< write: all zero when the data is there already
+  OffsetPs ready_ps = 0;            ///< when the arm starts moving, after base
+  OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector
+  BufferedData buffered_data;       ///< write: all zero if the data is already available
 };
 
 class Mechanism {
@@ -126,28 +124,29 @@ class Mechanism {
   const Rotation& rotation() const { return rotation_; }
   Rotation& rotation() { return rotation_; }
 
-  /// Where the arm is, or where it will be when the operation under way has ended.
+  /// Returns the position of the arm, or its position at the end of the operation in flight.
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
-  /// Plans a transfer from the present arm position into `planned` (whose vector is reused).
+  /// Plans a transfer from the current arm position into `planned`, whose vector is reused.
   void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
-  /// First offset from `ready_ps` on at which `slot` begins to pass; `base_angle_ps` is the angle
-  /// at offset 0.
+  /// Returns the first offset from `ready_ps` on at which `slot` begins to pass. `base_angle_ps` is
+  /// the angle at offset 0.
   OffsetPs slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the passes for one track; more than one when the supply runs dry and a revolution is
+  /// Appends the passes for one track: more than one if the bus data is late and a revolution is
   /// lost.
-  OffsetPs pass_track(const TrackPass& track, const Supply& supply, MediaAccess& planned) const;
-  /// Zero-latency access: the head is on the track at `on_track_ps`, between the first and the last
-  /// slot of `track`, whose first begins at `track.start_ps` and is `lbn`. Nothing when there is
-  /// nothing to gain.
-  std::optional<OffsetPs> pass_from_middle(const TrackPass& track, std::uint64_t lbn,
-                                           OffsetPs on_track_ps, const Supply& supply,
+  OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
+                      MediaAccess& planned) const;
+  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, between the
+  /// first and the last slot of `track`; the first slot begins at `track.start_ps` and has `lbn`.
+  /// Returns nullopt if that saves no time.
+  std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
+                                           OffsetPs on_track_ps, const BufferedData& buffered_data,
                                            MediaAccess& planned) const;
 
   Geometry geometry_;

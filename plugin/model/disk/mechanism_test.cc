@@ -1,4 +1,4 @@
-// Geometry, seek curve, rotation and the passes of a transfer, on a drive small enough to count by
+// Geometry, seek curve, rotation and passes of a transfer, on a drive small enough to verify by
 // hand.
 #include "plugin/model/disk/mechanism.h"
 
@@ -12,7 +12,7 @@
 namespace headcrash::model {
 namespace {
 
-TEST(Geometry, EverySectorHasAPlaceOfItsOwnAndSlippedTracksHaveNone) {
+TEST(Geometry, SectorsHaveDistinctPlacesOutsideSlippedTracks) {
   const DiskProfile p = bench::small_profile();
   const Geometry geometry(p);
   ASSERT_EQ(geometry.sectors(), p.capacity_sectors);
@@ -28,14 +28,14 @@ TEST(Geometry, EverySectorHasAPlaceOfItsOwnAndSlippedTracksHaveNone) {
 
 TEST(Geometry, SkewsShiftTheFirstSector) {
   const Geometry geometry(bench::small_profile());
-  EXPECT_EQ(geometry.locate(0).slot, 4U);  // behind the unused front
+  EXPECT_EQ(geometry.locate(0).slot, 4U);  // after the unused front
   EXPECT_EQ(geometry.locate(0).sectors, 12U);
   EXPECT_EQ(geometry.locate(12).slot, 3U);      // next head
   EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks slipped
   EXPECT_EQ(geometry.locate(28).slot, (3 * 3 + 5U) % 16);
 }
 
-TEST(SeekCurve, FollowsItsThreeParts) {
+TEST(SeekCurve, HasThreeParts) {
   const DiskProfile p = bench::small_profile();
   const SeekCurve curve(p.seek, p.cylinders);
   EXPECT_EQ(curve.seek_ns({5, 1}, {5, 1}), 0);
@@ -46,7 +46,7 @@ TEST(SeekCurve, FollowsItsThreeParts) {
   EXPECT_GT(curve.average_ns(), curve.distance_ns(5));
 }
 
-TEST(Rotation, DoesNotDriftInYears) {
+TEST(Rotation, DoesNotDriftOverYears) {
   const Rotation rotation(11'111'125'700);
   const TimeNs year = 365LL * 24 * 3600 * kSecondNs;
   const TimeNs turns = 11'111'125'700;  // nanoseconds: exactly 1000 revolutions
@@ -79,18 +79,18 @@ TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   EXPECT_FALSE(between.under_head);
 }
 
-TEST(Mechanism, LosesARevolutionWhenTheBusIsTooSlow) {
+TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
   const Mechanism mechanism(bench::small_profile());
   MediaAccess planned;
   Transfer transfer;
   transfer.lbn = 0;
   transfer.sectors = 12;
   transfer.access = Access::write;
-  transfer.supply = {1'000'000'000,
-                     1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
+  transfer.buffered_data = {1'000'000'000,
+                            1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
-  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to be there at 5.625 ms
+  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would be needed at 5.625 ms
   EXPECT_EQ(planned.passes[1].start_ps,
             planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
 }

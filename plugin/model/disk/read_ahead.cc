@@ -1,14 +1,14 @@
-// Read-ahead, computed when somebody looks.
+// Read-ahead, evaluated lazily.
 //
-// What the head reads behind a request is a pure function of time until the next command cuts it,
-// so no events are needed: the stretches of track that it will pass are planned as far as a
-// question reaches and evaluated at the time of the question. The buffer holds positions only; the
-// bytes come from the store when a request completes, which is the same because every write to
-// buffered sectors also changes what a read of the store (or of the cache) returns.
+// What the head reads behind a request is a pure function of time until the next command stops it,
+// so no events are needed. Track reads are planned as far as a query reaches and evaluated at the
+// time of the query. The buffer holds positions only. The bytes come from the store when a request
+// completes, which is equivalent because every write to buffered sectors also changes what a read
+// of the store (or of the cache) returns.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
-//   in the segment   under the head   next tracks       request end + read_ahead_sectors_max, within the
-//   segment
+//   in the segment   under the head   next tracks       request end + read_ahead_sectors_max, at most
+//                                                       the segment
 #include "plugin/model/disk/read_ahead.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr TimeNs kLongAgoNs = 100 * kSecondNs;  ///< no read-ahead takes that long
+constexpr TimeNs kLongAgoNs = 100 * kSecondNs;  ///< longer than any read-ahead
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   running_ = true;
 }
 
-/// How many sectors lie in line before `lbn` on its track, `most` at most.
+/// Returns how many sectors, at most `most`, precede `lbn` contiguously on its track.
 std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
   const TrackRun first = mechanism_.geometry().locate(lbn);
   const auto in_line = [&](std::uint64_t count) {
@@ -61,8 +61,8 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
   return least;
 }
 
-/// What passed under the head while it waited for `lbn` is there at once, the beginning of the
-/// track when a revolution has passed.
+/// Keeps the sectors that passed while the head waited for `lbn`. The start of the track becomes
+/// available after a full revolution.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto waited = static_cast<std::uint64_t>(
@@ -75,7 +75,7 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
-  // A request that fills a segment leaves in it what has been sent.
+  // A request that fills a segment leaves its own data in it.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
                                  keeps + profile_.segment_sectors, geometry.sectors()});
@@ -84,7 +84,7 @@ std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   return std::max(end, goal);
 }
 
-/// The arm comes back from where another command has left it.
+/// Moves the arm back after another command and restarts reading.
 void ReadAhead::resume(TimeNs now) {
   base_ = now;
   base_angle_ps_ = mechanism_.rotation().angle_ps(now);
@@ -119,7 +119,7 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All of it has long been read; counting from now keeps picoseconds within 64 bits.
+    // All of it was read long ago; a new base keeps picoseconds within 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -149,7 +149,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // What a stream behind a bus that is faster than the medium asks for.
+  // The next read of a stream whose bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -174,8 +174,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // Of the sectors of this stretch the bus may have to wait for the first or, when the bus is the
-    // faster one, the last; the rest of the request follows from there.
+    // The bus may have to wait for the first sector of this read or, if the bus is faster, for the
+    // last one; the rest of the request follows.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;
@@ -200,7 +200,7 @@ std::optional<ReadAhead::Halt> ReadAhead::halt(TimeNs now) {
   result.sectors_passed = read_ - told_;
   told_ = read_;
   for (const Stretch& s : stretches_) {
-    if (s.depart_ps > now_ps) break;  // planned but never begun
+    if (s.depart_ps > now_ps) break;  // planned but not begun
     result.arm = s.arm;
     if (s.arrive_ps > now_ps)
       result.arm_free_at = base_ + (s.arrive_ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;

@@ -1,6 +1,6 @@
 #pragma once
-// The read buffer: one segment that keeps what was read last and, while nobody else wants the
-// mechanism, goes on reading behind it.
+// The read buffer: one segment with the data read last. While the mechanism is idle, reading
+// continues behind it.
 
 #include <cstdint>
 #include <optional>
@@ -14,27 +14,27 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// The request that `planned` reads has been planned; the head will continue from its end.
+  /// Starts read-ahead at the end of a request that has been planned as `planned`.
   void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
-  /// Whether a read at `now` starts in what is buffered; its rest may still be on its way to the
+  /// Returns true if a read at `now` starts in the buffer. The rest may still be ahead of the
   /// heads.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// For a read for which holds_start: reading continues until its end and the usual stretch behind
-  /// it. Returns when the bus, which can start at `bus_start_ps` after `now` and needs
-  /// `bus_sector_ps` for each, has sent it all.
+  /// Serves a read for which holds_start() is true: reading continues to its end, plus the usual
+  /// read-ahead. Returns when the bus has sent all sectors, as an offset from `now`. The bus can
+  /// start at `bus_start_ps` and needs `bus_sector_ps` per sector.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
   struct Halt {
     ArmPosition arm;
-    TimeNs arm_free_at = 0;            ///< a seek or head switch once begun is finished
-    std::uint64_t sectors_passed = 0;  ///< read ahead since it began or was last halted
+    TimeNs arm_free_at = 0;            ///< a seek or head switch in progress is finished
+    std::uint64_t sectors_passed = 0;  ///< read ahead since the start or the last halt
   };
-  /// The next command takes the mechanism at `now`. What has been read stays.
+  /// Stops read-ahead at `now`, because the next command takes the mechanism. Buffered data stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// What is buffered, as of the last question.
+  /// The buffered range, as of the last call.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }
 
@@ -48,14 +48,14 @@ class ReadAhead {
     OffsetPs arrive_ps = 0;
     ArmPosition from;
     ArmPosition arm;
-    TrackPass pass;
+    TrackTransfer pass;
   };
   std::uint64_t track_before(std::uint64_t lbn, std::uint64_t most) const;
   void keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end);
   bool reads_ahead_of(std::uint64_t lbn) const {
     return !profile_.after_sequential || lbn == asked_to_;
   }
-  /// Where reading stops for a request from `lbn` up to `end`; not before `end`.
+  /// Returns where reading stops for a request [lbn, end); at least `end`.
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);
@@ -66,17 +66,16 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< where begin_ will be at whole_track_ps_
+  std::uint64_t track_begin_ = 0;  ///< value of begin_ from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
-  std::uint64_t read_ = 0;      ///< all before it had been read at the last settle()
-  std::uint64_t planned_ = 0;   ///< stretches_ reach so far
+  std::uint64_t read_ = 0;      ///< everything before it had been read at the last settle()
+  std::uint64_t planned_ = 0;   ///< end of the planned reads
   std::uint64_t goal_ = 0;      ///< reading stops here
-  std::uint64_t asked_to_ = 0;  ///< where the last read ended
-  std::uint64_t told_ =
-      0;  ///< sectors before it have been reported by halt() or were the request's own
-  OffsetPs free_ps_ = 0;  ///< when the last planned stretch has passed
-  ArmPosition arm_;       ///< on its track
-  bool running_ = false;  ///< the mechanism is still ours
+  std::uint64_t asked_to_ = 0;  ///< end of the last read
+  std::uint64_t told_ = 0;  ///< sectors before it are reported by halt() or belong to the request
+  OffsetPs free_ps_ = 0;    ///< end of the last planned read
+  ArmPosition arm_;         ///< its track
+  bool running_ = false;    ///< read-ahead still has the mechanism
   std::vector<Stretch> stretches_;
 };
 

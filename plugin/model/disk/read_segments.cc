@@ -1,6 +1,6 @@
-// Segments of the drive's buffer, least recently used first:
+// Segments of the drive's buffer, in LRU order:
 //
-//   |used long ago|........|used last|          a new one comes in at the right, the leftmost falls out
+//   |oldest|........|newest|          a new segment is added at the right; the leftmost is dropped
 #include "plugin/model/disk/read_segments.h"
 
 #include <algorithm>

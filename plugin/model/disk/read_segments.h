@@ -1,27 +1,25 @@
 #pragma once
-// What the drive's buffer still holds of earlier commands, besides the segment that is being read
-// ahead into.
+// The segments of the drive's buffer, apart from the one used for read-ahead.
 
 #include <cstdint>
 #include <vector>
 
 namespace headcrash::model {
 
-/// Ranges of sectors, the least recently used one given up first. Positions only: the bytes of a
-/// hit come from the medium or the cache, which is the same, since every write drops what it
-/// touches here.
+/// Ranges of sectors in LRU order. They hold positions only: the bytes of a hit come from the
+/// medium or the cache, which is equivalent because every write drops the ranges it touches.
 class ReadSegments {
  public:
-  /// How many ranges are kept, and how long each can be; 0: none.
+  /// `segments` is the number of ranges, `segment_sectors` the maximum length of each; 0: none.
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or the rear of it when it is longer than a segment. Continues in a range
-  /// that ends where this one begins.
+  /// Keeps [lbn, end), or its tail if longer than a segment. Extends a range that ends where this
+  /// one begins.
   void keep(std::uint64_t lbn, std::uint64_t end);
-  /// All of the range lies in one segment; it then counts as used.
+  /// Returns true if one segment holds the whole range, and marks it as used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);
-  /// Drops what a write has made old.
+  /// Drops sectors overwritten by a write.
   void invalidate(std::uint64_t lbn, std::uint32_t sectors);
   void clear() { kept_.clear(); }
 

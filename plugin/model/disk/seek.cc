@@ -1,6 +1,6 @@
-// The seek curve: measured points with lines between them, or three parts (Ruemmler and Wilkes, "An
-// introduction to disk drive modeling", 1994): short seeks as measured one by one, then the square
-// root of an arm that is accelerated all the way, then the line of one that coasts.
+// The seek curve: measured points with linear interpolation, or three parts (Ruemmler and Wilkes,
+// "An introduction to disk drive modeling", 1994): short seeks as measured, then the square root of
+// an arm that accelerates throughout, then the line of an arm that coasts.
 #include "plugin/model/disk/seek.h"
 
 #include <algorithm>
@@ -10,8 +10,7 @@ namespace headcrash::model {
 
 namespace {
 
-/// Between two measured distances the time rises evenly; outside them it stays what it was at the
-/// last one.
+/// Interpolates linearly between measured distances; constant outside them.
 TimeNs between_points_ns(const SeekProfile& profile, std::uint32_t d) {
   const auto& at = profile.distances;
   const auto above = std::lower_bound(at.begin(), at.end(), d);

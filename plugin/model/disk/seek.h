@@ -1,5 +1,5 @@
 #pragma once
-// How long the arm takes: a table over all distances, made once from the profile's curve.
+// Seek times: a table of all distances, computed once from the profile's curve.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ class SeekCurve {
  public:
   SeekCurve(const SeekProfile& profile, std::uint32_t cylinders);
 
-  /// From one track to another, without write settling; a head switch counts as a seek of no
+  /// Returns the time between two tracks, without write settling. A head switch is a seek of zero
   /// cylinders.
   TimeNs seek_ns(ArmPosition from, ArmPosition to) const {
     if (from.cylinder == to.cylinder) return from.head == to.head ? 0 : head_switch_ns_;
@@ -27,7 +27,7 @@ class SeekCurve {
   }
   TimeNs distance_ns(std::uint32_t cylinders) const { return by_distance_ns_.at(cylinders); }
 
-  /// Mean over two independent uniform cylinders, the figure that data sheets print.
+  /// Returns the mean over two independent uniform cylinders, as printed in data sheets.
   TimeNs average_ns() const;
 
  private:

@@ -1,9 +1,9 @@
 // The extents of the volatile cache.
 //
-// A newer write cuts away what it covers of older dirty extents, so each sector is dirty at most
-// once. An extent whose mechanical write has begun has left the dirty map: a newer version of its
-// sectors becomes dirty beside it, wins in reads, and goes to the medium afterwards. The one
-// mechanism writes one after the other, so the newer one lands last.
+// A newer write removes the part of older dirty extents that it covers, so each sector is dirty at
+// most once. An extent whose media write has begun leaves the dirty map. A newer version of its
+// sectors becomes dirty separately, takes precedence in reads, and is written afterwards. The
+// mechanism writes one extent after the other, so the newer version is written last.
 #include "plugin/model/disk/write_cache.h"
 
 #include <algorithm>
@@ -83,8 +83,7 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       return e.lba <= lba && lba < e.end();
     });
     if (going == under_way_.end()) return false;
-    // A newer extent may begin inside this one, but what matters here is only that something is
-    // cached.
+    // A newer extent may begin inside this one; only coverage matters here.
     lba = going->end();
   }
   return true;
@@ -110,7 +109,8 @@ std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t co
 }
 
 std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
-  invariant(under_way_.empty() && !dirty_.empty(), "one destage at a time, of something");
+  invariant(under_way_.empty() && !dirty_.empty(),
+            "there is one destage at a time, and it is not empty");
   auto it = dirty_.lower_bound(lba);
   if (it == dirty_.end()) it = dirty_.begin();
   while (it != dirty_.end()) {
@@ -125,7 +125,7 @@ std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sector
   return under_way_;
 }
 
-void WriteCache::landed() {
+void WriteCache::write_completed() {
   under_way_.clear();
   under_way_sectors_ = 0;
 }
@@ -133,7 +133,7 @@ void WriteCache::landed() {
 void WriteCache::clear() {
   dirty_.clear();
   dirty_sectors_ = 0;
-  landed();
+  write_completed();
 }
 
 }  // namespace headcrash::model

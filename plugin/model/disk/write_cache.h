@@ -1,6 +1,5 @@
 #pragma once
-// What a volatile write cache holds: extents that have been acknowledged and are not yet on the
-// medium.
+// A volatile write cache: acknowledged extents that are not yet on the medium.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,36 +19,36 @@ struct Extent {
   RequestId source = 0;
   bool zeroes = false;
   TimeNs since = 0;                  ///< when it was acknowledged
-  std::span<const std::byte> bytes;  ///< empty: zeroes, or only times matter
+  std::span<const std::byte> bytes;  ///< empty for zeroes, or if only times matter
   std::shared_ptr<const std::vector<std::byte>>
-      keeps;  ///< what `bytes` points into, when it is the cache's own
+      keeps;  ///< owner of `bytes`, if the cache owns them
 
   std::uint64_t end() const { return lba + sectors; }
   Extent slice(std::uint64_t from, std::uint64_t to) const;
 };
 
-/// Dirty extents, which a newer write replaces, and those under way to the medium, which it does
-/// not touch.
+/// Dirty extents, which newer writes replace, and extents in flight to the medium, which they do
+/// not change.
 class WriteCache {
  public:
-  /// Copies the bytes of `extent`. What is dirty below it is forgotten.
+  /// Inserts a copy of `extent`. Drops older dirty data it overlaps.
   void insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint32_t sectors);
 
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
-  /// Lays what is cached over bytes that came from the medium: first what is under way, then what
-  /// is newer.
+  /// Overlays cached data on bytes from the medium: first the extents in flight, then the dirty
+  /// ones.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
-  /// The next dirty extents upwards from `lba` and round again, at most `count`. Valid until the
-  /// next change.
+  /// Returns up to `count` dirty extents upwards from `lba`, wrapping around. Valid until the next
+  /// change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba`, or from the lowest when there are none above
-  /// (C-LOOK), with those that adjoin without a gap, at most `sectors_max` unless the first alone
-  /// is longer. They are under way until landed().
+  /// Takes the next extents upwards from `lba`, or from the lowest if none is above (C-LOOK), and
+  /// those that adjoin. The total is at most `sectors_max`, unless the first alone is longer. They
+  /// are in flight until write_completed().
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
-  void landed();
+  void write_completed();
 
   std::span<const Extent> under_way() const { return under_way_; }
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
@@ -57,7 +56,7 @@ class WriteCache {
   void clear();
 
  private:
-  std::map<std::uint64_t, Extent> dirty_;  ///< by first LBA, never overlapping
+  std::map<std::uint64_t, Extent> dirty_;  ///< by first LBA; disjoint
   std::vector<Extent> under_way_;
   std::uint64_t dirty_sectors_ = 0;
   std::uint64_t under_way_sectors_ = 0;

@@ -1,4 +1,4 @@
-// Zero-latency access, spindle phase and DiskSim's creep; segments of the read buffer.
+// Zero-latency access, spindle phase, DiskSim's lag, and read segments.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -14,7 +14,7 @@ DiskProfile zero_latency_profile() {
   return profile;
 }
 
-TEST(ZeroLatency, AWholeTrackTakesOneRevolutionFromAnywhere) {
+TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
   DiskProfile profile = zero_latency_profile();
   Mechanism mechanism(profile);
   profile.zero_latency = false;
@@ -22,14 +22,14 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolutionFromAnywhere) {
   MediaAccess planned;
   for (TimeNs base = 0; base < 10 * kMillisecondNs; base += 130'000) {
     Transfer transfer;
-    transfer.lbn = 28;  // a whole track of 16
+    transfer.lbn = 28;  // a whole track of 16 sectors
     transfer.sectors = 16;
     transfer.base = base;
     mechanism.place_arm({1, 0});
     mechanism.plan(transfer, planned);
     EXPECT_LE(planned.end_ps, 10'000'000'000 + 625'000'000) << base;
     std::uint32_t sectors = 0;
-    for (const TrackPass& pass : planned.passes) sectors += pass.sectors;
+    for (const TrackTransfer& pass : planned.passes) sectors += pass.sectors;
     EXPECT_EQ(sectors, 16U);
     MediaAccess in_order;
     usual.plan(transfer, in_order);
@@ -37,7 +37,7 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolutionFromAnywhere) {
   }
 }
 
-TEST(ZeroLatency, AReadSendsItsFrontLastAndBringsTheRightBytes) {
+TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
   Bench b(false, 1, zero_latency_profile());
   const auto data = Bench::pattern(12, 7);
   b.finish(b.submit_write(0, data));
@@ -50,10 +50,10 @@ TEST(ZeroLatency, AReadSendsItsFrontLastAndBringsTheRightBytes) {
 TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
-  Bench b(false, 2, profile);  // a seed whose tear mixes old and new
+  Bench b(false, 2, profile);  // with a seed whose tear mixes old and new
   const auto data = Bench::pattern(12, 9);
-  // Slots 4 to 15, LBAs 0 to 11, pass from 2.5 to 10 ms. The command comes at 4.2 ms, its data at
-  // once, and the arm is ready at 4.8 ms, in slot 7: writing begins with slot 8.
+  // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command comes at 4.2 ms with its data,
+  // and the arm is ready at 4.8 ms, in slot 7. Writing begins with slot 8.
   b.run_for(4'200'000);
   b.submit_write(0, data);
   b.run_for(4'200'000);  // 8.4 ms: in slot 13
@@ -62,13 +62,13 @@ TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   const auto fresh = [&b](std::uint64_t lba) {
     return b.on_medium(lba, 1) == Bench::pattern(1, 9);
   };
-  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 0)) << "the front was still to come";
+  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 0)) << "the front was not written yet";
   for (std::uint64_t lba = 4; lba < 9; ++lba) EXPECT_TRUE(fresh(lba)) << lba;
-  EXPECT_EQ(b.on_medium(10, 2), Bench::pattern(2, 0)) << "behind the head";
+  EXPECT_EQ(b.on_medium(10, 2), Bench::pattern(2, 0)) << "the head had not reached it";
   EXPECT_EQ(b.observer.torn, 1U);
 }
 
-TEST(Spindle, PhaseMovesTheAngleAtTimeZero) {
+TEST(Spindle, PhaseSetsTheAngleAtTimeZero) {
   const DiskProfile profile = bench::small_profile();
   const auto first_read = [&profile](std::uint32_t phase_ppm) {
     Simulation simulation;
@@ -86,11 +86,11 @@ TEST(Spindle, PhaseMovesTheAngleAtTimeZero) {
     return host.done[1].breakdown.rotation_ns;
   };
   EXPECT_EQ(first_read(0), 2'000'000);
-  EXPECT_EQ(first_read(100'000), 1'000'000) << "a tenth of a revolution further on";
+  EXPECT_EQ(first_read(100'000), 1'000'000) << "a tenth of a revolution later";
   EXPECT_EQ(first_read(250'000), 9'500'000) << "just missed";
 }
 
-TEST(Spindle, LagCountsTheSectorsThatHavePassed) {
+TEST(Spindle, LagGrowsWithSectorsPassed) {
   Rotation pure(10'000'000'000), lagging(10'000'000'000, 700);
   pure.lag_behind(1000);
   lagging.lag_behind(1000);
@@ -98,7 +98,7 @@ TEST(Spindle, LagCountsTheSectorsThatHavePassed) {
   EXPECT_EQ(lagging.angle_ps(kSecondNs), 10'000'000'000 - 700'000);
 }
 
-TEST(ReadSegments, SeveralStreamsHitAndTheOldestIsGivenUp) {
+TEST(ReadSegments, SeveralStreamsHitAndTheOldestIsDropped) {
   DiskProfile profile = bench::small_profile();
   profile.read_buffer.segments = 2;
   Bench b(false, 1, profile);
@@ -109,13 +109,13 @@ TEST(ReadSegments, SeveralStreamsHitAndTheOldestIsGivenUp) {
   };
   EXPECT_FALSE(hit(100));
   EXPECT_FALSE(hit(900));
-  EXPECT_TRUE(hit(104)) << "the first stream's segment is still there";
+  EXPECT_TRUE(hit(104)) << "the first stream's segment is still kept";
   EXPECT_TRUE(hit(904));
   EXPECT_FALSE(hit(1500));
-  EXPECT_FALSE(hit(108)) << "given up for the third stream";
+  EXPECT_FALSE(hit(108)) << "dropped for the third stream";
 }
 
-TEST(ReadSegments, AWriteDropsWhatItTouchesAndCanBeReadAgain) {
+TEST(ReadSegments, AWriteDropsOverlappingRanges) {
   DiskProfile profile = bench::small_profile();
   profile.read_buffer.segments = 2;
   profile.read_buffer.write_segments = 1;

@@ -1,7 +1,7 @@
 // The text form of faults (grammar in faults.h).
 //
 //   lost-write:hd0.1,lba=4096+8,times=2
-//   ^kind      ^device ^options, each KEY=VALUE; which kind takes which is one row of kKinds
+//   ^kind      ^device ^options, each KEY=VALUE; kKinds lists the options of each kind
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ std::string fault_subject(std::string_view text) {
 std::string kind_list() {
   std::string list;
   for (const KindRow& row : kKinds) list += fmt::format("{}{}", list.empty() ? "" : ", ", row.name);
-  return "the kinds are " + list;
+  return "known: " + list;
 }
 
 std::string option_list(const KindRow& row) {
@@ -97,14 +97,14 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   fault.lba = lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  TRY(const auto count, parse_number(subject, text.substr(plus + 1),
-                                     {"the length of the range", 1, kLbaMax,
-                                      "give at least one sector, as in lba=4096+8"}));
+  TRY(const auto count,
+      parse_number(subject, text.substr(plus + 1),
+                   {"the range length", 1, kLbaMax, "use at least one sector, as in lba=4096+8"}));
   fault.sectors = count;
   return {};
 }
 
-/// "c03b3998": two digits a byte.
+/// Parses hexadecimal bytes such as "c03b3998", two digits per byte.
 Result<std::vector<std::byte>> parse_data(const std::string& subject, std::string_view text) {
   std::vector<std::byte> bytes;
   for (std::size_t at = 0; at < text.size(); at += 2) {
@@ -117,9 +117,9 @@ Result<std::vector<std::byte>> parse_data(const std::string& subject, std::strin
   }
   if (bytes.empty() || bytes.size() > kDataBytesMax || bytes.size() * 2 != text.size())
     return fail(subject,
-                fmt::format("the data '{}' is not 1 to {} bytes in hexadecimal",
-                            text.substr(0, 160), kDataBytesMax),
-                "give two digits a byte, as in data=c03b3998");
+                fmt::format("the data '{}' must be 1 to {} hexadecimal bytes", text.substr(0, 160),
+                            kDataBytesMax),
+                "write two digits per byte, as in data=c03b3998");
   return bytes;
 }
 
@@ -135,18 +135,18 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
     for (const auto& [name, op] : kOps)
       if (name == value) fault.op = op;
     if (fault.op) return {};
-    return fail(subject, fmt::format("'{}' is not a kind of command", value.substr(0, 160)),
-                "the kinds are read, write, flush, trim");
+    return fail(subject, fmt::format("unknown command '{}'", value.substr(0, 160)),
+                "use read, write, flush, trim");
   }
   if (option == kAfterMs || option == kDelayMs) {
     TRY(const auto time, parse_milliseconds(subject, value));
     (option == kAfterMs ? fault.after_ns : fault.delay_ns) = time;
     return {};
   }
-  TRY(const auto number, option == kTo ? parse_lba(subject, value)
-                                       : parse_number(subject, value,
-                                                      {"the count", 1, kCountMax,
-                                                       "leave the option out for the default"}));
+  TRY(const auto number,
+      option == kTo ? parse_lba(subject, value)
+                    : parse_number(subject, value,
+                                   {"the count", 1, kCountMax, "omit the option for the default"}));
   (option == kTo ? fault.to_lba : option == kAfter ? fault.skip : fault.times) = number;
   return {};
 }
@@ -171,13 +171,13 @@ Result<FaultSpec> parse_fault(std::string_view text) {
   const std::string subject = fault_subject(text);
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)
-    return fail(subject, "there is no ':' between kind and device",
+    return fail(subject, "the ':' between kind and device is missing",
                 "write KIND:DEVICE, for example lost-write:hd0,lba=4096; " + kind_list());
   const std::string_view kind = text.substr(0, colon);
   const auto* const row = std::find_if(kKinds.begin(), kKinds.end(),
                                        [kind](const KindRow& k) { return k.name == kind; });
   if (row == kKinds.end())
-    return fail(subject, fmt::format("'{}' is not a kind of fault", kind), kind_list());
+    return fail(subject, fmt::format("unknown fault '{}'", kind), kind_list());
 
   FaultSpec fault;
   fault.kind = row->kind;
@@ -185,8 +185,8 @@ Result<FaultSpec> parse_fault(std::string_view text) {
   std::size_t comma = rest.find(',');
   fault.device = rest.substr(0, comma);
   if (!is_device_name(fault.device))
-    return fail(subject, fmt::format("'{}' cannot be the name of a device", fault.device),
-                "name it as the recording's list of devices does, for example hd0 or hd0.3");
+    return fail(subject, fmt::format("invalid device name '{}'", fault.device),
+                "use a name from the recording's device list, for example hd0 or hd0.3");
 
   unsigned seen = 0;
   while (comma != std::string_view::npos) {
@@ -202,8 +202,7 @@ Result<FaultSpec> parse_fault(std::string_view text) {
     if (equals == std::string_view::npos)
       return fail(subject, fmt::format("the option '{}' has no value", key), option_list(*row));
     if ((seen & option->option) != 0)
-      return fail(subject, fmt::format("the option '{}' is there twice", key),
-                  "leave one of them out");
+      return fail(subject, fmt::format("duplicate option '{}'", key), "remove one of them");
     seen |= option->option;
     TRY(parse_option(subject, option->option, part.substr(equals + 1), fault));
   }
@@ -212,7 +211,7 @@ Result<FaultSpec> parse_fault(std::string_view text) {
       return fail(subject, fmt::format("{} needs the option {}=", row->name, option.name),
                   option_list(*row));
   if (fault.op == Op::flush && fault.sectors > 0)
-    return fail(subject, "a flush has no sectors", "leave out lba= or op=flush");
+    return fail(subject, "a flush has no sectors", "omit lba= or op=flush");
   return fault;
 }
 

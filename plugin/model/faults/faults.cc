@@ -1,10 +1,10 @@
-// Which fault fires when (faults.h).
+// The life of a fault (faults.h).
 //
 //   add ----after_ns----> begun ---skip matching operations---> fires, at most `times` ---> gone
 //
-// A latent error keeps the sectors that are still bad: writing heals them one by one, and when none
-// is left it is gone. The random numbers of write faults come from the seed (splitmix64) in the
-// order of firing.
+// A latent error keeps the set of bad sectors. Writes heal them one by one; the fault ends when
+// none is left. The random numbers of write faults come from the seed (splitmix64), in the order of
+// firing.
 #include "plugin/model/faults/faults.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Whether firings are reported only at certain counts.
+/// Returns true if firings of this kind are reported only at certain counts.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;
@@ -37,20 +37,21 @@ struct DeviceFaults::State {
   struct ActiveFault {
     FaultSpec spec;
     TimeNs begins_at = 0;
-    std::uint64_t passed = 0;  ///< matching operations that were skipped
+    std::uint64_t passed = 0;  ///< matching operations skipped so far
     std::uint64_t fired = 0;
-    std::uint64_t times = 0;  ///< 0: without end
-    SectorRanges bad;         ///< latent_error: what is not healed yet
+    std::uint64_t times = 0;  ///< 0: no limit
+    SectorRanges bad;         ///< latent_error: sectors not yet healed
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-    /// What `data` asks of the payload; a place that has been found (below) asks nothing more.
+    /// Returns true if the payload matches `data`. A fault whose range is fixed (below) matches any
+    /// payload.
     bool wants(const Request& request) const {
       return spec.data.empty() ||
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// The write that it waited for has come: from now on it is a fault of that place.
+    /// Fixes the range of the fault after its first matching write.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;
@@ -73,9 +74,9 @@ struct DeviceFaults::State {
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
   static constexpr std::uint64_t kStream =
-      0x6661756c74730000;  ///< apart from the platter's numbers
+      0x6661756c74730000;  ///< separates these numbers from the platter's
 
-  /// A matching operation has come: does the fault fire?
+  /// Counts a matching operation; returns true if the fault fires.
   bool fires(ActiveFault& fault) const {
     if (simulation.now() < fault.begins_at || fault.over()) return false;
     if (fault.passed < fault.spec.skip) {
@@ -94,7 +95,7 @@ struct DeviceFaults::State {
                                   fault.fired, what));
   }
 
-  /// Lets the first fault of the kind that the request meets fire.
+  /// Fires and returns the first fault of the kind that applies to the request; null if none.
   ActiveFault* first_firing(FaultKind kind, const Request& request) {
     for (ActiveFault& fault : active) {
       if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors) ||
@@ -119,7 +120,7 @@ struct DeviceFaults::State {
   DeviceId device;
   Random random;
   std::vector<ActiveFault> active;
-  SectorRanges unreadable;  ///< by power cuts
+  SectorRanges unreadable;  ///< made unreadable by power cuts
 };
 
 DeviceFaults::DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device,
@@ -131,7 +132,8 @@ Result<void> DeviceFaults::add(const FaultSpec& fault) {
   State& s = *state_;
   if (s.active.size() >= kFaultsMax)
     return fail(fmt::format("fault '{}'", to_text(fault)),
-                fmt::format("the device has {} faults already", kFaultsMax), "clear some first");
+                fmt::format("the device already has {} faults", kFaultsMax),
+                "clear some of them first");
   State::ActiveFault added;
   added.spec = fault;
   added.begins_at = s.simulation.now() + fault.after_ns;

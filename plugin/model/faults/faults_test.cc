@@ -1,4 +1,4 @@
-// Faults: their text form, when they fire, what they tell.
+// Faults: text form, firing, reports.
 #include "plugin/model/faults/faults.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct FaultBench {
   DeviceFaults faults{simulation, observer, 3, 7};
 };
 
-TEST(FaultText, EveryKindGoesRoundTrip) {
+TEST(FaultText, EveryKindRoundTrips) {
   for (const char* text :
        {"latent-error:hd0", "latent-error:hd0.1,lba=5", "dead:hd0.10,after-ms=1.5",
         "dead:hd0.below,after=3,times=2", "slow:a_b-c,lba=7+9,delay-ms=0.000001",
@@ -49,51 +49,51 @@ TEST(FaultText, EveryKindGoesRoundTrip) {
   EXPECT_EQ(fault("slow:x,delay-ms=2.5").delay_ns, 2'500'000);
 }
 
-TEST(FaultText, RefusesAndNamesThePart) {
+TEST(FaultText, RejectsInvalidTextAndNamesThePart) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "no ':'"},
       {"dead", "no ':'"},
-      {"ded:hd0", "'ded' is not a kind"},
-      {":hd0", "'' is not a kind"},
-      {"dead:", "cannot be the name"},
-      {"dead:,lba=1", "cannot be the name"},
-      {"dead:hd 0", "'hd 0' cannot"},
+      {"ded:hd0", "unknown fault 'ded'"},
+      {":hd0", "unknown fault ''"},
+      {"dead:", "invalid device name"},
+      {"dead:,lba=1", "invalid device name"},
+      {"dead:hd 0", "device name 'hd 0'"},
       {"dead:hd0,", "no option ''"},
       {"dead:hd0,lba", "'lba' has no value"},
       {"dead:hd0,lba=", "the sector ''"},
       {"dead:hd0,lba=-1", "the sector '-1'"},
-      {"dead:hd0,lba=1+", "the length of the range ''"},
-      {"dead:hd0,lba=1+0", "the length of the range '0'"},
+      {"dead:hd0,lba=1+", "the range length ''"},
+      {"dead:hd0,lba=1+0", "the range length '0'"},
       {"dead:hd0,lba=99999999999999999999", "the sector"},
-      {"dead:hd0,lba=1,lba=2", "'lba' is there twice"},
+      {"dead:hd0,lba=1,lba=2", "duplicate option 'lba'"},
       {"dead:hd0,to=1", "dead has no option 'to'"},
       {"dead:hd0,after=0", "the count '0'"},
       {"dead:hd0,after-ms=1e3", "'1e3'"},
-      {"dead:hd0,after-ms=1.0000001", "finer than a nanosecond"},
+      {"dead:hd0,after-ms=1.0000001", "below one nanosecond"},
       {"slow:hd0", "needs the option delay-ms="},
-      {"slow:hd0,delay-ms=1,op=erase", "'erase' is not a kind of command"},
+      {"slow:hd0,delay-ms=1,op=erase", "unknown command 'erase'"},
       {"slow:hd0,delay-ms=1,lba=3,op=flush", "a flush has no sectors"},
       {"dead:hd0,op=flush", "has no option 'op'"},
       {"misdirected-write:hd0", "needs the option to="},
       {"lying-flush:hd0,lba=3", "lying-flush has no option 'lba'"},
       {"flush-error:hd0,lba=3", "flush-error has no option 'lba'"},
       {"lost-write:hd0,data=00", "lost-write has no option 'data'"},
-      {"write-error:hd0,data=", "the data '' is not"},
-      {"write-error:hd0,data=c03", "the data 'c03' is not"},
-      {"write-error:hd0,data=c0xy", "the data 'c0xy' is not"},
-      {"write-error:hd0,data=-1+1", "the data '-1+1' is not"},
+      {"write-error:hd0,data=", "the data '' must"},
+      {"write-error:hd0,data=c03", "the data 'c03' must"},
+      {"write-error:hd0,data=c0xy", "the data 'c0xy' must"},
+      {"write-error:hd0,data=-1+1", "the data '-1+1' must"},
       {"battery-low:hd0,times=1", "battery-low has no option 'times'"},
   };
   for (const auto& [text, problem] : cases) {
     const auto parsed = parse_fault(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_NE(parsed.error().problem.find(problem), std::string::npos) << parsed.error().message();
-    EXPECT_FALSE(parsed.error().remedy.empty()) << text;
+    EXPECT_FALSE(parsed.error().hint.empty()) << text;
   }
-  EXPECT_NE(parse_fault("ded:hd0").error().remedy.find("dead"), std::string::npos);
+  EXPECT_NE(parse_fault("ded:hd0").error().hint.find("dead"), std::string::npos);
 }
 
-TEST(SectorRangesSet, AgreesWithAPlainSet) {
+TEST(SectorRangesSet, MatchesAPlainSet) {
   Random random(11);
   SectorRanges ranges;
   std::vector<bool> plain(64);
@@ -114,17 +114,17 @@ TEST(SectorRangesSet, AgreesWithAPlainSet) {
   }
 }
 
-TEST(Faults, NothingToAskWithoutAny) {
+TEST(Faults, AnyIsFalseWithoutActiveFaults) {
   FaultBench b{};
   EXPECT_FALSE(b.faults.any());
   EXPECT_TRUE(b.faults.add(fault("lost-write:hd0")));
   EXPECT_TRUE(b.faults.any());
   EXPECT_TRUE(b.faults.next_write(0, 8));
-  EXPECT_FALSE(b.faults.any()) << "a write fault fires once unless it says more";
+  EXPECT_FALSE(b.faults.any()) << "a write fault fires once by default";
   EXPECT_FALSE(b.faults.next_write(0, 8));
 }
 
-TEST(Faults, LatentErrorsHealSectorBySector) {
+TEST(Faults, WritesHealLatentErrorsSectorBySector) {
   FaultBench b{"latent-error:hd0,lba=10+3"};
   EXPECT_FALSE(b.faults.unreadable(0, 10));
   EXPECT_FALSE(b.faults.unreadable(13, 10));
@@ -137,7 +137,7 @@ TEST(Faults, LatentErrorsHealSectorBySector) {
   EXPECT_FALSE(b.faults.any());
 }
 
-TEST(Faults, BeginAfterTheirTimeAndSkipAndEnd) {
+TEST(Faults, RespectDelaySkipAndTimes) {
   FaultBench b{"dead:hd0,after-ms=1,after=2,times=2"};
   const Request read = FaultBench::request(Op::read, 0, 1);
   EXPECT_FALSE(b.faults.dead(read));
@@ -152,7 +152,7 @@ TEST(Faults, BeginAfterTheirTimeAndSkipAndEnd) {
   EXPECT_FALSE(b.faults.dead(read));
 }
 
-TEST(Faults, KeepToTheirRange) {
+TEST(Faults, ApplyOnlyToTheirRange) {
   FaultBench b{"slow:hd0,lba=8+8,delay-ms=2", "slow:hd0,delay-ms=1", "lying-flush:hd0",
                "corrupted-write:hd0,lba=8+2"};
   EXPECT_EQ(b.faults.delay_ns(FaultBench::request(Op::read, 0, 8)), kMillisecondNs);
@@ -170,7 +170,7 @@ TEST(Faults, KeepToTheirRange) {
   EXPECT_EQ(met->sectors, 1U);
 }
 
-TEST(Faults, WriteErrorsWaitForTheirDataAndStayAtItsPlace) {
+TEST(Faults, WriteErrorFixesItsRangeAtTheFirstMatchingData) {
   FaultBench b{"write-error:hd0,data=aabb,after=1"};
   const std::vector<std::byte> other(kSectorBytes, std::byte{0xaa});
   std::vector<std::byte> wanted = other;
@@ -182,17 +182,17 @@ TEST(Faults, WriteErrorsWaitForTheirDataAndStayAtItsPlace) {
   };
   EXPECT_FALSE(b.faults.fails(write(5, other)));
   EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::flush, 0, 0)));
-  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the first one is skipped";
+  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the first match is skipped";
   EXPECT_TRUE(b.faults.fails(write(9, wanted)));
-  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the place is sector 9 now";
-  EXPECT_TRUE(b.faults.fails(write(9, other))) << "whatever is written there";
+  EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the range is now sector 9";
+  EXPECT_TRUE(b.faults.fails(write(9, other))) << "any payload must fail there";
   EXPECT_TRUE(b.faults.fails(FaultBench::request(Op::write_zeroes, 8, 4)));
   EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::read, 9, 1)));
   EXPECT_EQ(b.observer.log.front(),
             "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
 }
 
-TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {
+TEST(Faults, ClearKeepsSectorsMadeUnreadableByAPowerCut) {
   FaultBench b{"latent-error:hd0,lba=1"};
   b.faults.make_unreadable(5, 1);
   b.faults.clear();
@@ -201,7 +201,7 @@ TEST(Faults, UnreadableSectorsOfAPowerCutSurviveClear) {
   EXPECT_FALSE(b.faults.any());
 }
 
-TEST(Faults, TellEveryFiringThatIsRareAndTheOthersByCount) {
+TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
   FaultBench b{"lost-write:hd0,times=20", "latent-error:hd0", "battery-low:hd0"};
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(b.faults.next_write(0, 1));
   EXPECT_EQ(b.observer.log.size(), 20U);
@@ -214,7 +214,7 @@ TEST(Faults, TellEveryFiringThatIsRareAndTheOthersByCount) {
   EXPECT_EQ(b.observer.log.front(), "0 incident 3 fault lost-write fires, number 1: write of 0+1");
 }
 
-TEST(Faults, AreBounded) {
+TEST(Faults, NumberIsLimited) {
   FaultBench b{};
   for (std::size_t i = 0; i < DeviceFaults::kFaultsMax; ++i)
     EXPECT_TRUE(b.faults.add(fault("dead:hd0")));

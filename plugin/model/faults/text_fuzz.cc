@@ -1,4 +1,4 @@
-// Fuzzes the text forms that come from command lines, machine files and the control socket.
+// Fuzzes the text forms used by command lines, machine files and the control socket.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(Fuzz, Fault) {
     const auto parsed = parse_fault(input);
     if (!parsed) {
       EXPECT_FALSE(parsed.error().subject.empty());
-      EXPECT_FALSE(parsed.error().remedy.empty());
+      EXPECT_FALSE(parsed.error().hint.empty());
       return fuzz::novelty(parsed.error().problem);
     }
     const std::string text = to_text(*parsed);
@@ -70,7 +70,7 @@ TEST(Fuzz, CutTrigger) {
       EXPECT_GE(parsed->delay_ns, 0);
       return std::uint64_t{1} + static_cast<std::uint64_t>(parsed->kind);
     }
-    EXPECT_FALSE(parsed.error().remedy.empty());
+    EXPECT_FALSE(parsed.error().hint.empty());
     return fuzz::novelty(parsed.error().problem);
   });
 }

@@ -1,24 +1,24 @@
-// The flash device: the way of a command. LUNs, programs and power are in flash_nand.cc.
+// The flash device: the phases of a command. LUNs, programs and power are in flash_nand.cc.
 //
 //   read    |command|== NAND to register ==|channel|host link|          one such row for each page it touches
 //                    \ waits while its LUN is busy  \ ... is taken   \ ... is taken
 //   write   |buffer write|host link| room? |done                        data is in the buffer
 //                                             ... later |channel|==== program ====|
-//   flush   |command| until all that was buffered before is programmed |flush|done
-//   trim    |command|trim|done                                          also write_zeroes, if the device can
-//   trim
+//   flush   |command| until all data buffered before is programmed |flush|done
+//   trim    |command|trim|done                                          also write_zeroes, if trim is supported
 //
-// Up to queue_depth commands are looked at together; what is beyond waits in order. Firmware time
-// is latency, not a resource: the device has processors enough.
+// Up to queue_depth commands are active together; others wait in order. Firmware time is latency
+// and not a resource: the device has enough processors.
 //
-// A page's worth of dirty units is programmed as soon as a LUN is free; less than that when
-// somebody waits (a flush, fua, a write that needs room) or after buffer_idle_ns. Programs are
-// packed: the oldest dirty units, wherever they belong, since a real device writes out of place.
+// A full page of dirty units is programmed as soon as a LUN is free. A partial page is programmed
+// when a command waits for it (a flush, FUA, a write that needs room) or after buffer_idle_ns.
+// Programs are packed with the oldest dirty units, whatever their addresses, since a real device
+// writes out of place.
 //
-// Durability: fua, and every write when the cache is off, completes when it has been programmed.
-// With power-loss protection the buffer is durable itself and nobody waits. A trim takes effect on
-// the medium at the instant it completes; it waits for programs of the same sectors that are under
-// way, and what is dirty of them is dropped.
+// Durability: a write with FUA, or any write when the cache is off, completes when it is
+// programmed. With power-loss protection the buffer is durable, and no command waits. A trim takes
+// effect on the medium at its completion. It waits for programs of the same sectors in flight, and
+// drops dirty data of them.
 #include "plugin/model/flash/flash.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ Flash::State::State(const FlashOptions& options)
                options.tear.value_or(profile.tear)}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
       channel_free_at(profile.channels, 0) {
-  invariant(validate(profile).has_value(), "a flash device is made of numbers that make sense");
+  invariant(validate(profile).has_value(), "a flash profile is valid");
   characteristics.profile = profile.name;
   characteristics.sectors = options.sectors == 0 ? profile.capacity_sectors : options.sectors;
   characteristics.physical_sector_sectors = profile.physical_sector_sectors;
@@ -81,7 +81,7 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// When `sectors` more have crossed the link to the host.
+/// Returns when `sectors` more sectors have crossed the host link.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);
@@ -150,7 +150,7 @@ void Flash::State::begin(std::uint32_t index) {
   schedule(over_host_link(request.op == Op::write ? request.sectors : 0), Event::arrived, index);
 }
 
-/// The end of a command. The host may submit, or pull the plug, from within its callback.
+/// Completes a command. The host may submit or cut the power from its callback.
 void Flash::State::finish(std::uint32_t index) {
   Command command = commands[index];
   const Request& request = command.request;
@@ -226,7 +226,7 @@ void Flash::State::delivered(std::uint32_t index) {
 
 // ---- writes
 
-/// Puts writes into the buffer as long as there is room, in the order in which their data came.
+/// Moves writes into the buffer while there is room, in arrival order of their data.
 void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();
@@ -242,8 +242,8 @@ void Flash::State::admit_all() {
   consider_programs();
 }
 
-/// True when all of it is in the buffer; else whole physical sectors of it, as many as there was
-/// room for.
+/// Admits as many whole physical sectors as there is room for. Returns true if the buffer holds the
+/// whole write.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];
   const Extent whole = extent_of(command.request);
@@ -338,8 +338,6 @@ void Flash::State::update_busy() {
                (commands.size() > free_commands.size() || !queue.empty() || programs > 0),
            simulation.now());
 }
-
-// ---- the public face
 
 Flash::Flash(const FlashOptions& options) : state_(std::make_unique<State>(options)) {}
 Flash::~Flash() = default;

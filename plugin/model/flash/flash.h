@@ -1,11 +1,11 @@
 #pragma once
-// A flash device, SATA or NVMe: channels, LUNs, a write buffer. How a command goes through it is
-// drawn in flash.cc.
+// A flash device, SATA or NVMe: channels, LUNs, and a write buffer. flash.cc has a diagram of a
+// command's phases.
 //
-// What it leaves out, so that nobody looks for it: the mapping is fixed (page p lies on LUN p mod
-// LUNs) for reads, while programs go to whatever LUN is free; cleaning and wear cost nothing beyond
-// the share of an erase that each program pays; a program is not suspended for a read; reads ahead
-// of time do not happen; the link to the host carries one direction at a time.
+// Not modelled: the mapping is fixed for reads (page p is on LUN p mod LUNs), while programs go to
+// any free LUN. Cleaning and wear cost nothing beyond the share of an erase that each program pays.
+// A program is not suspended for a read. There is no read-ahead. The host link carries one
+// direction at a time.
 
 #include <memory>
 #include <optional>
@@ -17,18 +17,18 @@
 
 namespace headcrash::model {
 
-/// References must outlive the device.
+/// Options of a flash device. References must outlive the device.
 struct FlashOptions {
-  const FlashProfile& profile;  ///< copied; validate() holds
+  const FlashProfile& profile;  ///< copied; must pass validate()
   Simulation& simulation;
   Observer& observer;
-  SectorStore* store = nullptr;  ///< null: no bytes, only times
+  SectorStore* store = nullptr;  ///< null if only times matter
   DeviceId device = 0;
-  std::uint64_t seed = 0;     ///< decides what a power cut leaves of pages being programmed
-  bool write_cache = true;    ///< false: a write is complete when it is programmed (or protected)
-  std::uint64_t sectors = 0;  ///< expose only the first N; 0: all
+  std::uint64_t seed = 0;     ///< determines the state of interrupted pages after a power cut
+  bool write_cache = true;    ///< false: a write completes when it is programmed (or protected)
+  std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0: all
   DeviceFaults* faults = nullptr;
-  std::optional<Tear> tear = {};  ///< none: as the profile says
+  std::optional<Tear> tear = {};  ///< nullopt: the profile's value
 };
 
 class Flash final : public Device {
@@ -38,7 +38,7 @@ class Flash final : public Device {
 
   const Characteristics& characteristics() const override;
   DeviceCounters counters() const override;
-  /// Since when there has been nothing left to do, programming included; nothing while there is.
+  /// Returns when the device became idle, including programming; nullopt while busy.
   std::optional<TimeNs> quiet_since() const override;
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;

@@ -1,9 +1,9 @@
 // The write buffer (flash_buffer.h).
 //
-// A unit holds at most one dirty version and at most one that is being programmed. A rewrite of a
-// dirty unit changes it in place and keeps its place in the order; a rewrite of a unit that is
-// being programmed is a new dirty version, which take() leaves alone until the older one has
-// landed, so that the newer lands last.
+// A unit has at most one dirty version and at most one that is being programmed. A rewrite of a
+// dirty unit changes it in place and keeps its position in the order. A rewrite of a unit being
+// programmed is a new dirty version. take() skips it until the older version is programmed, so the
+// newer version is written last.
 #include "plugin/model/flash/flash_buffer.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ void FlashBuffer::forget_if_empty(std::uint64_t index) {
 
 void FlashBuffer::drop(std::uint64_t lba, std::uint64_t sectors) {
   const std::uint64_t end = lba + sectors;
-  // A trim may be far longer than the buffer: look at the shorter of the two.
+  // A trim may be much longer than the buffer: iterate over the shorter of the two.
   std::vector<std::uint64_t> hit;
   if (sectors / unit_sectors_ < units_.size()) {
     for (std::uint64_t i = lba / unit_sectors_; i * unit_sectors_ < end; ++i) {
@@ -130,12 +130,12 @@ FlashProgram FlashBuffer::take(std::uint32_t sectors_max) {
   return program;
 }
 
-void FlashBuffer::landed(const FlashProgram& program) {
+void FlashBuffer::program_completed(const FlashProgram& program) {
   under_way_sectors_ -= sectors_of(program.extents);
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
     if (it == units_.end() || it->second.going.empty())
-      continue;  // another part of the same unit did it
+      continue;  // already done for another part of the same unit
     it->second.going.clear();
     forget_if_empty(it->first);
   }

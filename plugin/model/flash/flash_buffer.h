@@ -12,46 +12,46 @@
 
 namespace headcrash::model {
 
-/// What one program operation writes, in the order of its units.
+/// The contents of one program operation, in the order of its units.
 struct FlashProgram {
   std::vector<Extent> extents;
   std::uint32_t sectors = 0;
-  std::uint64_t oldest = 0;  ///< lowest sequence of its units
-  bool partial = false;      ///< some unit is not whole: the rest of it must be read first
+  std::uint64_t oldest = 0;  ///< lowest sequence number of its units
+  bool partial = false;      ///< some unit is incomplete: the rest of it must be read first
 };
 
 class FlashBuffer {
  public:
   explicit FlashBuffer(std::uint32_t unit_sectors) : unit_sectors_(unit_sectors) {}
 
-  /// Copies the bytes of `extent`; a newer version replaces what is dirty. Returns the sequence of
-  /// the
-  /// insertion: all of it has landed when oldest() is higher.
+  /// Copies the bytes of `extent`; a newer version replaces dirty data. Returns the sequence number
+  /// of the insertion, which is completely programmed when oldest() is higher.
   std::uint64_t insert(const Extent& extent);
-  void drop(std::uint64_t lba, std::uint64_t sectors);  ///< of what is dirty
+  void drop(std::uint64_t lba, std::uint64_t sectors);  ///< drops dirty data only
 
-  /// The oldest dirty units, together at most `sectors_max`, none that is being programmed already.
-  /// They are under way until landed().
+  /// Takes the oldest dirty units, at most `sectors_max` in total, except units already being
+  /// programmed. They are in flight until program_completed().
   FlashProgram take(std::uint32_t sectors_max);
-  void landed(const FlashProgram& program);
+  void program_completed(const FlashProgram& program);
 
   bool covers(std::uint64_t lba, std::uint64_t sectors) const;
-  bool under_way(std::uint64_t lba, std::uint64_t sectors) const;  ///< any of it
+  /// true if any of it is in flight
+  bool under_way(std::uint64_t lba, std::uint64_t sectors) const;
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
   std::uint64_t oldest_dirty()
-      const;  ///< lowest sequence, or the highest number if nothing is dirty
+      const;  ///< lowest sequence number; the highest number if nothing is dirty
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
   std::uint64_t held_sectors() const { return dirty_sectors_ + under_way_sectors_; }
-  /// All that is dirty, oldest first.
+  /// Returns all dirty extents, oldest first.
   std::vector<Extent> all_dirty() const;
   void clear();
 
  private:
   struct Unit {
     std::uint64_t sequence = 0;  ///< 0: nothing dirty
-    std::vector<Extent> dirty;   ///< by LBA, never overlapping
+    std::vector<Extent> dirty;   ///< by LBA; disjoint
     std::vector<Extent> going;
   };
   void cut_out(Unit& unit, std::uint64_t from, std::uint64_t to);

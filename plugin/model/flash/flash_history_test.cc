@@ -1,5 +1,5 @@
-// Random histories over small flash devices: volatile buffer, protected buffer, no cache, no trim;
-// buffers that are smaller than a request.
+// Random histories of small flash devices: volatile buffer, protected buffer, no cache, no trim,
+// and buffers smaller than a request.
 #include <gtest/gtest.h>
 
 #include "plugin/model/flash/flash.h"
@@ -83,7 +83,7 @@ class FlashHistory : public testing::TestWithParam<FlashShape> {
   }
 };
 
-TEST_P(FlashHistory, KeepsTheRules) {
+TEST_P(FlashHistory, SatisfiesTheDeviceContract) {
   std::uint64_t lost = 0;
   std::uint64_t torn = 0;
   for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
@@ -94,7 +94,7 @@ TEST_P(FlashHistory, KeepsTheRules) {
     lost += report.lost_versions;
     torn += report.torn_sectors;
   }
-  EXPECT_GT(lost, 100U) << "histories that never lose test nothing";
+  EXPECT_GT(lost, 100U) << "the histories must lose data";
   EXPECT_EQ(torn > 50, !GetParam().protection) << torn;
 }
 
@@ -110,7 +110,7 @@ TEST_P(FlashHistory, EqualSeedsGiveEqualRuns) {
   EXPECT_NE(run(5), run(6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, FlashHistory,
+INSTANTIATE_TEST_SUITE_P(Configurations, FlashHistory,
                          testing::Values(FlashShape{"volatile", true, false, true, 96, 2},
                                          FlashShape{"protected", true, true, true, 96, 2},
                                          FlashShape{"cache off", false, false, true, 64, 1},

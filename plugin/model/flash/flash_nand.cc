@@ -1,17 +1,16 @@
-// LUNs, channels, programs, and what a power cut leaves of them (flash.cc has the commands).
+// LUNs, channels, programs, and their state after a power cut. flash.cc has the commands.
 //
-// A LUN does one thing at a time: a read from the sensing of the page until its register is empty,
-// a program from the filling of the register on. Reads and programs of a LUN take turns in the
-// order in which they came. A channel carries one register at a time, the host link one page at a
-// time.
+// A LUN does one operation at a time: a read from sensing the page until its register is empty, a
+// program from filling the register on. Reads and programs of a LUN run in arrival order. A channel
+// carries one register at a time, the host link one page at a time.
 //
 //   LUN 0  |sense|out|            |in|======== program ========|
 //   LUN 1  |sense|...|out|                                        (same channel: waits)
 //
-// At a power cut without protection a program whose data is in the register is under way. Of each
-// run of sectors in a physical sector the platter decides: still old, already new, torn or
-// unreadable (Tear). A program that is still queued has done nothing. With protection the capacitor
-// lets the device program all that it holds.
+// At a power cut without protection, a program whose data is in the register is interrupted. For
+// each run of sectors in a physical sector the platter decides between old, new, torn and
+// unreadable (Tear). A queued program has no effect. With protection, the capacitor lets the device
+// program its whole buffer.
 #include <algorithm>
 
 #include "plugin/base/invariant.h"
@@ -19,7 +18,7 @@
 
 namespace headcrash::model {
 
-/// When the channel of the LUN has carried `sectors` more.
+/// Returns when the LUN's channel has carried `sectors` more sectors.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -35,7 +34,7 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // A program that holds part of a physical sector needs the rest of it from where it was.
+  // A program with part of a physical sector needs the rest from its old place.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }
@@ -72,7 +71,7 @@ bool Flash::State::program_wanted() const {
   });
 }
 
-/// The next one in turn that is idle, or else that has no program to do yet.
+/// Returns the next idle LUN in turn, else the next one without a pending program.
 std::optional<std::uint32_t> Flash::State::lun_for_program() {
   std::optional<std::uint32_t> found;
   const auto count = static_cast<std::uint32_t>(luns.size());
@@ -89,7 +88,7 @@ std::optional<std::uint32_t> Flash::State::lun_for_program() {
   return found;
 }
 
-/// Whether the device has died (faults.h); whoever waits for the buffer fails.
+/// Returns true if the device has died (faults.h). Commands that wait for the buffer then fail.
 bool Flash::State::is_dead() {
   if (faults == nullptr || !faults->any() || !faults->is_dead()) return false;
   for (std::deque<std::uint32_t>* line : {&room_waiting, &program_waiting}) {
@@ -106,9 +105,9 @@ void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
   while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
-    if (program.extents.empty()) break;  // all of it is being programmed in an older version
+    if (program.extents.empty()) break;  // all of it has an older version in flight
     const auto index = lun_for_program();
-    invariant(index.has_value(), "fewer programs than LUNs leave a LUN without one");
+    invariant(index.has_value(), "a LUN is free while there are fewer programs than LUNs");
     Lun& lun = luns[*index];
     lun.program = std::move(program);
     lun.program_begins = kNever;
@@ -133,7 +132,7 @@ void Flash::State::programmed(std::uint32_t index) {
   --programs;
   ++intake.counters().media_writes;
   platter.write(simulation.now(), program.extents);
-  buffer.landed(program);
+  buffer.program_completed(program);
   start_lun(index);
 
   for (; !trim_waiting.empty(); trim_waiting.pop_front()) {
@@ -142,7 +141,7 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Some of the buffer has gone: lets those continue who waited for that. Answers nobody at once.
+/// Resumes commands that waited for buffer space. Completes none of them at once.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();
   const std::deque<std::uint32_t> waiting = std::move(program_waiting);

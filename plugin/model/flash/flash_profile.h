@@ -1,6 +1,6 @@
 #pragma once
-// What kind of flash device it is, as plain data. Simple, and honest about being simple: no garbage
-// collection beyond an average cost, no wear. Sectors are of 512 bytes.
+// The parameters of a flash device, as plain data. The model is simple: no garbage collection
+// beyond an average cost, and no wear. Sectors have 512 bytes.
 
 #include <cstdint>
 #include <string>
@@ -22,27 +22,28 @@ struct FlashProfile {
   std::uint32_t channels = 1;
   std::uint32_t luns_per_channel = 1;
   std::uint32_t page_sectors =
-      8;  ///< unit of programming, all planes of a LUN together; of physical sectors
+      8;  ///< unit of programming, across all planes of a LUN; whole physical sectors
   std::uint32_t pages_per_block = 0;  ///< unit of erasing, in such pages; 0: erasing costs nothing
   TimeNs read_ns = 0;                 ///< NAND to register, up to one page
-  TimeNs program_ns = 0;              ///< one page
-  TimeNs erase_ns = 0;                ///< one block; its share is paid by every page programmed
+  TimeNs program_ns = 0;              ///< for one page
+  TimeNs erase_ns = 0;                ///< for one block; every programmed page pays its share
   TimeNs channel_sector_ns = 0;       ///< between register and controller
-  TimeNs command_ns = 0;              ///< firmware: reads, flushes, trims
+  TimeNs command_ns = 0;              ///< firmware time of reads, flushes and trims
   TimeNs host_sector_ns = 0;          ///< host interface
   std::uint32_t buffer_sectors = 0;   ///< write buffer, at least one page
-  TimeNs buffer_write_ns = 0;         ///< firmware: a write
-  TimeNs buffer_sector_ns = 0;        ///< ... and each of its sectors
+  TimeNs buffer_write_ns = 0;         ///< firmware time of a write
+  TimeNs buffer_sector_ns = 0;        ///< ... and for each of its sectors
   TimeNs buffer_idle_ns =
-      0;  ///< less than a page is programmed after so long without another write; 0: at once
-  TimeNs flush_ns = 0;                 ///< on top of programming what is buffered
-  TimeNs trim_ns = 0;                  ///< also write_zeroes, when trim is there
-  bool power_loss_protection = false;  ///< the buffer survives: no flush is needed for durability
+      0;  ///< a partial page is programmed after this time without another write; 0: at once
+  TimeNs flush_ns = 0;  ///< in addition to programming buffered data
+  TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
+  /// the buffer survives a power cut, so no flush is needed for durability
+  bool power_loss_protection = false;
   bool trim = false;
-  Tear tear = Tear::silent;  ///< unless FlashOptions say otherwise
+  Tear tear = Tear::silent;  ///< unless FlashOptions override it
 };
 
-/// The first number that is invalid, named as in a profile file: "[buffer] sectors".
+/// Returns an error for the first invalid number, named as in a profile file: "[buffer] sectors".
 Result<void> validate(const FlashProfile& profile);
 
 }  // namespace headcrash::model

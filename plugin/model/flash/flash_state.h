@@ -1,6 +1,6 @@
 #pragma once
-// The inside of a flash device, shared by flash.cc (commands) and flash_nand.cc (LUNs, programs,
-// power).
+// The implementation of a flash device, shared by flash.cc (commands) and flash_nand.cc (LUNs,
+// programs, power).
 
 #include <deque>
 #include <optional>
@@ -29,10 +29,10 @@ struct Flash::State final : EventTarget {
   struct Command : HostCommand {
     bool active = false;
     Status status = Status::ok;
-    bool lies = false;             ///< a flush or fua that is acknowledged without being done
-    std::uint32_t parts_left = 0;  ///< read: pages and the buffered part still to be delivered
+    bool lies = false;             ///< acknowledges a flush or FUA without doing it
+    std::uint32_t parts_left = 0;  ///< read: pages and the buffered part not yet delivered
     std::uint32_t admitted = 0;    ///< write: sectors in the buffer
-    std::uint64_t sequence = 0;    ///< write, flush: waits until the buffer's oldest is younger
+    std::uint64_t sequence = 0;  ///< write, flush: waits until the buffer's oldest number is higher
   };
   /// A page read for one command.
   struct PageRead {
@@ -43,7 +43,7 @@ struct Flash::State final : EventTarget {
   struct Lun {
     static constexpr std::uint32_t kProgram = ~std::uint32_t{0};
     bool busy = false;
-    std::deque<std::uint32_t> queue;  ///< page reads by number, or kProgram
+    std::deque<std::uint32_t> queue;  ///< indices of page reads, or kProgram
     std::optional<FlashProgram> program;
     TimeNs program_begins = kNever;  ///< when the data is in the register
   };
@@ -95,12 +95,12 @@ struct Flash::State final : EventTarget {
   RequestIntake intake;
   const bool cache_on;
   DeviceFaults* const faults;
-  const TimeNs program_ns;  ///< with its share of an erase
+  const TimeNs program_ns;  ///< including its share of an erase
   Characteristics characteristics;
   FlashBuffer buffer;
   Platter platter;
 
-  std::deque<Command> queue;  ///< not looked at yet
+  std::deque<Command> queue;  ///< not yet scheduled
   std::vector<Command> commands;
   std::vector<std::uint32_t> free_commands;
   std::vector<PageRead> reads;
@@ -109,11 +109,11 @@ struct Flash::State final : EventTarget {
   std::vector<Lun> luns;
   std::vector<TimeNs> channel_free_at;
   TimeNs host_free_at = 0;
-  std::uint32_t next_lun = 0;  ///< programs go round
-  std::uint32_t programs = 0;  ///< on LUNs or queued there
+  std::uint32_t next_lun = 0;  ///< programs are distributed round robin
+  std::uint32_t programs = 0;  ///< running or queued on LUNs
 
-  bool quiet = false;            ///< nothing was written for a while: program what there is
-  std::uint64_t idle_epoch = 0;  ///< rises with each write
+  bool quiet = false;            ///< no write for a while: program partial pages
+  std::uint64_t idle_epoch = 0;  ///< increases with each write
   std::uint64_t armed_for = ~std::uint64_t{0};
   BusyTime busy;
 };

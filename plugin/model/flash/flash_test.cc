@@ -1,4 +1,4 @@
-// What the modelled figures of three devices come to, in broad bounds, and single rules one by one.
+// Figures of three modelled devices within broad bounds, and single rules.
 #include "plugin/model/flash/flash.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using bench::Host;
 using bench::LogObserver;
 using bench::MemoryStore;
 
-/// The numbers of profiles/nvme-970pro.toml.
+/// The parameters of profiles/nvme-970pro.toml.
 FlashProfile nvme() {
   FlashProfile p;
   p.name = "nvme";
@@ -42,7 +42,7 @@ FlashProfile nvme() {
   return p;
 }
 
-/// The numbers of profiles/sata-ssd.toml.
+/// The parameters of profiles/sata-ssd.toml.
 FlashProfile sata() {
   FlashProfile p = nvme();
   p.name = "sata";
@@ -96,7 +96,7 @@ struct FlashBench {
   Host host;
 };
 
-/// Keeps `depth` requests in flight; `next` gives the LBA of each.
+/// Keeps `depth` requests in flight; `next` returns the LBA of each.
 struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)
@@ -147,7 +147,7 @@ std::uint64_t megabytes(const FlashProfile& p, Op op, int depth, int requests) {
   return FlashLoad(p, op, 256, depth, requests, in_order(256)).bytes_per_second / 1'000'000;
 }
 
-TEST(Flash, NvmeFiguresAreSane) {
+TEST(Flash, NvmeFiguresArePlausible) {
   FlashBench bench(nvme());
   const TimeNs read = bench.response(bench.submit(Op::read, 8'000'000, 8));
   EXPECT_GT(read, 60 * kMicrosecondNs);
@@ -162,7 +162,7 @@ TEST(Flash, NvmeFiguresAreSane) {
   EXPECT_GT(four, one * 3);
   EXPECT_LT(four, one * 4);
   EXPECT_GT(many, 300'000U);
-  EXPECT_LT(many, 16 * kSecondNs / nvme().read_ns) << "as many at a time as there are LUNs";
+  EXPECT_LT(many, 16 * kSecondNs / nvme().read_ns) << "as many in parallel as there are LUNs";
 
   const std::uint64_t reads = megabytes(nvme(), Op::read, 32, 4000);
   EXPECT_GT(reads, 2'800U);
@@ -172,7 +172,7 @@ TEST(Flash, NvmeFiguresAreSane) {
   EXPECT_LT(writes, 2'800U);
 }
 
-TEST(Flash, SataFiguresAreSane) {
+TEST(Flash, SataFiguresArePlausible) {
   const std::uint64_t one = iops(sata(), Op::read, 1);
   const std::uint64_t many = iops(sata(), Op::read, 32);
   EXPECT_GT(one, 7'000U);
@@ -232,7 +232,7 @@ struct SsdBench {
   std::deque<std::vector<std::byte>> buffers;
 };
 
-TEST(Flash, AFlushWaitsForItsPrograms) {
+TEST(Flash, FlushWaitsForPendingPrograms) {
   SsdBench b;
   b.bench.finish(b.write(100, 8, 1));
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 0));
@@ -240,10 +240,10 @@ TEST(Flash, AFlushWaitsForItsPrograms) {
   EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
   EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs)
-      << "nothing left to do";
+      << "the device must be idle";
 }
 
-TEST(Flash, FuaAndNoCacheWaitForThePage) {
+TEST(Flash, FuaAndCacheOffWaitForTheProgram) {
   SsdBench b;
   EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
@@ -252,7 +252,7 @@ TEST(Flash, FuaAndNoCacheWaitForThePage) {
   EXPECT_FALSE(off.bench.machine.device(0).characteristics().volatile_cache);
 }
 
-TEST(Flash, ProgramsAPartOfAPageWhenNothingComes) {
+TEST(Flash, ProgramsAPartialPageWhenIdle) {
   SsdBench b;
   b.bench.finish(b.write(100, 8, 1));
   b.drain();
@@ -265,10 +265,10 @@ TEST(Flash, PacksSmallWritesIntoPages) {
     b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
   b.drain();
   EXPECT_EQ(b.bench.machine.device(0).counters().media_writes, 4U)
-      << "8 of 4 KiB to a page of 32 KiB";
+      << "8 writes of 4 KiB fill a page of 32 KiB";
 }
 
-TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
+TEST(Flash, ProtectionKeepsTheBufferAndMakesFlushesFree) {
   FlashProfile p = small_ssd();
   p.power_loss_protection = true;
   SsdBench b(p);
@@ -282,12 +282,12 @@ TEST(Flash, ProtectionKeepsTheBufferAndHidesTheFlush) {
   EXPECT_EQ(b.read(300, 8), bench::Bench::pattern(8, 2));
 }
 
-TEST(Flash, AProgramThatHasNotBegunHasDoneNothingAtACut) {
+TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   FlashProfile p = small_ssd();
   p.channels = p.luns_per_channel = 1;
   p.read_ns = 5 * kMillisecondNs;
   SsdBench b(p);
-  b.bench.submit(Op::read, 6400, 8);  // keeps the only LUN for 5 ms
+  b.bench.submit(Op::read, 6400, 8);  // occupies the only LUN for 5 ms
   b.bench.machine.simulation().run_until(kMillisecondNs);
   b.bench.finish(b.write(0, p.page_sectors, 1));  // buffered; its program waits for the LUN
   ASSERT_LT(b.bench.now(), 4 * kMillisecondNs);
@@ -298,7 +298,7 @@ TEST(Flash, AProgramThatHasNotBegunHasDoneNothingAtACut) {
   EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::Bench::pattern(p.page_sectors, 0));
 }
 
-TEST(Flash, APartOfAPhysicalSectorCostsARead) {
+TEST(Flash, APartialPhysicalSectorCostsARead) {
   FlashProfile p = small_ssd();
   p.buffer_idle_ns = 0;
   const auto took = [&](std::uint32_t sectors) {
@@ -319,7 +319,7 @@ TEST(Flash, LosesItsBufferWithoutProtection) {
   EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 0));
 }
 
-TEST(Flash, TrimAndWriteZeroesAreQuickAndReadAsZeroes) {
+TEST(Flash, TrimAndWriteZeroesAreFastAndReadAsZeroes) {
   SsdBench b;
   b.bench.finish(b.write(0, 256, 1));
   b.bench.finish(b.bench.submit(Op::flush));
@@ -331,7 +331,7 @@ TEST(Flash, TrimAndWriteZeroesAreQuickAndReadAsZeroes) {
   EXPECT_TRUE(b.bench.machine.device(0).characteristics().fast_zero);
 }
 
-TEST(Flash, LooksAtNoMoreThanItsQueueDepth) {
+TEST(Flash, ProcessesAtMostItsQueueDepth) {
   FlashProfile p = small_ssd();
   p.queue_depth = 1;
   SsdBench b(p);
@@ -340,7 +340,7 @@ TEST(Flash, LooksAtNoMoreThanItsQueueDepth) {
   EXPECT_GT(b.bench.response(second), b.bench.response(first) * 19 / 10);
 }
 
-TEST(Flash, MeetsItsFaults) {
+TEST(Flash, InjectsFaults) {
   FlashProfile p = small_ssd();
   MemoryStore store(p.capacity_sectors);
   LogObserver observer;
@@ -391,7 +391,7 @@ TEST(Flash, MeetsItsFaults) {
 }
 
 /// Sizes of real drives (IDEMA LBA1-03) are whole physical sectors, not whole pages.
-TEST(Flash, EndsWithAPartOfAPage) {
+TEST(Flash, LastPageMayBePartial) {
   FlashProfile p = small_ssd();
   p.capacity_sectors += 48;
   ASSERT_NE(p.capacity_sectors % p.page_sectors, 0U);
@@ -404,7 +404,7 @@ TEST(Flash, EndsWithAPartOfAPage) {
   EXPECT_EQ(b.bench.finish(b.bench.submit(Op::read, last, 48)).status, Status::ok);
 }
 
-TEST(Flash, RefusesNumbersThatMakeNoSense) {
+TEST(Flash, RejectsInvalidParameters) {
   EXPECT_TRUE(validate(nvme()).has_value());
   EXPECT_TRUE(validate(sata()).has_value());
   const auto wrong = [](auto change) {

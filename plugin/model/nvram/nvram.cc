@@ -1,27 +1,25 @@
-// The battery-backed cache (nvram.h): the way of a request.
+// The battery-backed cache (nvram.h): the phases of a request.
 //
-//   submit -> queue_ --- one copy engine, first come first served: command_ns, then sector_ns a
-//   sector ---+
-//                                                                                                         |
-//     read, all present       copied, done                                                   <------------+
-//     read, not all present   one read below for the hull of what is absent; what was present inside the hull
-//                             is kept aside when the read is sent and laid over what came back; if
-//                             some of it cannot be read below, the absent pieces are read one by
-//                             one
-//     write                   room and nobody in the way: copied, dirty, done; else waiting_
-//     write that goes through nobody in the way: sent below; else waiting_
-//     outside the range       sent below as it is
+//   submit -> queue --- one copy engine, first come first served: command_ns, then sector_ns per sector -->
 //
-// Writes wait in one line (waiting_), so a long one that needs much room is not overtaken for ever;
-// reads pass.
+//     read, all present       copied, done
+//     read, not all present   one read below for the hull of the absent sectors. Cached parts of the hull are
+//                             saved when the read is sent and overlaid on its result. If part of it is
+//                             unreadable below, the absent pieces are read one by one.
+//     write                   if there is room and no conflict: copied, dirty, done; else waits
+//     write through           if there is no conflict: sent below; else waits
+//     outside the range       forwarded unchanged
 //
-// Coherence. A write that goes through holds its range while it is below: no write-back of these
-// sectors is under way when it starts or begins before it ends, nothing is copied into them, and no
-// other write goes through them. Clean copies are forgotten when it starts; dirty ones, which were
-// promised, stay until it is durable and are forgotten in the same instant in which it is
-// acknowledged.
+// Writes wait in one queue (`waiting`), so a long one that needs much room cannot starve; reads
+// pass it.
 //
-// Which version a sector below gets is thus decided here alone: two writes of the same sector are
+// Coherence. A write through holds its range while it is below. No write-back of these sectors is
+// in flight when it starts or begins before it ends, no data is copied into them, and no other
+// write goes through them. Clean copies are dropped when it starts. Dirty ones, which were
+// promised, stay until it is durable, and are dropped when it is acknowledged.
+//
+// The order of versions below is therefore decided only here: two writes of the same sector are
+// never below together.
 // never below together.
 #include "plugin/model/nvram/nvram.h"
 
@@ -53,7 +51,7 @@ Nvram::State::State(NvramOptions&& options)
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors,
              profile.block_sectors, options.bytes),
       random(options.seed ^ (std::uint64_t{options.device} << 48)) {
-  invariant(validate(profile).has_value(), "a cache is made of numbers that make sense");
+  invariant(validate(profile).has_value(), "an NVRAM profile is valid");
   const Characteristics& c = below->characteristics();
   invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
             "the cached range lies on the device below");
@@ -104,7 +102,7 @@ bool Nvram::State::locked(const SectorRange& part) const {
   });
 }
 
-/// Whether a write finds room and nobody in its way.
+/// Returns true if a write has room and no conflict.
 bool Nvram::State::may_start(const Command& command) const {
   const SectorRange part = inside(command.request);
   if (locked(part)) return false;
@@ -150,7 +148,7 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // One that has waited came from the head of the line.
+      // A command that has waited comes from the head of the queue.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);
@@ -170,7 +168,7 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   if (kind_of) {
     seen = [this](const NvramBlocks::Written& written) {
       const std::uint8_t kind = kind_of(written.lba);
-      invariant(kind < kNvramKindsMax, "a kind of write is one of those that are counted");
+      invariant(kind < kNvramKindsMax, "a kind is below kNvramKindsMax");
       NvramKindCounters& counters = kinds.at(kind);
       ++counters.cached_writes;
       if (written.block_dirty) ++counters.block_hits;
@@ -197,7 +195,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Lets the head of the line continue when nothing is in its way any more.
+/// Resumes writes at the head of the queue that have no conflict any longer.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -213,13 +211,13 @@ void Nvram::State::retry_waiting() {
   }
 }
 
-/// The end of a request. The host may submit, or pull the plug, from within its callback.
+/// Completes a request. The host may submit or cut the power from its callback.
 void Nvram::State::finish(const Command& command, Status status) {
   if (command.breakdown.cache_hit) ++intake.counters().cache_hits;
   intake.answer(command, store_failed ? Status::store_error : status);
 }
 
-/// Continues with whatever has become possible.
+/// Starts all work that has become possible.
 void Nvram::State::pump() {
   refresh_battery();
   retry_waiting();
@@ -280,7 +278,7 @@ void Nvram::State::read(Command command) {
   blocks.renew(part);
   std::optional<SectorRange> hull = blocks.absent_hull(part);
   if (part.sectors != request.sectors) {
-    hull = range_of(request);  // reaches over the end of the range: below is needed anyway
+    hull = range_of(request);  // crosses the end of the range, so the device below is needed anyway
   } else if (!hull) {
     blocks.overlay(part, request.into);
     ++nvram_counters.read_hits;
@@ -305,10 +303,9 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// A sector that cannot be read below is not a reason to refuse it when its newest version is here:
-/// what is not here is then read piece by piece. One such piece that cannot be read fails the whole
-/// request, as a drive fails a command of which it could have sent a part. True: another piece has
-/// been sent for.
+/// Handles a read error below. A sector whose newest version is cached must stay readable, so the
+/// uncached parts are read piece by piece. An unreadable piece fails the whole request, as in a
+/// drive. Returns true if another piece has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;
@@ -369,7 +366,7 @@ void Nvram::State::send_flush(Command command) {
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
   if (backend.generation !=
-      intake.generation()) {  // the power went meanwhile; the host has its answer
+      intake.generation()) {  // the power was cut, and the host has its answer
     backend.busy = false;
     free_backend_requests.push_back(&backend);
     return;
@@ -409,7 +406,7 @@ void Nvram::State::backend_request_done(BackendRequest& backend, const Completio
 
 void Nvram::State::through_done(BackendRequest& backend, Status status) {
   through.erase(std::find(through.begin(), through.end(), &backend));
-  if (status != Status::ok) return;  // what was promised before is still there
+  if (status != Status::ok) return;  // data promised before is still cached
   blocks.drop(backend.range);
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
@@ -422,8 +419,6 @@ void Nvram::State::through_done(BackendRequest& backend, Status status) {
       {request.id, backend.range.lba, static_cast<std::uint32_t>(backend.range.sectors),
        MediaWrite::Outcome::written, data});
 }
-
-// ---- the public face
 
 Nvram::Nvram(NvramOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Nvram::~Nvram() = default;
@@ -477,7 +472,7 @@ void Nvram::shut_down() {
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
-    // What below refuses stays: a failed block is not written again before the next power-on.
+    // Blocks that the device below rejects stay: they are not retried before the next power-on.
     const auto working = [&] {
       return state.current || state.backend_requests.size() > state.free_backend_requests.size();
     };

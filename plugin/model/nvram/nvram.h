@@ -1,42 +1,42 @@
 #pragma once
-// A battery-backed write cache over a device or a range of one (Prestoserve's kind).
+// A battery-backed write cache over a device or a range of it (like Prestoserve).
 //
 //   host --write--> [ copy into battery-backed memory ] --ack--> host
 //                        |  dirty blocks, least recently written first
-//                        +--destage (joined neighbours, FUA if what is below has a volatile cache)--> below
+//                        +--destage (joined neighbours, FUA if the backend has a volatile cache)--> below
 //
-// What is durable. A write inside the range is durable when it is acknowledged: its copy survives a
-// power cut for battery_hold_ns and is written back at power-on. It leaves the cache only when
-// below has it for good. A write, trim or write_zeroes that goes past the cache (longer than the
-// cache, partly outside the range, or while the battery is not ok) is durable at its
-// acknowledgement as well: it is sent with FUA, a trim followed by a flush, when below has a
-// volatile cache. So a flush has nothing to do when the range is the whole device
-// (characteristics().volatile_cache is false then); otherwise it is handed to what is below.
+// Durability. A write inside the range is durable when it is acknowledged: its copy survives a
+// power cut for battery_hold_ns and is written back at power-on. It leaves the cache only when the
+// device below has stored it durably. A write, trim or write_zeroes that bypasses the cache (longer
+// than the cache, partly outside the range, or while the battery is not ok) is also durable at its
+// acknowledgement. It is sent with FUA, a trim followed by a flush, if the device below has a
+// volatile cache. A flush therefore has nothing to do if the range is the whole device
+// (characteristics().volatile_cache is then false). Otherwise it is forwarded.
 //
-// Battery and state, in Prestoserve's words:
+// Battery and state, in Prestoserve's terms:
 //
 //   state  when                                  writes                contents
 //   UP     battery ok, all write-backs worked    cached                survive a power cut
 //   ERROR  battery low                           go through, durable   survive, are being written back
-//   ERROR  a write-back failed                   go through, durable   survive; tried again at power-on; a
-//                                                                      later write to the same
-//                                                                      sectors replaces them
+//   ERROR  a write-back failed                   go through, durable   survive; retried at power-on; a later
+//                                                                      write to the same sectors replaces
+//                                                                      them
 //   DOWN   battery dead                          go through, durable   being written back; a power cut loses
-//                                                                      what is still there, and a
-//                                                                      flush waits for it
+//                                                                      the remaining ones, and a flush
+//                                                                      waits for them
 //
-// The state follows from its reasons: when the battery is ok again and nothing failed is left, it
-// is UP. (Prestoserve needs its operator for that.)
+// The state follows from these conditions: it returns to UP when the battery is ok and no failed
+// block is left. (In Prestoserve the operator does that.)
 //
-// What a recording sees. The cache's requests to what is below are that device's own. Under the
-// cache's own id, MEDIA says that sectors of its range have become durable: at the end of the copy
-// into the memory, or when a write that went through is complete below. The durable content of a
-// sector of the range at an instant is therefore the newest such event, or what is below if there
-// was none, until a later power-on. Two things end that: a power cut in the middle of a write that
-// went through (acknowledged with power_lost: below says how far it came), and an incident
-// "contents lost" (below tells everything).
+// Recordings. Requests of the cache to the device below are recorded under that device's id. Under
+// the cache's id, MEDIA says that sectors of its range have become durable: at the end of the copy
+// into the memory, or when a write that bypassed the cache is complete below. The durable content
+// of a sector of the range is therefore the newest such event, or the content below if there is
+// none, until a later power-on. Two things end that: a power cut during a write that bypasses the
+// cache (acknowledged with power_lost: the device below shows how far it came), and an incident
+// "contents lost" (only the device below counts).
 //
-// Below a range that is not all of the device, requests outside are passed on as they are.
+// If the range is not the whole device, requests outside it are forwarded unchanged.
 
 #include <array>
 #include <functional>
@@ -48,49 +48,49 @@
 
 namespace headcrash::model {
 
-/// References must outlive the cache.
+/// Options of a cache. References must outlive the cache.
 struct NvramOptions {
-  const NvramProfile& profile;  ///< copied; validate() holds, and its range lies on `below`
+  const NvramProfile& profile;  ///< copied; must pass validate(), and its range must be on `below`
   Simulation& simulation;
   Observer& observer;
   std::unique_ptr<Device> below;
-  bool bytes = true;  ///< false: only times matter
+  bool bytes = true;  ///< false if only times matter
   DeviceId device = 0;
-  std::uint64_t seed = 0;  ///< decides whether the sector being copied at a power cut is kept
+  std::uint64_t seed = 0;  ///< determines whether the sector being copied at a power cut is kept
   DeviceFaults* battery = nullptr;  ///< battery_low and battery_dead; null: always ok
 };
 
 enum class BatteryState : std::uint8_t { ok, low, dead };
 enum class NvramState : std::uint8_t { up, down, error };
 
-/// A write counts once for each block that it touches.
+/// Counters of a cache. A write counts once for each block that it touches.
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< blocks written in the cache
-  std::uint64_t write_hits = 0;     ///< ... that were there already
+  std::uint64_t write_hits = 0;     ///< ... that were present
   std::uint64_t dirty_hits =
-      0;  ///< ... and dirty in what was written: absorbed, one write below less
-  std::uint64_t read_hits = 0;  ///< requests served without what is below
+      0;  ///< ... and dirty in the written sectors: each saves one write below
+  std::uint64_t read_hits = 0;  ///< requests served without the device below
   std::uint64_t absorbed_sectors = 0;
-  std::uint64_t destages = 0, destaged_sectors = 0;  ///< write-backs that landed
+  std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
   std::uint64_t write_throughs =
       0;                         ///< battery not ok, longer than the cache, or not inside the range
-  std::uint64_t room_waits = 0;  ///< writes that found no room at first
+  std::uint64_t room_waits = 0;  ///< writes that had to wait for room
   std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
-  std::uint64_t lost_sectors = 0;      ///< dirty ones that the battery did not keep
-  std::uint64_t dirty_sectors = 0;     ///< now, with those on their way below
+  std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
+  std::uint64_t dirty_sectors = 0;     ///< current number, including those in flight below
 };
 
-/// What is written to a sector, by numbers of whoever says so (a file system's: inodes, data, its
-/// log); below kNvramKindsMax. The cache knows nothing of what they mean.
+/// Returns the kind of data in a sector: a number below kNvramKindsMax that the caller defines (a
+/// file system: inodes, data, its log). The cache does not interpret it.
 using NvramKindOf = std::function<std::uint8_t(std::uint64_t lba)>;
 inline constexpr std::size_t kNvramKindsMax = 16;
 
-/// As in NvramCounters, of one kind.
+/// Counters as in NvramCounters, for one kind.
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
-  std::uint64_t block_hits = 0;  ///< ... to blocks that were dirty, whatever sectors of them
-  std::uint64_t dirty_hits = 0;  ///< ... and dirty in what was written
+  std::uint64_t block_hits = 0;  ///< ... to blocks that were dirty in any sector
+  std::uint64_t dirty_hits = 0;  ///< ... and dirty in the written sectors
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;
 
@@ -106,13 +106,13 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
-  /// From now on counts blocks written in the cache by kind, too. `kind_of` is asked, at the end of
-  /// the copy, for the first sector written of each block, and must outlive the cache's last event;
-  /// empty: no more.
+  /// Starts counting written blocks by kind. `kind_of` is called at the end of the copy for the
+  /// first sector written of each block, and must outlive the cache's last event. An empty function
+  /// stops the counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
-  /// Since when there has been nothing left to do; nothing while there is. What is kept until the
-  /// marks ask for it, because the profile has no idle delay, does not count.
+  /// Returns when the cache became idle; nullopt while busy. Dirty data below the water mark does
+  /// not count if the profile has no idle delay.
   std::optional<TimeNs> quiet_since() const override;
   void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change

@@ -3,13 +3,13 @@
 //   block   |<------------- block_sectors ------------->|
 //   present  . . X X X X X X . . X X X X X X X X . . . .
 //   dirty    . . X X . . X X . . . X . . . . . . . . . .
-//   run          |<------->|  first_run(): the clean ones in the middle go along
+//   run          |<------->|  first_run(): includes the clean sectors in the middle
 //
-// A block is filed by what it holds: dirty blocks in the order of their last write (a rewrite moves
-// the block to the newest end, so what is rewritten often is written back last), clean ones in the
-// order of their last use, from which new blocks take their memory. A write-back takes its sectors
-// from dirty to leaving; a rewrite meanwhile makes them dirty again beside that, and the same
-// sectors are not sent a second time before the first has landed.
+// Dirty blocks are in the order of their last write: a rewrite moves the block to the newest end,
+// so frequently rewritten blocks are written back last. Clean blocks are in the order of their last
+// use; new blocks take their memory from the oldest. A write-back moves sectors from dirty to
+// leaving. A rewrite in this time also makes them dirty again; they are not sent a second time
+// before the first write-back completes.
 #include "plugin/model/nvram/nvram_blocks.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ NvramBlocks::NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32
   slot_of_.reserve(blocks);
 }
 
-// ---- looking
+// ---- queries
 
 SectorMask NvramBlocks::mask_of(const Block& block, const SectorRange& range) const {
   const std::uint64_t first = lba_of(block);
@@ -71,7 +71,7 @@ std::optional<std::uint32_t> NvramBlocks::find(std::uint64_t index) const {
   return it->second;
 }
 
-/// Calls visit(slot, mask of the block's sectors in the range) for each block that is here.
+/// Calls visit(slot, mask of the block's sectors in the range) for each cached block.
 template <typename Visit>
 void NvramBlocks::for_each(const SectorRange& range, Visit visit) const {
   if (range.sectors == 0) return;
@@ -144,11 +144,12 @@ void NvramBlocks::set_failed(Block& block, bool failed) {
   failed ? ++failed_blocks_ : --failed_blocks_;
 }
 
-/// The one place where masks change: keeps the totals and files the block.
+/// Sets the masks of a block, updates the totals and moves it to its list. All mask changes go
+/// through here.
 void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving,
                       SectorMask replay) {
   Block& block = blocks_[slot];
-  invariant(((dirty | leaving) & ~present) == 0, "what is dirty or leaving is in the cache");
+  invariant(((dirty | leaving) & ~present) == 0, "dirty and leaving sectors are present");
   dirty_sectors_ += count_bits(dirty);
   dirty_sectors_ -= count_bits(block.dirty);
   leaving_sectors_ += count_bits(leaving);
@@ -164,8 +165,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // What has just become clean was written longer ago than what was clean before and read since,
-    // but it is the newer write; it goes to the newest end.
+    // A block that becomes clean goes to the newest end: it was written later than other clean
+    // blocks, even if those were read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -173,7 +174,7 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
 
 std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
   const bool fresh = !list(Order::free).empty();
-  invariant(fresh || !list(Order::clean).empty(), "a write has room in the cache");
+  invariant(fresh || !list(Order::clean).empty(), "the cache has room for a write");
   const std::uint32_t slot = fresh ? list(Order::free).front() : list(Order::clean).front();
   if (!fresh) set(slot, 0, 0, 0, 0);
   Block& block = blocks_[slot];
@@ -183,12 +184,12 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
   return slot;
 }
 
-// ---- bytes
+// ---- changes
 
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // so that none of its own blocks is given away below
+  renew(range);  // so that none of its own blocks is reused below
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;
@@ -260,7 +261,7 @@ void NvramBlocks::drop_clean(const SectorRange& range) {
 void NvramBlocks::drop(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
-    invariant((b.leaving & mask) == 0, "what is dropped is not on its way below");
+    invariant((b.leaving & mask) == 0, "dropped sectors are not in flight");
     set(slot, b.present & ~mask, b.dirty & ~mask, b.leaving, b.replay & ~mask);
   });
 }
@@ -297,12 +298,12 @@ void NvramBlocks::leave(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
     invariant((b.leaving & mask) == 0 && (b.present & mask) == mask,
-              "sectors leave once at a time");
+              "a sector has one write-back at a time");
     set(slot, b.present, b.dirty & ~mask, b.leaving | mask, b.replay);
   });
 }
 
-std::uint64_t NvramBlocks::landed(const SectorRange& range) {
+std::uint64_t NvramBlocks::write_completed(const SectorRange& range) {
   std::uint64_t replayed = 0;
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];

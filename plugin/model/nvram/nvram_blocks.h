@@ -17,70 +17,70 @@
 
 namespace headcrash::model {
 
-/// One bit for each sector of a block, the first sector lowest.
+/// One bit for each sector of a block, lowest bit first.
 using SectorMask = std::uint64_t;
 
 class NvramBlocks {
  public:
-  /// What a write found: whole blocks and sectors.
+  /// Counts of blocks and sectors that a write found in the cache.
   struct Hits {
     std::uint32_t blocks = 0, present = 0, dirty = 0;
-    std::uint32_t absorbed_sectors = 0;  ///< dirty ones that were written over
+    std::uint32_t absorbed_sectors = 0;  ///< dirty sectors that were overwritten
   };
 
-  /// `origin` is the LBA at which the first block begins; `bytes` false: only times matter.
+  /// `origin` is the LBA of the first block; `bytes` is false if only times matter.
   NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes);
 
-  // ---- what a request may do
-  /// Blocks that the range touches.
+  // ---- queries
+  /// Returns the number of blocks that the range touches.
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
   bool covers(const SectorRange& range) const;
-  /// The part of the range between its first and last absent sector.
+  /// Returns the part of the range from its first to its last absent sector.
   std::optional<SectorRange> absent_hull(const SectorRange& range) const;
   std::vector<SectorRange> present_runs(const SectorRange& range) const;
   bool leaving(const SectorRange& range) const;
 
-  // ---- what happens to the bytes
-  /// Of a block that is written, as it was before.
+  // ---- changes
+  /// State of a block before a write.
   struct Written {
-    std::uint64_t lba = 0;      ///< the first sector of it that is written
+    std::uint64_t lba = 0;      ///< first written sector of the block
     bool block_dirty = false;   ///< any sector of the block was dirty
-    bool sector_dirty = false;  ///< ... any that is written
+    bool sector_dirty = false;  ///< any written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
-  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). There must be room.
-  /// Calls `seen`, unless it is empty, for each block.
+  /// Makes the range dirty with `data` (empty: zeroes, or only times matter). REQUIRES: there is
+  /// room. Calls `seen`, unless it is empty, for each block.
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
-  /// Copies what is present of the range over `into`, which begins at range.lba.
+  /// Copies the present part of the range over `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
-  void drop_clean(const SectorRange& range);  ///< forgets copies
-  void drop(const SectorRange& range);        ///< forgets whatever is there, also what is dirty
-  void renew(const SectorRange& range);       ///< its clean blocks have been read
+  void drop_clean(const SectorRange& range);  ///< drops clean copies
+  void drop(const SectorRange& range);        ///< drops all of it, including dirty data
+  void renew(const SectorRange& range);       ///< marks its clean blocks as recently read
 
   // ---- write-back
-  /// Dirty blocks, least recently written first.
+  /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
-  /// Not while part of it is on its way, nor again after it has failed.
+  /// Returns false while part of the block is in flight, or after a failed write-back.
   bool may_leave(std::uint32_t slot) const {
     return blocks_[slot].leaving == 0 && !blocks_[slot].failed;
   }
-  /// From the first dirty sector of the block to the last that can be reached without leaving the
-  /// cache, which is itself dirty. Clean sectors between dirty ones are part of it: one write
-  /// instead of two.
+  /// Returns the range from the first dirty sector of the block to the last dirty sector reachable
+  /// without absent sectors. Clean sectors in between are included: one write instead of two.
   SectorRange first_run(std::uint32_t slot) const;
-  /// The run of another block when it adjoins.
+  /// Returns the run of another block if it adjoins.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
-  void leave(const SectorRange& range);  ///< a write-back of all of it has been sent
-  /// It has landed: what was not written over meanwhile is clean. Returns how many of the sectors
-  /// had been dirty when the power came back.
-  std::uint64_t landed(const SectorRange& range);
-  void came_back(const SectorRange& range, bool failed);  ///< it has not: everything is dirty again
+  void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent
+  /// Completes a write-back: sectors not rewritten since it was sent become clean. Returns how many
+  /// of the sectors had been dirty at power-on.
+  std::uint64_t write_completed(const SectorRange& range);
+  /// the write-back failed or was lost: all of it is dirty again
+  void came_back(const SectorRange& range, bool failed);
 
   // ---- power
-  void cut();          ///< what was leaving is dirty again, and only what is dirty counts
-  void mark_replay();  ///< all that is dirty, and what failed is tried again
+  void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
+  void mark_replay();  ///< marks all dirty sectors for replay; failed blocks are retried
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -95,11 +95,11 @@ class NvramBlocks {
  private:
   struct Block {
     std::uint64_t index = 0;  ///< first sector is origin + index * block_sectors
-    SectorMask present = 0;   ///< holds the newest version of these
-    SectorMask dirty = 0;     ///< of `present`: newer than what is below
-    SectorMask leaving = 0;   ///< of `present`: an older or equal version is on its way below
-    SectorMask replay = 0;    ///< of `dirty` or `leaving`: were dirty when the power came back
-    bool failed = false;      ///< could not be written back
+    SectorMask present = 0;   ///< sectors whose newest version is here
+    SectorMask dirty = 0;     ///< subset of `present`: newer than the device below
+    SectorMask leaving = 0;   ///< subset of `present`: an older or equal version is in flight
+    SectorMask replay = 0;    ///< subset of `dirty` or `leaving`: dirty at the last power-on
+    bool failed = false;      ///< a write-back failed
     std::vector<std::byte> bytes;
   };
   enum class Order : std::uint8_t { free, clean, going, dirty };
@@ -123,12 +123,12 @@ class NvramBlocks {
   std::uint32_t block_sectors_;
   bool has_bytes_;
   std::vector<Block> blocks_;
-  std::vector<Order> filed_;  ///< in which list each slot is
+  std::vector<Order> filed_;  ///< the list of each slot
   std::vector<List::iterator> place_;
-  /// Oldest first. Every slot is in one of them: free; clean (may be given to another block); going
-  /// (nothing dirty, but on its way below); dirty.
+  /// Oldest first. Every slot is in one list: free; clean (reusable); going (not dirty, but in
+  /// flight below); dirty.
   std::array<List, 4> lists_;
-  struct Scattered {  ///< group headers are a power of two apart, and the map takes the low bits
+  struct Scattered {  ///< hash for indices a power of two apart, since the map uses the low bits
     std::size_t operator()(std::uint64_t index) const {
       return (index * 0x9e3779b97f4a7c15U) >> 32;
     }

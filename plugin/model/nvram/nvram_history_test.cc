@@ -1,5 +1,5 @@
-// Random histories over a cache over a small drive: with and without a volatile cache below, over
-// all of the drive or a part, with more and less memory than the requests need.
+// Random histories of a cache over a small drive: with and without a volatile cache below, over all
+// or part of the drive, with more and less memory than the requests need.
 #include <gtest/gtest.h>
 
 #include "plugin/model/nvram/nvram.h"
@@ -22,7 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  bool any_order = false;  ///< below are not a drive's own times but random ones
+  bool any_order = false;  ///< the device below uses random times instead of a drive's
 };
 
 NvramProfile small_cache(const CacheShape& shape) {
@@ -82,7 +82,7 @@ HistoryOptions cache_options(const CacheShape& shape, std::uint64_t seed) {
   o.sectors = kHistorySectors;
   o.large_request_sectors = 70;
   o.hot_sectors = kHistorySectors / 8;
-  o.off_ns_max = 900 * kMillisecondNs;  // the contents hold for a second
+  o.off_ns_max = 900 * kMillisecondNs;  // the battery holds for a second
   o.power_returns_soon = true;
   o.durable_at_ack = [shape](std::uint64_t lba) {
     return !shape.volatile_below || shape.whole || (lba >= 21 && lba < 151);
@@ -92,7 +92,7 @@ HistoryOptions cache_options(const CacheShape& shape, std::uint64_t seed) {
 
 class NvramHistory : public testing::TestWithParam<CacheShape> {};
 
-TEST_P(NvramHistory, KeepsTheRules) {
+TEST_P(NvramHistory, SatisfiesTheDeviceContract) {
   NvramCounters sum;
   for (std::uint64_t seed = 1; seed <= 25 && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {} {}", seed, GetParam().name));
@@ -109,7 +109,7 @@ TEST_P(NvramHistory, KeepsTheRules) {
     EXPECT_EQ(c.lost_sectors, 0U);
     EXPECT_EQ(c.failed_destages, 0U);
   }
-  EXPECT_GT(sum.dirty_hits, 100U) << "a history must meet what it tests";
+  EXPECT_GT(sum.dirty_hits, 100U) << "the histories must include dirty hits";
   EXPECT_GT(sum.destages, 100U);
   EXPECT_GT(sum.read_hits, 50U);
   EXPECT_GT(sum.replayed_sectors, 100U);
@@ -131,7 +131,7 @@ TEST_P(NvramHistory, EqualSeedsGiveEqualRuns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, NvramHistory,
+    Configurations, NvramHistory,
     testing::Values(CacheShape{"durable below", false, true, 64, 1, false},
                     CacheShape{"volatile below", true, true, 64, 3, true},
                     CacheShape{"a part, volatile below", true, false, 96, 2, true},

@@ -1,6 +1,6 @@
 #pragma once
-// The inside of a battery-backed cache, shared by nvram.cc (requests) and nvram_write_back.cc
-// (write-back, battery, power).
+// The implementation of a battery-backed cache, shared by nvram.cc (requests) and
+// nvram_write_back.cc (write-back, battery, power).
 
 #include <deque>
 #include <optional>
@@ -18,12 +18,12 @@ struct Nvram::State final : EventTarget {
   enum class Event : std::uint64_t { serviced, idle };
   static constexpr unsigned kEventBits = 1;
   struct Command : HostCommand {
-    bool decoded = false;  ///< has had its command_ns
+    bool decoded = false;  ///< its command_ns has passed
     bool waited = false;
   };
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
   enum class Job : std::uint8_t { destage, read, through, pass };
-  /// A request to what is below; pooled, never moves, and keeps its buffers until it is answered.
+  /// A request to the device below. Pooled; never moves, and keeps its buffers until it completes.
   struct BackendRequest final : Initiator {
     explicit BackendRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override {
@@ -34,13 +34,12 @@ struct Nvram::State final : EventTarget {
     bool busy = false;
     bool flushing = false;  ///< the flush after a trim
     std::uint64_t generation = 0;
-    Command command;                ///< all but destage
-    SectorRange range;              ///< of the cache that it is about
-    SectorRange hull;               ///< read: what is asked of below
-    std::vector<SectorRange> kept;  ///< read: what was in the cache of the hull; `bytes` holds it
+    Command command;                ///< unset for a destage
+    SectorRange range;              ///< affected range of the cache
+    SectorRange hull;               ///< read: range requested from below
+    std::vector<SectorRange> kept;  ///< read: cached parts of the hull; `bytes` holds them
     bool in_pieces = false;         ///< read: the hull could not be read as a whole
-    std::deque<SectorRange>
-        gaps;  ///< ... and these, of which nothing was in the cache, are still to come
+    std::deque<SectorRange> gaps;   ///< ... and these uncached parts are still to be read
     std::vector<std::byte> bytes;
   };
 
@@ -98,28 +97,28 @@ struct Nvram::State final : EventTarget {
   const DeviceId device;
   RequestIntake intake;
   DeviceFaults* const faults;
-  SectorRange range;  ///< what is cached
+  SectorRange range;  ///< the cached range
   bool below_volatile = false;
   Characteristics characteristics;
   NvramCounters nvram_counters;
-  NvramKindOf kind_of;  ///< empty: nobody wants to know
+  NvramKindOf kind_of;  ///< empty: kinds are not counted
   NvramKinds kinds = {};
   NvramBlocks blocks;
 
   std::deque<Command> queue;
   std::optional<Command> current;  ///< in the copy engine
-  TimeNs copy_from = 0;            ///< when the copying of `current` begins
+  TimeNs copy_from = 0;            ///< when the copy of `current` begins
   std::deque<Command> waiting;     ///< writes, in order
-  std::deque<Command> flushes;     ///< wait for the cache to be empty (battery dead)
+  std::deque<Command> flushes;     ///< waiting for an empty cache (battery dead)
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
-  std::vector<BackendRequest*> through;  ///< those that hold their range
+  std::vector<BackendRequest*> through;  ///< requests that hold their range
   std::uint32_t destages_under_way = 0;
 
   BatteryState battery = BatteryState::ok;
   bool draining = false;       ///< between the high and the low water mark
-  bool idle_draining = false;  ///< the host is quiet
-  bool shutting_down = false;  ///< everything is written back
+  bool idle_draining = false;  ///< the host is idle
+  bool shutting_down = false;  ///< all dirty data is written back
   bool store_failed = false;
   TimeNs off_since = 0;
   std::uint64_t idle_epoch = 0;

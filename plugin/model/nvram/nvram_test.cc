@@ -1,4 +1,4 @@
-// The cache's rules one by one, over a small drive.
+// Single rules of the cache, over a small drive.
 #include "plugin/model/nvram/nvram.h"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ struct NvramBench {
   std::deque<std::vector<std::byte>> buffers;
 };
 
-TEST(Nvram, AcknowledgesAtTheSpeedOfACopy) {
+TEST(Nvram, AcknowledgesAfterTheCopy) {
   NvramBench b;
   const Completion c = b.write(100, 8, 1, true);
   EXPECT_EQ(c.completed_at - c.submitted_at, 100'000 + 8 * 10'000);
@@ -141,10 +141,10 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
 
 TEST(Nvram, CountsHitsByKind) {
   NvramBench b;
-  b.write(0, 8, 1);  // nobody asks yet
+  b.write(0, 8, 1);  // not counted yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
   b.write(0, 8, 2);   // kind 0, dirty
-  b.write(4, 16, 3);  // three blocks: one was there, one begins in it
+  b.write(4, 16, 3);  // three blocks: one was present, one begins in it
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
   for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // the same block, other sectors
   b.write(72, 16, 30);                                 // kinds 0 and 1 in one request
@@ -153,7 +153,7 @@ TEST(Nvram, CountsHitsByKind) {
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);
   EXPECT_EQ(kinds[1].cached_writes, 5U + 3 + 1);
   EXPECT_EQ(kinds[0].block_hits, 1U + 1);
-  EXPECT_EQ(kinds[1].dirty_hits, 4U + 2 + 1) << "a sector that was dirty, not only its block";
+  EXPECT_EQ(kinds[1].dirty_hits, 4U + 2 + 1) << "counts dirty sectors, not only dirty blocks";
   EXPECT_EQ(kinds[1].block_hits, 4U + 3 + 1);
   EXPECT_EQ(b.counters().cached_writes, kinds[0].cached_writes + kinds[1].cached_writes + 1);
   EXPECT_EQ(b.counters().dirty_hits, kinds[0].dirty_hits + kinds[1].dirty_hits);
@@ -162,7 +162,7 @@ TEST(Nvram, CountsHitsByKind) {
   EXPECT_EQ(kinds[0].cached_writes, 5U);
 }
 
-TEST(Nvram, KeepsWhatIsRewrittenAndWritesBackWhatIsNot) {
+TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   NvramBench b;
   for (std::uint64_t i = 0; i < 60; ++i) {
     b.write(0, 8, 7);                      // hot
@@ -171,7 +171,7 @@ TEST(Nvram, KeepsWhatIsRewrittenAndWritesBackWhatIsNot) {
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);
   EXPECT_GT(b.counters().destages, 50U);
-  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "the hot block never had to go";
+  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "the hot block must stay in the cache";
 }
 
 TEST(Nvram, JoinsNeighbours) {
@@ -186,7 +186,7 @@ TEST(Nvram, JoinsNeighbours) {
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
 }
 
-TEST(Nvram, WritesGoOnBetweenTheWaterMarks) {
+TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
   NvramBench b;
   for (std::uint64_t i = 0; i < 5; ++i) b.write(i * 40, 8, 5);
   b.drain();
@@ -196,7 +196,7 @@ TEST(Nvram, WritesGoOnBetweenTheWaterMarks) {
   EXPECT_EQ(b.counters().destages, 2U) << "from 6 blocks down to 4";
 }
 
-/// Sectors 0 to 23, of which the cache holds 9, 10 and 20.
+/// Sectors 0 to 23, with 9, 10 and 20 in the cache.
 std::vector<std::byte> fill_in_part(NvramBench& b) {
   std::vector<std::byte> expected = Bench::pattern(24, 3);
   EXPECT_TRUE(b.store.write(0, expected).has_value());
@@ -207,19 +207,19 @@ std::vector<std::byte> fill_in_part(NvramBench& b) {
   return expected;
 }
 
-TEST(Nvram, ServesAPartialHitFromBoth) {
+TEST(Nvram, CombinesCachedAndUncachedSectors) {
   NvramBench b;
   const std::vector<std::byte> expected = fill_in_part(b);
   EXPECT_EQ(b.read(0, 24), expected);
   EXPECT_EQ(b.counters().read_hits, 0U);
 }
 
-TEST(Nvram, ABadSectorBelowMattersOnlyWhereTheCacheHasNothing) {
+TEST(Nvram, ABadSectorBelowMattersOnlyIfNotCached) {
   NvramBench b;
   std::vector<std::byte> expected = fill_in_part(b);
   b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
   b.add(b.drive_faults, FaultKind::latent_error, 20, 1);
-  EXPECT_EQ(b.read(0, 24), expected) << "0-8, 11-19 and 21-23 are read by themselves";
+  EXPECT_EQ(b.read(0, 24), expected) << "0-8, 11-19 and 21-23 must be read separately";
   EXPECT_EQ(b.read(10, 2),
             std::vector<std::byte>(expected.begin() + 10 * 512, expected.begin() + 12 * 512));
   b.add(b.drive_faults, FaultKind::latent_error, 15, 1);
@@ -231,16 +231,16 @@ TEST(Nvram, ABadSectorBelowMattersOnlyWhereTheCacheHasNothing) {
   EXPECT_EQ(b.read(0, 24), expected);
 }
 
-TEST(Nvram, AReadFromBelowDoesNotBringBackWhatWasWrittenBackMeanwhile) {
+TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = 1;
   NvramBench b(p);
   b.write(100, 8, 4);
-  // Sector 104 is cached, 99 is not: the read goes below for 99..104 while the block is on its way.
+  // Sector 104 is cached, 99 is not: the read goes below for 99..104 while the block is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
-TEST(Nvram, LongWritesGoThroughAndLeaveNothingOlderBehind) {
+TEST(Nvram, LongWritesGoThroughAndInvalidateTheCache) {
   NvramBench b;
   b.write(10, 8, 1);
   const Completion c = b.write(0, 80, 2);
@@ -266,7 +266,7 @@ TEST(Nvram, ContentsSurviveACutAndAreReplayed) {
   b.write(50, 3, 1);
   b.write(200, 16, 2);
   b.off_for(kSecondNs);
-  EXPECT_EQ(b.read(200, 16), Bench::pattern(16, 2)) << "also before it has been written back";
+  EXPECT_EQ(b.read(200, 16), Bench::pattern(16, 2)) << "readable even before the write-back";
   b.drain();
   EXPECT_EQ(b.counters().replayed_sectors, 19U);
   EXPECT_EQ(b.counters().lost_sectors, 0U);
@@ -279,7 +279,7 @@ TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
   NvramBench b;
   b.write(50, 3, 1);
   b.off_for(10 * kSecondNs);
-  EXPECT_EQ(b.read(50, 3), Bench::pattern(3, 1)) << "the last instant counts";
+  EXPECT_EQ(b.read(50, 3), Bench::pattern(3, 1)) << "still held at the last instant";
   b.drain();
   b.write(80, 3, 1);
   b.off_for(10 * kSecondNs + 1);
@@ -288,7 +288,7 @@ TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
   EXPECT_TRUE(b.heard("contents lost: 3 sectors"));
 }
 
-TEST(Nvram, ALowBatteryWritesBackAndGoesThrough) {
+TEST(Nvram, ALowBatteryWritesBackAndWritesThrough) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_low);
@@ -304,7 +304,7 @@ TEST(Nvram, ALowBatteryWritesBackAndGoesThrough) {
   EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0));
 }
 
-TEST(Nvram, AShutdownWritesEverythingBackAndCachesAgain) {
+TEST(Nvram, ShutdownWritesBackAndCachingContinues) {
   NvramBench b;
   b.write(50, 8, 1);
   b.write(300, 8, 2);
@@ -314,10 +314,10 @@ TEST(Nvram, AShutdownWritesEverythingBackAndCachesAgain) {
   EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
   EXPECT_EQ(b.below(300, 8), Bench::pattern(8, 2));
   b.write(400, 8, 3);
-  EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0)) << "it is used again as before";
+  EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0)) << "the cache must be used again";
 }
 
-TEST(Nvram, AShutdownEndsWhenTheMediumRefuses) {
+TEST(Nvram, ShutdownEndsIfTheMediumFails) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
@@ -333,7 +333,7 @@ TEST(Nvram, ALowBatteryStillKeepsContents) {
   EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 1));
 }
 
-TEST(Nvram, ADeadBatteryLosesWhatIsStillThere) {
+TEST(Nvram, ADeadBatteryLosesDirtyContents) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
@@ -343,10 +343,10 @@ TEST(Nvram, ADeadBatteryLosesWhatIsStillThere) {
   EXPECT_EQ(b.counters().lost_sectors, 8U);
   b.write(60, 8, 2);
   b.off_for(1);
-  EXPECT_EQ(b.read(60, 8), Bench::pattern(8, 2)) << "but what went through is there";
+  EXPECT_EQ(b.read(60, 8), Bench::pattern(8, 2)) << "the write that went through must survive";
 }
 
-TEST(Nvram, ABatteryReplacedWhileOffDoesNotBringContentsBack) {
+TEST(Nvram, ABatteryReplacedWhileOffDoesNotRestoreContents) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
@@ -358,7 +358,7 @@ TEST(Nvram, ABatteryReplacedWhileOffDoesNotBringContentsBack) {
   EXPECT_EQ(b.counters().lost_sectors, 8U);
 }
 
-TEST(Nvram, AFlushWaitsForADeadBatterysContents) {
+TEST(Nvram, WithADeadBatteryAFlushWaitsForTheContents) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
@@ -366,18 +366,18 @@ TEST(Nvram, AFlushWaitsForADeadBatterysContents) {
   EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
 }
 
-TEST(Nvram, WhatLeavesIsDurableBelow) {
+TEST(Nvram, WriteBacksAreDurableBelow) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = kMillisecondNs;
   NvramBench b(p, true);
   b.write(50, 8, 1);
   b.drain();
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1)) << "not only in the drive's cache";
+  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1)) << "must not be in the drive's cache only";
   EXPECT_FALSE(b.nvram->characteristics().volatile_cache);
 }
 
-TEST(Nvram, OutsideTheRangeNothingChanges) {
+TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   NvramProfile p = one_block_each();
   p.range_lba = 64;
   p.range_sectors = 64;
@@ -385,9 +385,9 @@ TEST(Nvram, OutsideTheRangeNothingChanges) {
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
-  b.write(60, 8, 3);  // over the edge: through, and durable
+  b.write(60, 8, 3);  // across the end of the range: through, and durable
   EXPECT_EQ(b.counters().write_throughs, 2U);
-  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "in the drive's volatile cache";
+  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "still in the drive's volatile cache";
   EXPECT_EQ(b.below(60, 8), Bench::pattern(8, 3));
   b.finish(b.submit(Op::flush));
   EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 1));
@@ -400,19 +400,19 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramBench b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // tries to write back, in vain
+  b.off_for(kSecondNs);  // the write-back fails
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);
-  EXPECT_EQ(b.write(90, 8, 2).status, Status::device_failed) << "ERROR: goes through";
+  EXPECT_EQ(b.write(90, 8, 2).status, Status::device_failed) << "state ERROR: writes go through";
   EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 1));
   b.drive_faults.clear();
-  b.write(48, 16, 3);  // covers what failed
+  b.write(48, 16, 3);  // covers the failed blocks
   EXPECT_EQ(b.nvram->state(), NvramState::up);
   EXPECT_EQ(b.below(48, 16), Bench::pattern(16, 3));
 }
 
-TEST(Nvram, KeepsWholeSectorsOfACopyThatIsCutShort) {
+TEST(Nvram, KeepsWholeSectorsOfAnInterruptedCopy) {
   NvramBench b;
   b.write(0, 8, 1);
   b.buffers.push_back(Bench::pattern(8, 2));
@@ -435,7 +435,7 @@ TEST(Nvram, KeepsWholeSectorsOfACopyThatIsCutShort) {
   }
 }
 
-TEST(Nvram, TellsTheObserverWhatHasBecomeDurable) {
+TEST(Nvram, NotifiesTheObserverOfDurableSectors) {
   NvramBench b;
   b.write(50, 8, 1);
   b.write(0, 80, 2);
@@ -446,7 +446,7 @@ TEST(Nvram, TellsTheObserverWhatHasBecomeDurable) {
   EXPECT_TRUE(b.heard("media 0 1 50+8"));
 }
 
-TEST(Nvram, RefusesNumbersThatMakeNoSense) {
+TEST(Nvram, RejectsInvalidParameters) {
   EXPECT_TRUE(validate(one_block_each()).has_value());
   const auto wrong = [](auto change) {
     NvramProfile p = one_block_each();

@@ -1,15 +1,15 @@
-// Write-back, the battery, and power (nvram.cc has the requests).
+// Write-back, battery and power of the cache. nvram.cc has the requests.
 //
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
-//                        |  rests  | continues, if begun | writes back |
+//                        |  idle   | continues, if begun | writes back |
 //
-// and until nothing is dirty: when the host has been quiet for idle_delay_ns, when the battery is
-// not ok, and for what was dirty at power-on; until there is room: when a write waits for it. The
-// block that was written longest ago goes first, with its neighbours as far as they adjoin; what
-// has just been rewritten goes last, and in the best case never.
+// The write-back runs until nothing is dirty when the host has been idle for idle_delay_ns, when
+// the battery is not ok, and for data dirty at power-on. It runs until there is room when a write
+// waits for it. The least recently written block goes first, with adjoining neighbours. A block
+// just rewritten goes last, ideally never.
 //
-// A write-back sends a copy. Its sectors stay in the cache as leaving, so that a power cut, which
-// may tear them below, finds them here and writes them again at power-on.
+// A write-back sends a copy. Its sectors stay in the cache as leaving. If a power cut tears them
+// below, they are written again at power-on.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void Nvram::State::consider_destage() {
   }
 }
 
-/// The dirty block that was written longest ago and may be sent, with its neighbours.
+/// Returns the least recently written dirty block that may be sent, joined with its neighbours.
 std::optional<SectorRange> Nvram::State::next_destage() const {
   for (const std::uint32_t slot : blocks.dirty_order()) {
     if (!blocks.may_leave(slot)) continue;
@@ -85,7 +85,7 @@ void Nvram::State::destage_done(const SectorRange& run, Status status) {
   if (status == Status::ok) {
     ++nvram_counters.destages;
     nvram_counters.destaged_sectors += run.sectors;
-    nvram_counters.replayed_sectors += blocks.landed(run);
+    nvram_counters.replayed_sectors += blocks.write_completed(run);
     return;
   }
   ++nvram_counters.failed_destages;
@@ -130,7 +130,7 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // Backend requests of an earlier power cycle have answered their host.
+    // Backend requests of an earlier power cycle have already completed.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);
@@ -143,7 +143,7 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// The copy stops at `now`: whole sectors are there, and of the one being copied a coin decides.
+/// Stops the copy at `now`. Whole sectors are kept; the sector being copied is kept at random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
     return;

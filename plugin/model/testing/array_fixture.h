@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of arrays share: a member whose delays come from a seed, an array of them on kept
-// stores, and an independent look at the members' stores.
+// Fixtures for tests of arrays: a member with seeded delays, an array of such members on persistent
+// stores, and an independent check of the members' stores.
 
 #include <memory>
 #include <random>
@@ -14,7 +14,7 @@
 
 namespace headcrash::model::bench {
 
-/// Bytes that tell the places and seeds of sectors apart.
+/// Returns bytes that depend on sector position and seed.
 inline std::vector<std::byte> counted(std::uint32_t sectors, int seed) {
   std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -26,14 +26,13 @@ struct MemberTraits {
   bool volatile_cache = false;
   bool trim = false;
   TimeNs delay_ns = kMillisecondNs;
-  TimeNs jitter_ns = 0;  ///< up to so much more, from the seed
-  bool cut_leaves_unreadable =
-      false;  ///< some of the sectors that a cut tears cannot be read afterwards
-  std::uint32_t physical_sectors = 1;  ///< unreadable as a whole
+  TimeNs jitter_ns = 0;                ///< maximum additional delay, from the seed
+  bool cut_leaves_unreadable = false;  ///< some torn sectors become unreadable
+  std::uint32_t physical_sectors = 1;  ///< unit that becomes unreadable
 };
 
-/// Requests run side by side. A power cut leaves of each write under way none, some, or all
-/// sectors, the next one torn.
+/// An array member that runs requests concurrently. At a power cut, none, some or all sectors of
+/// each write in flight are stored, and the next one is torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
@@ -52,11 +51,11 @@ class TestMember final : public Device, private EventTarget {
   }
   const Characteristics& characteristics() const override { return characteristics_; }
   DeviceCounters counters() const override { return counters_; }
-  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
+  std::optional<TimeNs> quiet_since() const override { return std::nullopt; }  // never called
 
   void submit(const Request& request, Initiator& initiator) override {
     invariant(request.lba + request.sectors <= characteristics_.sectors,
-              "a command lies on the member");
+              "a command is within the member");
     observer_.submitted(device_, simulation_.now(), request);
     const std::uint64_t tag = ++tags_;
     inside_[tag] = {request, &initiator, simulation_.now()};
@@ -87,7 +86,7 @@ class TestMember final : public Device, private EventTarget {
   void power_on() override { powered_ = true; }
 
   bool dead = false;
-  bool stall_writes = false;  ///< writes stay under way until the power goes
+  bool stall_writes = false;  ///< writes stay in flight until the power goes
   std::set<std::uint64_t> unreadable;
 
  private:
@@ -105,12 +104,14 @@ class TestMember final : public Device, private EventTarget {
     return bytes;
   }
   void put(std::uint64_t lba, const Bytes& bytes) {
-    if (store_ != nullptr) invariant(store_->write(lba, bytes).has_value(), "memory keeps");
+    if (store_ != nullptr)
+      invariant(store_->write(lba, bytes).has_value(), "writing to memory succeeds");
     unreadable.erase(lba);
   }
   Bytes look(std::uint64_t lba) {
     Bytes bytes(kSectorBytes);
-    if (store_ != nullptr) invariant(store_->read(lba, bytes).has_value(), "memory gives");
+    if (store_ != nullptr)
+      invariant(store_->read(lba, bytes).has_value(), "reading from memory succeeds");
     return bytes;
   }
   void cut_short(const Request& r) {
@@ -230,12 +231,12 @@ struct ArrayBench {
     }
     return o;
   }
-  /// A new server on the same stores. `prepare` may break drives first.
+  /// Opens a new server on the same stores. `prepare` may inject failures first.
   template <typename Prepare>
   Result<void> open(Prepare prepare, bool bytes = true) {
     array.reset();
     simulation = std::make_unique<Simulation>();
-    host.done.clear();  // request numbers begin again
+    host.done.clear();  // request ids start again
     auto o = options(bytes);
     prepare(*this);
     TRY(auto made, Array::create(std::move(o)));
@@ -288,10 +289,10 @@ struct ArrayBench {
   void drain() {
     constexpr int kEventsMax = 2'000'000;
     for (int events = 0; simulation->run_next(); ++events)
-      invariant(events < kEventsMax, "an array comes to rest");
+      invariant(events < kEventsMax, "an array becomes idle");
   }
   void run_for(TimeNs ns) { simulation->run_until(simulation->now() + ns); }
-  /// Until the background is quiet.
+  /// Runs until the background work ends.
   void finish_background() {
     while (!array->status().background.empty() && simulation->run_next()) {
     }
@@ -313,12 +314,13 @@ struct ArrayBench {
   std::vector<std::byte> on_member(std::uint32_t member, std::uint64_t lba,
                                    std::uint32_t sectors) const {
     std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
-    invariant(stores[member]->read(lba, bytes).has_value(), "memory gives");
+    invariant(stores[member]->read(lba, bytes).has_value(), "reading from memory succeeds");
     return bytes;
   }
   RaidLayout layout() const { return RaidLayout::of(profile, stores[0]->sectors()); }
 
-  /// Stripes whose parity (or copies) on the stores is wrong, by plain arithmetic.
+  /// Returns the number of stripes whose parity (or copies) on the stores is wrong, by independent
+  /// arithmetic.
   std::uint64_t wrong_stripes() const {
     const RaidLayout l = layout();
     std::uint64_t wrong = 0;
@@ -331,14 +333,14 @@ struct ArrayBench {
     return wrong;
   }
 
-  /// Until nothing is left to do in the background.
+  /// Powers on and runs until the background work ends.
   void power_on_and_resync() {
     array->power_on();
     run_for(10 * kMillisecondNs);
     finish_background();
   }
 
-  /// Each of eight bytes times x in GF(2^8).
+  /// Multiplies each of eight bytes by x in GF(2^8).
   static std::uint64_t twice(std::uint64_t v) {
     constexpr std::uint64_t kOnes = 0x0101010101010101;
     return (v & kOnes * 0x7f) << 1 ^ (v >> 7 & kOnes) * 0x1d;

@@ -1,7 +1,7 @@
 #pragma once
-// Puts a device, or any stack of devices, through a random history of requests, faults and power
-// cuts, and checks every answer against the rules of device.h. For tests; reports what it finds
-// instead of asserting, so that a test can also demand that a dishonest device is found out.
+// Runs a random history of requests, faults and power cuts on a device or a stack of devices, and
+// checks every answer against the rules of device.h. For tests. It reports violations instead of
+// asserting, so a test can also require that a faulty device is detected.
 //
 //   auto rig = ...;                                 // a machine with the device, made from the seed
 //   HistoryOptions options;
@@ -9,25 +9,25 @@
 //   const HistoryReport report = check_history(rig.machine, options);
 //   EXPECT_TRUE(report.clean()) << report;
 //
-// The rules, for each sector. A write (write_zeroes, trim) has two instants, when it was submitted
-// and when it was acknowledged; one that never was may or may not have happened. W is *overtaken*
-// by V when W had been acknowledged before V was submitted; of writes that were in flight together
-// either may be the last.
+// The rules, for each sector. A write (write_zeroes, trim) has two instants: its submission and its
+// acknowledgement. An unacknowledged write may or may not have happened. W is *overtaken* by V if W
+// was acknowledged before V was submitted. Of writes in flight together, any may be the last.
 //
 //   submit   |--W1--|     |--W2--|                 W1 is overtaken by W2
 //   a read       |---------R1--------|             R1: base, W1 or W2;  R2: only W2 or W3
 //                                   |--R2--|
 //                          |------W3----->
 //
-//   a read returns      a version that no version acknowledged before the read's submission has overtaken
-//   durable             is a version that was acknowledged with fua, or before a flush that was acknowledged,
-//                       or by a device without a volatile cache
-//   after a power cut   there is a version that no durable one has overtaken, or the first part of one such
-//                       and the rest of another (torn), or, if the options allow, medium_error
-//                       where a write was in flight in the same physical sector
-//   medium_error        only where a sector is known to be bad and nothing acknowledged since has written it
+//   a read returns      a version not overtaken by a version acknowledged before the read's submission
+//   durable             a version acknowledged with FUA, or before a flush that was acknowledged, or by a
+//                       device without a volatile cache
+//   after a power cut   there is a version not overtaken by a durable one, or the first part of one such
+//                       version and the rest of another (torn), or, if the options allow it,
+//                       medium_error if a write was in flight in the same physical sector
+//   medium_error        only if a sector is known to be bad and no later write to it was acknowledged
 //
-// Every sector of every write holds its own bytes (a hash of version and LBA, repeated), so that
+// Every sector of every write has distinct contents (a hash of version and LBA, repeated), so
+// misplaced data is always detected.
 // what belongs somewhere else is never taken for right.
 
 #include <fmt/core.h>
@@ -79,11 +79,11 @@ class HistoryCheck final : public Initiator {
     answer_all();
     if (machine_.power() == PowerState::on && options_.cuts) machine_.power_cut();
     machine_.power() == PowerState::off ? recover() : read_back();
-    if (events_ == kEventsMax) violation("the device never comes to rest");
+    if (events_ == kEventsMax) violation("the device never becomes idle");
     return report_;
   }
 
-  /// A fault has made sectors bad: reading them may fail until they are written.
+  /// Notes that a fault has made sectors bad: reads may fail until they are written.
   void expect_bad(std::uint64_t lba, std::uint64_t count) {
     ++clock_;
     for (std::uint64_t at = lba; at < lba + count; ++at) {
@@ -98,14 +98,14 @@ class HistoryCheck final : public Initiator {
   using Instant = std::uint64_t;  ///< counts submissions and answers
   static constexpr Instant kNotYet = ~Instant{0};
   static constexpr int kEventsMax =
-      500'000;  ///< of a whole history; it needs some tens of thousands
+      500'000;  ///< for a whole history, which needs some tens of thousands
 
   struct Version {
     Instant submitted = 0;
     Instant acknowledged = 0;
     RequestId write = 0;
     std::uint64_t stamp = 0;       ///< 0: zeroes
-    std::vector<std::byte> bytes;  ///< what a cut has left; else from the stamp
+    std::vector<std::byte> bytes;  ///< contents after a cut; else derived from the stamp
     bool unreadable = false;
     bool durable = true;
   };
@@ -119,12 +119,12 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    std::vector<Instant> barriers;  ///< read: versions acknowledged before are out
+    std::vector<Instant> barriers;  ///< read: versions acknowledged before this are not allowed
   };
 
   bool goes_on() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
-  /// Lets the next event happen. False when there is none, or when there have been too many.
+  /// Runs the next event. Returns false if there is none, or if the limit is reached.
   bool step() {
     if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
     ++events_;
@@ -147,7 +147,7 @@ class HistoryCheck final : public Initiator {
 
   // ---- bytes
 
-  /// Of which the sector is full; 0 is a sector of zeroes.
+  /// Returns the word that fills the sector; 0 for zeroes.
   static std::uint64_t word_of(std::uint64_t stamp, std::uint64_t lba) {
     return stamp == 0 ? 0 : Random(stamp * 0x9e3779b97f4a7c15U ^ lba).next();
   }
@@ -205,7 +205,7 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Submits and finds out the id, under which the request is kept.
+  /// Submits the request, stores it under its id and returns the id.
   RequestId next_id(std::unique_ptr<Flying> flying) {
     Flying& kept = *flying;
     const RequestId id = machine_.submit(options_.device_index, kept.request, *this);
@@ -328,8 +328,8 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Of writes that were in flight together either may be the last; once a read has seen which one,
-  /// while nothing was being written, it stays so. (Unless two of them look alike.)
+  /// Fixes the order of writes that were in flight together, once a read has seen the result while
+  /// nothing was being written. (Not if two versions look alike.)
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Flying& flying) {
     Version* last = nullptr;
@@ -349,7 +349,7 @@ class HistoryCheck final : public Initiator {
     last->acknowledged = std::max(last->acknowledged, last->submitted);
   }
 
-  /// What the bytes are, for people.
+  /// Describes the bytes for a message.
   std::string describe(std::uint64_t lba, std::span<const std::byte> seen) {
     std::string known;
     for (const Version& v : sector(lba).versions) {
@@ -399,14 +399,14 @@ class HistoryCheck final : public Initiator {
     read_back();
   }
 
-  /// Reads all sectors and takes what is there for the truth from now on.
+  /// Reads all sectors; their contents become the reference from now on.
   void read_back() {
     if (options_.before_read_back) options_.before_read_back();
     open_.assign(sectors_.size(), false);
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    constexpr std::uint64_t kTogether = 16;  // most of a history's events would be single reads
+    constexpr std::uint64_t kTogether = 16;  // single reads would be most of a history's events
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && goes_on(); i += kTogether) {
       const auto all = std::span(bytes).first(std::min(kTogether, sectors_.size() - i) *
@@ -442,7 +442,7 @@ class HistoryCheck final : public Initiator {
     while (!mine.status && step()) {
     }
     const auto status = mine.status;
-    if (status) waiters_.pop_back();  // else a late answer still finds it
+    if (status) waiters_.pop_back();  // else keep it for a late answer
     return status.value_or(Status::device_failed);
   }
 
@@ -488,7 +488,7 @@ class HistoryCheck final : public Initiator {
       return;
     if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
-    bool anything = false;  // beneath a version that begins it, if the sector was unreadable before
+    bool anything = false;  // below the torn prefix, if the sector was unreadable before
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
       v.unreadable ? void(anything = true) : allowed.push_back(bytes_of(v, lba));
@@ -514,7 +514,7 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Flying>> flying_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  std::vector<bool> open_;  ///< before the power came back: had versions that were not durable
+  std::vector<bool> open_;  ///< had versions that were not durable before the power-on
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;
   int events_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What a random history of a device does (history_check.h), and what came of it.
+// Options and report of a random history (history_check.h).
 
 #include <cstdint>
 #include <functional>
@@ -17,27 +17,26 @@ class HistoryCheck;
 struct HistoryOptions {
   std::uint64_t seed = 1;
   int steps = 1500;
-  std::size_t device_index = 0;  ///< of the machine's devices
+  std::size_t device_index = 0;  ///< index in the machine
   std::uint64_t first_lba = 0;   ///< the history stays in [first_lba, first_lba + sectors)
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
-  std::uint32_t large_request_sectors = 0;  ///< now and then; 0: never
-  std::uint64_t hot_sectors =
-      0;  ///< half of the requests begin in this many first ones; 0: none do
+  std::uint32_t large_request_sectors = 0;  ///< occasionally; 0: never
+  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first N sectors; 0: none
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
-  TimeNs off_ns_max = 0;            ///< between a cut and the power's return
-  bool power_returns_soon = false;  ///< in half of the cuts before anybody has noticed the loss
-  bool may_tear = true;             ///< else a cut leaves whole versions only
-  /// Whether an answered write of the sector is durable; none: when the device has no volatile
-  /// cache.
+  TimeNs off_ns_max = 0;            ///< from a cut to power-on
+  bool power_returns_soon = false;  ///< in half of the cuts, before the losses are reported
+  bool may_tear = true;             ///< false: a cut leaves whole versions only
+  /// Returns true if an acknowledged write of the sector is durable. Empty: if the device has no
+  /// volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
-  bool unreadable_after_cut = false;  ///< Tear::any or Tear::unreadable
-  bool may_fail = false;  ///< requests may be answered with device_failed, undone or not
-  /// Called every few steps: adds faults, fails members, ...
+  bool unreadable_after_cut = false;  ///< for Tear::any or Tear::unreadable
+  bool may_fail = false;              ///< requests may complete with device_failed, done or not
+  /// Called every few steps to add faults, fail members, ...
   std::function<void(HistoryCheck&, Random&)> mischief;
-  /// Called before all sectors are read back, which must succeed: after each power_on, and at the
+  /// Called before all sectors are read back, which must succeed: after each power_on(), and at the
   /// end.
   std::function<void()> before_read_back;
 };
@@ -48,7 +47,7 @@ struct HistoryReport {
   std::uint64_t violation_count = 0;
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
   std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
-  std::uint64_t lost_versions = 0;  ///< sectors that a cut left with less than their newest version
+  std::uint64_t lost_versions = 0;  ///< sectors without their newest version after a cut
   std::uint64_t medium_errors = 0, failures = 0;
 
   bool clean() const { return violation_count == 0; }

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this folder share: a small drive, memory, an observer that keeps all, a host
-// that counts answers.
+// Fixtures of this folder's tests: a small drive, a memory store, an observer that logs everything,
+// and a host that collects completions.
 
 #include <fmt/core.h>
 
@@ -86,7 +86,7 @@ class MemoryStore final : public SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Every call as one line of text, so that two runs can be compared.
+/// Logs every call as one line of text, so that runs can be compared.
 class LogObserver final : public MachineObserver {
  public:
   void submitted(DeviceId device, TimeNs at, const Request& request) override {
@@ -172,7 +172,7 @@ struct Bench {
     request.into = into;
     return machine.submit(0, request, host);
   }
-  /// Runs until the request is complete.
+  /// Runs until the request completes.
   Completion finish(RequestId id) {
     while (!host.has(id) && machine.simulation().run_next()) {
     }

@@ -1,6 +1,6 @@
 #pragma once
-// For tests: sectors full of one word, and comparing them. By memcpy and memcmp, since a loop over
-// bytes is most of a test's time in a build that instruments each access.
+// For tests: sectors filled with one word, and comparisons. They use memcpy and memcmp, since loops
+// over bytes dominate a test's time in instrumented builds.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace headcrash::model::bench {
 
-/// Whole words only.
+/// Fills `bytes` with `word`. Whole words only.
 template <typename Word>
 void fill_with(std::span<std::byte> bytes, Word word) {
   std::memcpy(bytes.data(), &word, sizeof word);
@@ -17,7 +17,7 @@ void fill_with(std::span<std::byte> bytes, Word word) {
     std::memcpy(bytes.data() + done, bytes.data(), std::min(done, bytes.size() - done));
 }
 
-/// Equal to what fill_with() makes.
+/// Returns true if the bytes equal the result of fill_with().
 template <typename Word>
 bool is_filled_with(std::span<const std::byte> bytes, Word word) {
   return std::memcmp(bytes.data(), &word, sizeof word) == 0 &&
@@ -28,7 +28,7 @@ inline bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> 
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Bytes at the beginning that are equal in both, which are of one length.
+/// Returns the length of the common prefix. REQUIRES: equal lengths.
 inline std::size_t common_prefix(std::span<const std::byte> a, std::span<const std::byte> b) {
   std::size_t equal = 0;
   for (std::size_t step = a.size(); step > 0; step /= 2)

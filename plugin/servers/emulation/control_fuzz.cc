@@ -1,5 +1,5 @@
 // Fuzzes the lines of the control socket (CONTROL.md): whatever comes, it is a command or an error
-// with a remedy.
+// with a hint.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

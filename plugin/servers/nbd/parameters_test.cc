@@ -155,8 +155,7 @@ TEST(Parameters, BadParametersAreRefusedByName) {
         << bad.word << ": " << ended.stderr_text;
     EXPECT_EQ(std::count(ended.stderr_text.begin(), ended.stderr_text.end(), '\n'), 1)
         << ended.stderr_text;
-    EXPECT_NE(ended.stderr_text.find("; "), std::string::npos)
-        << "no remedy: " << ended.stderr_text;
+    EXPECT_NE(ended.stderr_text.find("; "), std::string::npos) << "no hint: " << ended.stderr_text;
   }
 }
 

@@ -104,7 +104,7 @@ Result<void> GuestDisk::hand_back() {
     }
     if (one->memory_of == client_number_ && backend_ && result) {
       const auto wanted = give_back(*one);
-      if (!wanted) result = pass_on(wanted);
+      if (!wanted) result = forward_error(wanted);
       if (wanted && *wanted && (told.empty() || told.back() != one->ring))
         told.push_back(one->ring);
     }

@@ -49,7 +49,7 @@ Result<void> MachineServer::start(emulation::Emulation& emulation, const Session
         [log, name](const Error& error) {
           log(fmt::format("{}: its client was disconnected: {}", name, error.message()));
         });
-    if (!server) return Result<void>(pass_on(server));
+    if (!server) return Result<void>(forward_error(server));
     servers_.push_back(std::move(*server));
     return Result<void>();
   };

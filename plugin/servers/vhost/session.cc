@@ -149,7 +149,7 @@ class Session {
         TRY(want_kicks(ring, true));
         chain = take(ring);
       }
-      if (!chain) return pass_on(chain);
+      if (!chain) return forward_error(chain);
       if (!*chain) {
         ring.look = false;
         break;
@@ -197,7 +197,7 @@ class Session {
   /// Under the mutex.
   Result<void> finish(Ring& ring, const GuestMemory& memory, std::uint16_t head,
                       const Result<std::uint32_t>& written) {
-    if (!written) return pass_on(written);
+    if (!written) return forward_error(written);
     TRY(const auto tell, ring.split.give_back(memory, head, *written));
     return tell ? backend_.interrupt(ring) : Result<void>();
   }

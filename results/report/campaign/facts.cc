@@ -332,7 +332,8 @@ Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run) {
     TRY(const auto id, which_run(database, run));
     return gather_in_snapshot(database, id);
   }();
-  if (auto ended = db::execute(database.handle(), "COMMIT"); !ended && facts) return pass_on(ended);
+  if (auto ended = db::execute(database.handle(), "COMMIT"); !ended && facts)
+    return forward_error(ended);
   return facts;
 }
 

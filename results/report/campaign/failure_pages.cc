@@ -36,7 +36,7 @@ Result<std::vector<FailurePage>> failure_pages(db::Database& database,
                                                const std::filesystem::path& folder) {
   TRY(const auto kind, kind_of_run(database, run));
   const auto errors = is_io_errors(database, run), unsynced = is_unsynced(database, run);
-  if (!errors || !unsynced) return pass_on(!errors ? errors : unsynced);
+  if (!errors || !unsynced) return forward_error(!errors ? errors : unsynced);
   if (kind != "campaign" || *errors || *unsynced) return std::vector<FailurePage>{};
   TRY(auto facts, gather(database, run));
   facts.folder = folder;

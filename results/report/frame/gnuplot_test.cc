@@ -31,7 +31,7 @@ TEST(Gnuplot, MissingIsSaidWithARemedy) {
   const auto missing = run_gnuplot("", limits);
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().message().find("not installed"), std::string::npos);
-  EXPECT_FALSE(missing.error().remedy.empty());
+  EXPECT_FALSE(missing.error().hint.empty());
 }
 
 TEST(Gnuplot, AFailingScriptGivesItsComplaint) {

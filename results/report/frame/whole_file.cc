@@ -26,10 +26,10 @@ Result<void> write_whole(const std::filesystem::path& path, const std::string& t
   return fail(path.string(), "cannot be written: " + problem.message(), "choose another place");
 }
 
-Result<void> make_folder(const std::filesystem::path& folder, const std::string& remedy) {
+Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint) {
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
-  if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), remedy);
+  if (problem) return fail(folder.string(), "cannot be made: " + problem.message(), hint);
   return {};
 }
 

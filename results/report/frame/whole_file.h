@@ -12,7 +12,7 @@ namespace headcrash::report {
 /// what was there before. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
-/// The folder, made if missing. `remedy` is what the user can do.
-Result<void> make_folder(const std::filesystem::path& folder, const std::string& remedy);
+/// The folder, made if missing. `hint` is what the user can do.
+Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint);
 
 }  // namespace headcrash::report

@@ -38,7 +38,7 @@ class MountedMachine {
       if (mounted)
         file_system = std::move(*mounted);
       else
-        result = pass_on(mounted);
+        result = forward_error(mounted);
     });
     return result;
   }
