@@ -161,7 +161,7 @@ TEST(LfsMkfs, TheFirstSegmentBeginsWhereItIsTold) {
   EXPECT_EQ(mkfs_options_of({{"align", "256K"}})->align_bytes, 256U << 10);
 }
 
-TEST(LfsImageReader, FollowsNoMoreBlocksThanTheDeviceHas) {
+TEST(LfsImageReader, LimitsBlocksToTheDeviceSize) {
   const auto store = *media::MemoryStore::create(1024);
   ASSERT_TRUE(mkfs(*store, {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 1}));
   const auto reader = ImageReader::open(*store);

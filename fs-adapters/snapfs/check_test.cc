@@ -138,7 +138,7 @@ TEST_F(SnapfsCheck, APointerInABlockOfAddressesThatLeadsNowhere) {
   expect(FindingKind::pointer, "there is no block 70000", {FindingKind::leaked_block});
 }
 /// Its first byte is the one behind the last.
-TEST_F(SnapfsCheck, FollowsNoMoreBlocksThanTheDeviceHas) {
+TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
   Inode large = inode("d/large");
   const BlockAddress itself = large.pointers[0];
   edit_block(itself, [&](auto block) {

@@ -149,7 +149,7 @@ TEST(SnapfsMkfs, MakesWhatTheCheckerFindsInOrder) {
   }
 }
 
-TEST(SnapfsMkfs, RefusesWhatCannotBe) {
+TEST(SnapfsMkfs, RejectsInvalidOptions) {
   const auto store = *media::MemoryStore::create(200);
   const auto small = mkfs(*store, {});
   ASSERT_FALSE(small);

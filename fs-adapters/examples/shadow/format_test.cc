@@ -185,7 +185,7 @@ TEST(Check, SeesWhatIsWrong) {
   }
 }
 
-TEST(Mkfs, RefusesWhatCannotBe) {
+TEST(Mkfs, RejectsInvalidOptions) {
   auto store = *media::MemoryStore::create(kSectors);
   for (const adapters::Settings& settings :
        std::vector<adapters::Settings>{{{"block-size", "3000"}},

@@ -1,5 +1,5 @@
 #pragma once
-// What a driver talks to: an emulated device in virtual time, or a real one in a guest.
+// The device below a driver: an emulated one in virtual time, or a real one in a guest.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,34 +11,35 @@ namespace headcrash::os {
 
 struct BlockRequest {
   model::Op op = model::Op::read;
-  std::uint64_t lba = 0;  ///< sectors of 512 bytes
+  std::uint64_t lba = 0;  ///< in sectors of 512 bytes
   std::uint32_t sectors = 0;
-  std::span<std::byte> into;        ///< read; valid until the completion
-  std::span<const std::byte> data;  ///< write; valid until the completion
-  /// Of a write: what it holds, as its file system numbers it
-  /// (adapters::FileSystemType::block_kinds()); 0: other. For who looks on (DiskTracer::issued): no
-  /// device sees it.
+  std::span<std::byte> into;        ///< destination of a read; valid until completion
+  std::span<const std::byte> data;  ///< source of a write; valid until completion
+  /// For a write, the kind of its content in the numbering of its file system
+  /// (adapters::FileSystemType::block_kinds()); 0 means other. Only tracers see it
+  /// (DiskTracer::issued); devices do not.
   std::uint8_t kind = 0;
 };
 
-/// Who waits for a request; outlives it.
+/// Receives the completion of a request. Must outlive the request.
 class BlockDone {
  public:
   virtual ~BlockDone() = default;
-  /// On the executor's thread, between fibers: it must not wait.
+  /// Called on the executor's thread, between fibers. Must not wait.
   virtual void done(model::Status status) = 0;
 };
 
-/// Durability, overlapping requests and TRIM are as at model::Device. Failure is the status given
-/// to done(). Calls come from the executor's thread; a real device may do its work on others, but
-/// answers on this one.
+/// A disk as its driver sees it. Durability, overlapping requests and TRIM behave as in
+/// model::Device. Errors are reported through the status passed to done(). All calls come from the
+/// executor's thread. A real device may use other threads, but completes on this one.
 class BlockDevice {
  public:
   virtual ~BlockDevice() = default;
   virtual std::uint64_t sectors() const = 0;
-  virtual bool volatile_cache() const = 0;  ///< a flush is needed for durability
-  /// Calls `done` once, after it has returned. Buffers stay valid until then. Any number of
-  /// requests may be outstanding; their order is the caller's business (disk_queue.h).
+  virtual bool volatile_cache() const = 0;  ///< true if durability requires a flush
+  /// Starts a request. Calls `done` exactly once, after start() has returned. Buffers must stay
+  /// valid until then. Any number of requests may be outstanding; the caller is responsible for
+  /// their order (disk_queue.h).
   virtual void start(const BlockRequest& request, BlockDone& done) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Finding, holding and dropping buffers (buffer_cache.h); writing: buffer_writes.cc.
+// Finding, holding and evicting buffers (buffer_cache.h). Writing is in buffer_writes.cc.
 #include "fs-adapters/substrate/os/buffer_cache.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ Buffer* BufferCache::State::find(const BufferKey& key) {
   return it == index.end() ? nullptr : it->second;
 }
 
-/// Locked by the calling fiber. Its bytes are anything.
+/// Returns a new buffer, locked by the calling fiber, with arbitrary content.
 Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::uint64_t lba,
                                    std::size_t bytes) {
   std::size_t slot = slots.size();
@@ -92,7 +92,7 @@ void BufferCache::State::destroy(Buffer& buffer) {
   free_slots.push_back(slot);
 }
 
-/// From now on nobody finds it.
+/// Removes the buffer from the index; it can no longer be found.
 void BufferCache::State::forget(Buffer& buffer) {
   if (buffer.forgotten) return;
   set_clean(buffer);
@@ -104,8 +104,8 @@ void BufferCache::State::forget(Buffer& buffer) {
   buffer.forgotten = true;
 }
 
-/// After any change: puts it into the list of clean ones, takes it out, or ends it. It may be gone
-/// then.
+/// Must follow any change of the buffer's state. Adds it to the clean list, removes it from there,
+/// or destroys it. The reference may dangle afterwards.
 void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
   if (buffer.forgotten) {
@@ -124,7 +124,7 @@ void BufferCache::State::settle(Buffer& buffer) {
   }
 }
 
-/// False: it was forgotten while the calling fiber waited.
+/// Returns false if the buffer was forgotten while the calling fiber waited.
 bool BufferCache::State::lock(Buffer& buffer) {
   if (buffer.lock == Buffer::Lock::free) {
     buffer.lock = Buffer::Lock::fiber;
@@ -135,7 +135,7 @@ bool BufferCache::State::lock(Buffer& buffer) {
   if (buffer.lock == Buffer::Lock::device && buffer.known) ++counters.lock_waits;
   const TimeNs before = executor.now();
   ++buffer.waiting;
-  buffer.waiters.wait();  // unlock() hands it on
+  buffer.waiters.wait();  // unlock() passes the lock on
   --buffer.waiting;
   if (for_the_disk) executor.account().disk_wait_ns += executor.now() - before;
   if (!buffer.forgotten) return true;
@@ -194,7 +194,7 @@ bool BufferCache::State::has_reserve() const {
                                             executor.current()) != with_reserve.end();
 }
 
-/// The clean one that goes first; null: none is clean.
+/// Returns the clean buffer to evict next; null if no buffer is clean.
 Buffer* BufferCache::State::to_be_dropped() {
   Buffer* const metadata = clean_metadata.first();
   Buffer* const data = clean_data.first();
@@ -203,7 +203,7 @@ Buffer* BufferCache::State::to_be_dropped() {
   return metadata->clean_number < data->clean_number ? metadata : data;
 }
 
-/// Without waiting.
+/// Evicts clean buffers until `bytes` fit. Does not wait.
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {
@@ -215,8 +215,8 @@ bool BufferCache::State::try_room(std::size_t bytes) {
   return true;
 }
 
-/// The calling fiber pays. Where nothing can be written and nothing is on its way there is no use
-/// in waiting.
+/// Makes room at the expense of the calling fiber. Does not wait if nothing can be written and
+/// nothing is in flight.
 void BufferCache::State::make_room(std::size_t bytes) {
   while (!executor.halted() && !try_room(bytes)) {
     const std::uint64_t made_before = room_made;
@@ -224,9 +224,9 @@ void BufferCache::State::make_room(std::size_t bytes) {
     if (has_reserve()) {
       if (transfers.empty()) return;
     } else {
-      owner_makes_room = forced_on_their_way == 0 && ask_owner(bytes);
+      owner_makes_room = forced_in_flight == 0 && ask_owner(bytes);
       const bool comes =
-          forced_on_their_way > 0 || owner_makes_room || force_some() || !transfers.empty();
+          forced_in_flight > 0 || owner_makes_room || force_some() || !transfers.empty();
       if (try_room(bytes) || !comes) return;
     }
     if (room_made != made_before || (transfers.empty() && !owner_makes_room)) continue;
@@ -276,7 +276,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
       return {*this, *buffer};
     }
     s.make_room(bytes);
-    if (s.find(key) != nullptr) continue;  // somebody else made it meanwhile
+    if (s.find(key) != nullptr) continue;  // another fiber has created it in the meantime
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
     std::ranges::fill(made.bytes, std::byte{0});
@@ -286,7 +286,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
   }
 }
 
-/// The one that is in the cache, held; null: there is room for it, and it is not.
+/// Returns the cached buffer, held; or null once there is room for it.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
   cpu.charge(Cost::buffer_found);
   for (;;) {
@@ -295,11 +295,11 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    if (find(key) == nullptr) return nullptr;  // else somebody has made it meanwhile
+    if (find(key) == nullptr) return nullptr;  // otherwise another fiber has created it
   }
 }
 
-/// Not in the cache, but there is room: reads it from the disk. Null: it could not be read.
+/// Reads an uncached block, for which there is room, from the disk. Returns null if the read fails.
 Buffer* BufferCache::State::read_missing(const BufferKey& key, Content content, std::uint64_t lba,
                                          std::size_t bytes, model::Status& status) {
   ++counters.misses;
@@ -321,7 +321,7 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
     s.move_home(*buffer, content, lba, bytes);
     return HeldBuffer(*this, *buffer);
   }
-  invariant(lba != kUnassigned, "a block without a home is read from the disk");
+  invariant(lba != kUnassigned, "a block without a home cannot be read from the disk");
   model::Status status = model::Status::ok;
   if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status))
     return HeldBuffer(*this, *buffer);
@@ -439,7 +439,7 @@ std::size_t BufferCache::dirty_metadata_since(TimeNs since) const {
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
-    all.push_back(State::told(*b));
+    all.push_back(State::describe(*b));
   return all;
 }
 
@@ -451,7 +451,7 @@ std::vector<BufferCache::Dirty> BufferCache::dirty_since(TimeNs since) const {
   std::ranges::sort(changed, {}, &Buffer::dirty_number);
   std::vector<Dirty> all;
   all.reserve(changed.size());
-  for (const Buffer* b : changed) all.push_back(State::told(*b));
+  for (const Buffer* b : changed) all.push_back(State::describe(*b));
   return all;
 }
 

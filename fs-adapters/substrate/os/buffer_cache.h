@@ -1,45 +1,46 @@
 #pragma once
-// The buffer cache: blocks of a disk in memory of a fixed size, and the three ways to write one.
+// The buffer cache: blocks of a disk in a fixed amount of memory, and the ways to write them.
 //
-// A buffer is named by its object and block (BufferKey), which are the file system's business, and
-// has a home on the disk, which may change: a fragment that grows moves, a log writes each block
-// somewhere else. Who has a buffer holds its lock.
+// A buffer is named by an object and a block (BufferKey), which the file system assigns. Its home
+// is its address on the disk. The home may change: a growing fragment moves, and a log writes each
+// block to a new place. The holder of a buffer owns its lock.
 //
-//   get/read -> held -> release                      nothing has changed
-//                    -> write_delayed                dirty; the syncer writes it, or who needs the room
-//                    -> write_async                  issued now; nobody waits
-//                    -> write                        issued now; the caller waits
+//   get/read -> held -> release         unchanged
+//                    -> write_delayed   dirty; written by the syncer, or when room is needed
+//                    -> write_async     issued now, without waiting
+//                    -> write           issued now; the caller waits
 //
-// What is sent to the disk is what the buffer holds when it is issued. Without `block_copy` the
-// buffer stays locked until the request is complete, and a second updater waits (Ganger and Patt
-// 1994, section 3.3); with it (-CB) a private copy travels, which takes its room in the cache;
-// where there is none left the buffer travels itself, locked. A block of zeroes needs no copy.
-// Hooks see a buffer before it is sent, may send other bytes instead (soft updates undo what must
-// not be seen yet, a journal keeps back what is not committed), and hear of its completion. When no
-// clean buffer is left the caller of get() pays: it writes the oldest dirty ones and waits. Only
-// what nobody can write now (held, kept back by a hook) may exceed the size.
+// A write sends the bytes that the buffer holds when it is issued. Without `block_copy` the buffer
+// stays locked until the request completes, and a second updater waits (Ganger and Patt 1994,
+// section 3.3). With it (-CB) a private copy is sent, which takes room in the cache. If there is no
+// room for a copy, the buffer itself is sent and stays locked. A block of zeroes needs no copy.
 //
-// Two writes of the same home reach the disk in the order they were issued (disk_queue.h).
+// Hooks see a buffer before it is sent and after the write completes. They may substitute other
+// bytes (soft updates roll back updates that must not be visible yet) or veto the write (a journal
+// holds back uncommitted blocks). If no clean buffer is left, get() writes the oldest dirty ones
+// and waits. Only buffers that cannot be written now (held, or vetoed by a hook) may exceed the
+// size.
 //
-// A file system that writes each block to a new place (a log) has buffers without a home: their
-// address is kUnassigned until it writes them. The cache never writes those by itself. It asks
-// their BufferOwner when it needs room or is to flush, and the owner writes many at once with
-// write_gathered(), one request for a whole segment. Buffers with a home are written as ever, also
-// in such a cache.
+// Two writes to the same home reach the disk in the order of issue (disk_queue.h).
 //
-// Bounds: buffers, counted copies and charges together take `bytes`, what exceeds that is counted;
-// charges take `charged_bytes_max`, copies `copies_bytes`. A write on its way has its buffer locked
-// or pinned or a counted copy, but for blocks of zeroes with -CB, which cost nothing: of all writes
-// together no more than `writes_max` are on their way, and who would issue one more waits. A block
-// whose write failed is in the cache, so that what is known of errors is bounded by its size.
+// A file system that writes each block to a new place (a log) uses buffers without a home. Their
+// address is kUnassigned until they are written. The cache never writes such a buffer itself. When
+// it needs room or flushes, it asks the BufferOwner, which writes many buffers in one request with
+// write_gathered(). Buffers that have a home are written as usual, also in such a cache.
 //
-// A buffer is clean from the moment its write is issued. If the write fails it is dirty again, with
-// what it holds by then, and is written again by the next sweep or flush: nothing is lost to an
-// error, and a flush is a statement about the disk, not about events. It returns an error as long
-// as a block that it covers has not been written since its last write failed, to everybody who
-// asks, however often; a retry that succeeds ends that. A block that failed is not written to make
-// room, so that a bad disk does not keep who needs a buffer: such blocks may exceed the cache's
-// size, and the file system has to stop before they are too many (failed_bytes()).
+// Bounds: buffers, counted copies and charges share `bytes`; any excess is counted. Charges are
+// limited by `charged_bytes_max`, copies by `copies_bytes`. A write in flight locks or pins its
+// buffer, or has a counted copy. The exception is a block of zeroes with -CB, which costs nothing.
+// At most `writes_max` writes are in flight; further ones wait. A block whose write failed stays in
+// the cache, so the error state is bounded by the size of the cache.
+//
+// A buffer is clean once its write has been issued. If the write fails, the buffer becomes dirty
+// again with its current bytes, and the next sweep or flush writes it again. An error therefore
+// loses nothing. flush describes the state of the disk, not past events: it fails for every caller
+// while a block that it covers has not been written since its last write failed. A successful retry
+// ends that. A block whose write failed is not written to make room, so a bad disk does not block a
+// caller that needs a buffer. Such blocks may exceed the size of the cache; the file system must
+// stop before there are too many (failed_bytes()).
 
 #include <cstddef>
 #include <cstdint>
@@ -52,26 +53,26 @@
 
 namespace headcrash::os {
 
-/// `object` 0 is the disk itself: its blocks are named by their place.
+/// The name of a buffer. Object 0 is the disk itself, whose blocks are named by address.
 struct BufferKey {
-  std::uint64_t object = 0;  ///< an inode's number
-  std::int64_t block = 0;    ///< logical block; negative for what is not data
+  std::uint64_t object = 0;  ///< inode number
+  std::int64_t block = 0;    ///< logical block; negative for metadata of the object
   bool operator==(const BufferKey&) const = default;
   bool operator<(const BufferKey& other) const {
     return object != other.object ? object < other.object : block < other.block;
   }
 };
 
-/// The address of a buffer that has no place on the disk yet.
+/// Address of a buffer that has no place on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// What a buffer holds: only metadata is held back by write locks. Hooks see both: pointers to data
-/// wait for it.
+/// The kind of content in a buffer. Only writes of metadata lock their buffers by default. Hooks
+/// see both kinds, because pointers to data wait for the data.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
 
-/// A buffer whose lock is held. Its destructor releases it unchanged.
+/// A buffer whose lock is held. The destructor releases it unchanged.
 class HeldBuffer {
  public:
   HeldBuffer() = default;
@@ -81,11 +82,11 @@ class HeldBuffer {
 
   explicit operator bool() const { return buffer_ != nullptr; }
   const BufferKey& key() const;
-  std::uint64_t lba() const;  ///< its home; kUnassigned: none yet
+  std::uint64_t lba() const;  ///< its home, or kUnassigned
   Content content() const;
   std::span<std::byte> bytes() const;
   bool dirty() const;
-  /// As BufferCache::being_written().
+  /// Same as BufferCache::being_written().
   RequestId being_written() const;
 
  private:
@@ -95,202 +96,210 @@ class HeldBuffer {
   Buffer* buffer_ = nullptr;
 };
 
-/// What a write is about to send.
+/// A write that is about to be sent.
 struct Outgoing {
   BufferKey key;
   std::uint64_t lba = 0;
   Content content = Content::metadata;
-  std::span<std::byte> bytes;  ///< the buffer's own
-  std::span<const std::byte>
-      source;             ///< what is sent: the buffer's bytes unless a hook says otherwise; it
-                          ///< must stay valid until the call returns, a copy is made
+  std::span<std::byte> bytes;  ///< bytes of the buffer itself
+  /// Bytes to send: those of the buffer unless a hook substitutes others. Must stay valid until
+  /// the call returns; they are copied.
+  std::span<const std::byte> source;
   Ordering ordering;      ///< a hook may add to it
-  std::uint8_t kind = 0;  ///< BlockRequest::kind, which a hook may set
+  std::uint8_t kind = 0;  ///< BlockRequest::kind; a hook may set it
 };
 
-/// The file system's eyes on what is written. Called between fibers' steps: neither may wait.
+/// Callbacks through which a file system observes and changes writes. They run between fiber steps
+/// and must not wait.
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;
-  /// False: not now; the buffer stays dirty (a journal that has not committed yet).
+  /// Returns false to veto the write: the buffer stays dirty (a journal that has not committed
+  /// yet).
   virtual bool before_write(Outgoing& write) = 0;
-  /// Once for each write that before_write let go, those of one home in its order; also for buffers
-  /// that were discarded meanwhile. What was sent in place of the buffer's bytes is not what it
-  /// holds: such a buffer is in the cache until this returns, and the hooks ask for its next write
-  /// (mark_dirty), here or later.
+  /// Called once for each write that before_write() permitted, in issue order per home, even if the
+  /// buffer has been discarded since. If a hook substituted the bytes, the buffer stays in the
+  /// cache until this returns; the hook must request its next write (mark_dirty), now or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
-  /// The block is not on the disk: after after_write() with an error, when its buffer is dirty
-  /// again. Not for what was discarded meanwhile.
+  /// The block is not on the disk. Called after after_write() reported an error, once the buffer is
+  /// dirty again. Not called for discarded buffers.
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
-/// Who writes the buffers without a home.
+/// Writes the buffers without a home.
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
-  /// A fiber needs room for `bytes`, nothing clean is left, and there are dirty buffers without a
-  /// home. Called on that fiber, which may hold other buffers and locks of the file system: the
-  /// owner must not wait for a lock, nor call get(), read(), charge() or a flush here. It issues
-  /// gathered writes of what try_hold() gives it, or wakes a fiber of its own that will, or gives
-  /// up memory that it has charged. True: something has been issued, given up, or is going to be:
-  /// the caller waits until a request arrives, memory is uncharged or wake_who_need_room() is
-  /// called, and asks again if there is still no room. False: nothing can be written now; the
-  /// caller continues beyond the size of the cache (over_bytes_most).
+  /// Called when a fiber needs room for `bytes`, no buffer is clean, and dirty buffers without a
+  /// home exist. It runs on that fiber, which may hold other buffers and locks of the file system.
+  /// The owner must not wait for a lock, nor call get(), read(), charge() or a flush. It may issue
+  /// gathered writes of buffers from try_hold(), wake its own fiber that will do so, or
+  /// release charged memory. Returns true if room has been or will be made: the caller then waits
+  /// for a completion, an uncharge or wake_room_waiters(), and asks again if there is still no
+  /// room. Returns false if nothing can be written now: the caller then exceeds the size of the
+  /// cache (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
-  /// Writes all dirty buffers without a home of the object (null: of all objects), and returns when
-  /// they are on the disk, or how it failed. Called on the fiber that flushes, which holds no
-  /// buffer; may wait.
+  /// Writes all dirty buffers without a home of one object (null: all objects). Returns once they
+  /// are on the disk, or an error. Runs on the flushing fiber, which holds no buffer. May wait.
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
-/// One piece of a gathered write: a buffer that the calling fiber holds, or bytes of the owner's
-/// own (a summary), which are copied during the call. A multiple of 512 bytes each.
+/// One piece of a gathered write: a buffer held by the calling fiber, or bytes of the owner (a
+/// summary), which are copied during the call. A multiple of 512 bytes.
 struct GatheredPart {
   HeldBuffer buffer = {};
-  std::span<const std::byte> bytes = {};  ///< only without a buffer
+  std::span<const std::byte> bytes = {};  ///< used if `buffer` is empty
 };
 
 struct BufferCacheOptions {
-  std::uint64_t bytes = 36 << 20;  ///< all buffers together
-  bool block_copy = false;         ///< -CB
-  /// -CB: room that copies may take together, each in pages of 4 KiB; who would make one more waits
-  /// until others have arrived. 0: as much as there is.
+  std::uint64_t bytes = 36 << 20;  ///< limit for all buffers together
+  bool block_copy = false;         ///< -CB: write from private copies
+  /// With -CB, the limit for all copies together, counted in pages of 4 KiB. Further writers wait
+  /// until others complete. 0: no separate limit.
   std::uint64_t copies_bytes = 0;
-  /// Of `bytes`: metadata up to so much stay when data needs room, and what is more goes before any
-  /// data does. 0: the longest unused goes, whatever it holds.
+  /// Part of `bytes`: up to this much metadata stays when data needs room; metadata beyond it is
+  /// evicted before any data. 0: evict the least recently used buffer of either kind.
   std::uint64_t metadata_bytes = 0;
-  bool lock_data = false;  ///< data blocks, too, are locked while they are written
-  /// Of `bytes`: kept for fibers with a RoomReserve, so that who makes room finds some.
+  bool lock_data = false;  ///< also lock data blocks while they are written
+  /// Part of `bytes`: reserved for fibers with a RoomReserve, so that fibers that make room find
+  /// some.
   std::uint64_t reserve_bytes = 0;
-  std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< of `bytes`: all charges together
-  /// A file system's structures in core are charged (tree/inode_store.h). Off: memory that nobody
-  /// counts.
+  std::uint64_t charged_bytes_max = ~std::uint64_t{0};  ///< part of `bytes`: limit of all charges
+                                                        ///< together
+  /// Charge the in-core structures of file systems (tree/inode_store.h). If false, they are not
+  /// counted.
   bool structures_count = false;
-  std::uint32_t gathered_bytes_max = 4 << 20;  ///< one gathered write
-  std::size_t writes_max = 1 << 20;  ///< on their way; each buffer of a gathered one counts
+  std::uint32_t gathered_bytes_max = 4 << 20;  ///< limit of one gathered write
+  std::size_t writes_max = 1 << 20;  ///< limit of writes in flight; each buffer of a gathered write
+                                     ///< counts
 };
 
 struct BufferCacheCounters {
   std::uint64_t hits = 0, misses = 0;
   std::uint64_t sync_writes = 0, async_writes = 0, delayed_writes = 0;
-  std::uint64_t forced_writes = 0;  ///< by who needed a buffer
-  std::uint64_t lock_waits = 0;     ///< for a buffer that was being written
+  std::uint64_t forced_writes = 0;  ///< issued by a fiber that needed a buffer
+  std::uint64_t lock_waits = 0;     ///< waits for a buffer that was being written
   std::uint64_t gathered_writes = 0, gathered_buffers = 0;
   std::uint64_t room_asked = 0;       ///< calls of BufferOwner::need_room()
-  std::uint64_t over_bytes_most = 0;  ///< by which the size was exceeded
+  std::uint64_t over_bytes_most = 0;  ///< maximum excess over the size
 };
 
 class BufferCache {
  public:
-  /// Nothing may be on its way when it goes, unless the simulation never runs again: flush_all()
-  /// first.
+  /// No request may be in flight at destruction, unless the simulation never runs again. Call
+  /// flush_all() first.
   BufferCache(Executor& executor, Cpu& cpu, DiskQueue& disk, const BufferCacheOptions& options);
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Null: none. It outlives the cache, or is taken away when no dirty buffer without a home is
-  /// left.
+  /// Sets the owner; null for none. It must outlive the cache, or be removed once no dirty buffer
+  /// without a home is left.
   void owner(BufferOwner* owner);
 
-  // From within a fiber. A length is a multiple of 512 bytes.
-  /// What is in the cache, or zeroes: for who overwrites it all. A buffer that is there with
-  /// another home or length gets the new one; what it gains is zero. A new buffer that is released
-  /// unwritten is forgotten.
+  // The following run on a fiber. Lengths are multiples of 512 bytes.
+  /// Returns the cached block, or a new buffer of zeroes. For callers that overwrite the whole
+  /// block. A cached buffer with another home or length gets the new one; added bytes are zero. A
+  /// new buffer that is released unwritten is discarded.
   HeldBuffer get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
-  /// What is in the cache, or on the disk.
+  /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// For blocks that somebody else may move (a cleaner, a retry elsewhere after an error): `home`
-  /// is asked when there is room for the block, and nobody moves it from then on. It must not wait.
-  /// kUnassigned: it cannot say without waiting; device_failed is returned and nothing has been
-  /// read.
+  /// Same, for blocks that may be moved concurrently (by a cleaner, or after a failed write). Calls
+  /// `home` once there is room for the block; the block must not move from then on. `home` must not
+  /// wait. If it returns kUnassigned (unknown without waiting), read() returns device_failed and
+  /// reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
-  /// Only what is in the cache already.
+  /// Returns the block only if it is cached.
   HeldBuffer cached(const BufferKey& key);
-  /// Reads it soon, if there is room; nobody waits.
+  /// Reads the block in the background if there is room. Does not wait.
   void read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
 
   void release(HeldBuffer buffer);
   void write_delayed(HeldBuffer buffer);
-  /// 0: a hook said not now, and the buffer is dirty.
+  /// Returns 0 if a hook vetoed the write; the buffer is then dirty.
   RequestId write_async(HeldBuffer buffer, const Ordering& ordering = {});
-  /// ok: it is on the disk. device_failed: the disk said so, or a hook said not now and nothing was
-  /// sent.
+  /// Returns ok once the block is on the disk. Returns device_failed if the device failed, or if a
+  /// hook vetoed the write and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
-  /// Its owner has taken what it holds and writes it to `lba`, from now on its home: it is clean.
+  /// Marks the buffer clean with the new home `lba`. The owner has taken the bytes and writes them
+  /// there.
   void moved(HeldBuffer buffer, std::uint64_t lba);
 
-  // Buffers without a home. They are made so by get() with kUnassigned, or by write_unassigned();
-  // while such a buffer is dirty, the home that get() or read() names is ignored. write() and
-  // write_async() do not send it, sweeps and write_behind() pass over it.
+  // Buffers without a home. get() with kUnassigned and write_unassigned() create them. While such a
+  // buffer is dirty, the home passed to get() or read() is ignored. write() and write_async() do
+  // not send it; sweeps and write_behind() skip it.
 
-  /// Dirty; the home that it had, if any, is its home no more.
+  /// Marks the buffer dirty and drops its home, if it has one.
   void write_unassigned(HeldBuffer buffer);
-  /// Only what is in the cache and nobody holds or reads; never waits. Empty: none such.
+  /// Returns the block only if it is cached and neither held nor being read; otherwise empty. Never
+  /// waits.
   HeldBuffer try_hold(const BufferKey& key);
-  /// One request: the parts one after another from `lba` on. Each buffer's home becomes its place
-  /// there when the request is issued, also if it had another, and it is clean from then on
-  /// (unwritten() until it arrives). If the write fails its buffers are dirty again, those that had
-  /// no home without one. A second write of a buffer whose first has not arrived goes after it, to
-  /// wherever either goes; if the first fails so does the second. Without -CB the buffers of
-  /// metadata stay locked until the request is complete; with it, where there is room for it, a
-  /// copy travels and takes its room in the cache. Hooks are asked for each buffer before anything
-  /// is sent. If one says not now, nothing is, all buffers are dirty as they were, those that had
-  /// been let go hear of an error, and 0 is returned. Waits for the processor, and for others'
-  /// copies where copies_bytes limits them; not for the disk. `done` may be null; it is called
-  /// after the buffers are updated, and must outlive the request.
+  /// Writes the parts to consecutive sectors from `lba` on, in one request. At issue, each buffer's
+  /// home becomes its place there and the buffer becomes clean (unwritten() until completion).
+  ///
+  /// If the write fails, its buffers are dirty again; those that had no home have none again. A
+  /// second write of a buffer whose first write is in flight follows the first, even to another
+  /// address. If the first fails, the second fails too. Without -CB, metadata buffers stay locked
+  /// until the request completes. With -CB, a copy is sent if there is room for it.
+  ///
+  /// Hooks see each buffer before anything is sent. If one vetoes its write, nothing is sent and
+  /// all buffers stay dirty; hooks that had permitted theirs get an error from after_write(), and 0
+  /// is returned. Waits for the processor, and for copies of others if copies_bytes limits them,
+  /// but not for the disk. `done` may be null. It is called after the buffers are updated, and must
+  /// outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts,
                            const Ordering& ordering = {}, DiskDone* done = nullptr);
-  /// What an owner has to write, in the order of becoming dirty; without waiting.
+  /// Returns the dirty buffers without a home, in the order in which they became dirty. Does not
+  /// wait.
   std::vector<BufferKey> unassigned() const;
-  std::size_t unassigned_bytes() const;  ///< dirty ones
-  /// Those whom need_room() has told to wait look again.
-  void wake_who_need_room();
+  std::size_t unassigned_bytes() const;  ///< dirty buffers only
+  /// Makes the fibers that wait after need_room() check again.
+  void wake_room_waiters();
 
-  // Memory of the file system's own (inodes in core, maps, dependencies) in the same total. Bounded
-  // by charged_bytes_max.
+  // Memory of the file system itself (in-core inodes, maps, dependencies), counted in the same
+  // total and limited by charged_bytes_max.
 
-  /// The calling fiber waits for room as get() does. False: more than may be charged, nothing has
-  /// been: give something up first.
+  /// Charges memory; waits for room as get() does. Returns false, with nothing charged, if this
+  /// would exceed the limit: the caller must release something first.
   bool charge(std::size_t bytes);
-  /// Without waiting; false also when there is no room. For handlers.
+  /// Same without waiting; returns false also if there is no room. For event handlers.
   bool try_charge(std::size_t bytes);
-  void uncharge(std::size_t bytes);  ///< from anywhere; no more than is charged
+  void uncharge(std::size_t bytes);  ///< from any context; at most the charged amount
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< buffers, counted copies and charges
 
-  // Without its lock, and without waiting.
-  /// The last write of the block that has not arrived, be it a copy of what the cache has dropped
-  /// since; 0: none.
+  // The following need no lock and do not wait.
+  /// Returns the last write of the block that is in flight, even if the cache has dropped the
+  /// buffer; 0 if none.
   RequestId being_written(const BufferKey& key) const;
-  /// Dirty, or being written.
+  /// True if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
-  /// A write of it failed, and none has succeeded since.
+  /// True if a write of the block failed and none has succeeded since.
   bool write_failed(const BufferKey& key) const;
-  std::size_t failed_bytes() const;  ///< of all such blocks
-  std::uint64_t size_bytes() const;  ///< as the options say
-  bool structures_count() const;     ///< as the options say
-  /// Without its lock; hooks use it: redone after it was sent undone. False: it is not in the
-  /// cache.
+  std::size_t failed_bytes() const;  ///< size of all such blocks
+  std::uint64_t size_bytes() const;  ///< BufferCacheOptions::bytes
+  bool structures_count() const;     ///< as in BufferCacheOptions
+  /// Marks the buffer dirty without its lock. Hooks use it to redo updates after a rolled-back
+  /// write. Returns false if the block is not cached.
   bool mark_dirty(const BufferKey& key);
-  /// Forgets it, dirty or not; who holds it keeps it for himself. What is on its way arrives.
+  /// Drops the buffer, even if dirty. A current holder keeps its private copy. Writes in flight
+  /// still complete.
   void discard(const BufferKey& key);
   void discard_object(std::uint64_t object);
   void discard_all();
 
-  /// Issues what is dirty, waits for it and for what was on its way; what has no home is flushed by
-  /// its owner (device_failed when there is none). An error: some of it is not on the disk (see
-  /// above). Hooks may keep it dirty: the caller looks again. It knows what was there when it
-  /// began.
+  /// Writes all dirty buffers, then waits for them and for writes already in flight. Buffers
+  /// without a home are flushed by their owner (device_failed without an owner). Returns an error
+  /// if some block is not on the disk (see above). Covers the buffers that exist at the call. Hooks
+  /// may keep buffers dirty, so callers must check again.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
-  bool any_unwritten() const;  ///< dirty, or on its way: of what others have issued, too
-  /// For the syncer: keys of dirty buffers, oldest first, with when they became dirty and when they
-  /// were changed last.
+  bool any_unwritten() const;  ///< dirty or in flight, including writes issued by others
+  /// A dirty buffer, for the syncer: when it became dirty, and when it was last changed.
   struct Dirty {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
@@ -299,16 +308,17 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
-  /// Those that have been changed at `since` or later, in the same order. Costs what it returns.
+  /// Returns those changed at `since` or later, in the same order. The cost is proportional to the
+  /// result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
-  /// How many of those are metadata.
+  /// Returns how many of those are metadata.
   std::size_t dirty_metadata_since(TimeNs since) const;
-  /// Issues it if it is still dirty and nobody holds it; waits for nobody.
+  /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);
-  /// One `part` of `parts` of the cache: marks what is dirty, issues what had been marked at the
-  /// visit before (section 2 of the paper). A part is each `parts`th place: what is made dirty
-  /// together lies together here, as it does not in page frames that a system has used for a while,
-  /// and a part of neighbours would be the burst that the sweep is to avoid.
+  /// Visits part `part` of `parts` of the cache: marks dirty buffers, and issues those marked at
+  /// the previous visit (Ganger and Patt 1994, section 2). A part is every `parts`-th slot. Buffers
+  /// that become dirty together are adjacent here, unlike in the page frames of a long-running
+  /// system, so a part of adjacent slots would cause the burst that the sweep is to avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 
@@ -321,9 +331,9 @@ class BufferCache {
   std::unique_ptr<State> state_;
 };
 
-/// While it lives its fiber may use the cache's reserve, and never waits for room: it is the one
-/// that makes it (an owner's writer, a cleaner). Beyond the size when the reserve is used up and
-/// nothing is clean.
+/// Lets the current fiber use the cache's reserve for the lifetime of this object. For fibers that
+/// make room (the owner's writer, a cleaner): they never wait for room. They exceed the size if the
+/// reserve is used up and no buffer is clean.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

@@ -1,5 +1,4 @@
-// The buffer cache (buffer_cache.h): each of its promises. Random histories:
-// buffer_history_test.cc.
+// Tests of the buffer cache (buffer_cache.h). Random histories are in buffer_history_test.cc.
 #include "fs-adapters/substrate/os/buffer_cache.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +41,7 @@ struct CachedWorld : bench::World {
   }
 };
 
-TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
+TEST(BufferCache, AWriteInFlightIsUnwrittenButNotDirty) {
   CachedWorld w;
   w.run_as_user([&] {
     EXPECT_FALSE(w.cache.any_unwritten());
@@ -56,7 +55,7 @@ TEST(BufferCache, WhatIsOnItsWayIsUnwrittenAlthoughItIsNotDirty) {
   });
 }
 
-TEST(BufferCache, ANewBufferHasNothingOfTheOneWhoseMemoryItGets) {
+TEST(BufferCache, ReusedMemoryIsZeroed) {
   CachedWorld w({.bytes = 4 * 512});
   w.run_as_user([&] {
     for (std::int64_t i = 0; i < 8; ++i) {
@@ -66,11 +65,11 @@ TEST(BufferCache, ANewBufferHasNothingOfTheOneWhoseMemoryItGets) {
           << i;
       EXPECT_EQ(w.cache.write(w.fill({0, i}, home, 7)), Status::ok);
     }
-    EXPECT_EQ(w.read_word({1, 0}, 100), 0U) << "of a sector that nobody has written";
+    EXPECT_EQ(w.read_word({1, 0}, 100), 0U) << "a sector that was never written";
   });
 }
 
-/// Room for eight blocks; some of metadata first, then data without end.
+/// Uses a cache of eight blocks: first `blocks` blocks of metadata, then data without end.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -85,15 +84,15 @@ std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t block
   return left;
 }
 
-TEST(BufferCache, MetadataHasAPoolThatDataCannotTake) {
+TEST(BufferCache, DataDoesNotEvictReservedMetadata) {
   EXPECT_EQ(metadata_left(0, 3), std::vector<bool>(3, false))
-      << "one cache for all: the longest unused goes";
+      << "one pool: evicts the least recently used";
   EXPECT_EQ(metadata_left(3 * 512, 3), std::vector<bool>(3, true));
   EXPECT_EQ(metadata_left(3 * 512, 5), (std::vector<bool>{false, false, true, true, true}))
-      << "what is beyond the pool goes first, the longest unused of it";
+      << "metadata beyond its pool goes first, least recently used";
 }
 
-TEST(BufferCache, WithoutAPoolTheLongestUnusedGoesWhateverItHolds) {
+TEST(BufferCache, WithoutAMetadataPoolEvictsLeastRecentlyUsed) {
   CachedWorld w({.bytes = 4 * 512});
   w.run_as_user([&] {
     const auto read = [&](std::int64_t block, Content content) {
@@ -107,7 +106,7 @@ TEST(BufferCache, WithoutAPoolTheLongestUnusedGoesWhateverItHolds) {
   });
 }
 
-TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
+TEST(BufferCache, DataMayUseIdleMetadataPool) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = 4 * 512});
   w.run_as_user([&] {
     const auto read = [&](std::uint64_t object, std::int64_t block, Content content) {
@@ -119,7 +118,7 @@ TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
     for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
     EXPECT_EQ(w.cache.counters().misses, 8U);
     for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(1, i, Content::data));
-    EXPECT_EQ(w.cache.counters().misses, 8U) << "all of it has been kept";
+    EXPECT_EQ(w.cache.counters().misses, 8U) << "all metadata stays cached";
     for (std::int64_t i = 0; i < 8; ++i) EXPECT_TRUE(read(0, i, Content::metadata));
     EXPECT_EQ(w.cache.used_bytes(), 8U * 512);
     // A block that becomes data leaves the pool.
@@ -130,7 +129,7 @@ TEST(BufferCache, ThePoolIsLeftToDataWhileMetadataDoesNotNeedIt) {
   });
 }
 
-TEST(BufferCache, CountsDirtyMetadataByItsChange) {
+TEST(BufferCache, CountsDirtyMetadataByLastChange) {
   CachedWorld w;
   w.run_as_user([&] {
     const auto counted = [&](TimeNs since) { return w.cache.dirty_metadata_since(since); };
@@ -140,7 +139,7 @@ TEST(BufferCache, CountsDirtyMetadataByItsChange) {
     w.executor.sleep_until(w.executor.now() + kMillisecondNs);
     const TimeNs later = w.executor.now();
     EXPECT_EQ(counted(later), 0U);
-    w.cache.write_delayed(w.fill({0, 2}, 11, 2));  // a block of data becomes one of metadata
+    w.cache.write_delayed(w.fill({0, 2}, 11, 2));  // a data block becomes a metadata block
     EXPECT_EQ(counted(later), 1U);
     EXPECT_EQ(counted(0), 2U);
     w.cache.write_delayed(w.fill({0, 1}, 10, 2, 512, Content::data));
@@ -153,7 +152,7 @@ TEST(BufferCache, CountsDirtyMetadataByItsChange) {
   });
 }
 
-TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
+TEST(BufferCache, ListsDirtyBlocksChangedSinceATime) {
   CachedWorld w;
   w.run_as_user([&] {
     const auto blocks_since = [&](TimeNs since) {
@@ -171,7 +170,7 @@ TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
     EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3}));
     const TimeNs later = w.executor.now();
     w.cache.write_delayed(w.fill({0, 1}, 10, 2));
-    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3})) << "in the order of becoming dirty";
+    EXPECT_EQ(blocks_since(0), (Blocks{1, 2, 3})) << "in the order in which they became dirty";
     EXPECT_EQ(blocks_since(later), (Blocks{1}));
     a_moment();
     w.cache.write_delayed(w.fill({0, 3}, 30, 2));
@@ -181,14 +180,14 @@ TEST(BufferCache, TellsDirtyBlocksThatHaveChangedSince) {
     w.cache.write_async(w.cache.cached({0, 2}));
     w.queue.drain();
     EXPECT_EQ(blocks_since(0), (Blocks{1, 3, 2})) << "dirty again";
-    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "that a write failed is not a change";
+    EXPECT_EQ(blocks_since(later), (Blocks{1, 3})) << "a failed write is not a change";
     w.disk.bad_sectors = {};
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(blocks_since(0), Blocks{});
   });
 }
 
-TEST(BufferCache, TheThreeWaysToWrite) {
+TEST(BufferCache, WritesDelayedAsyncAndSync) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_delayed(w.fill({0, 1}, 10, 1));
@@ -211,7 +210,7 @@ TEST(BufferCache, TheThreeWaysToWrite) {
   EXPECT_EQ(counters.misses, 3U);
 }
 
-TEST(BufferCache, ReadsComeFromTheDiskOnceAndFromTheCacheThen) {
+TEST(BufferCache, SecondReadComesFromTheCache) {
   CachedWorld w;
   ASSERT_TRUE(w.medium.write(40, filled(1, 4)));
   w.run_as_user([&] {
@@ -224,22 +223,22 @@ TEST(BufferCache, ReadsComeFromTheDiskOnceAndFromTheCacheThen) {
   EXPECT_EQ(w.cache.counters().hits, 1U);
 }
 
-TEST(BufferCache, AFailedReadIsToldToAllWhoWait) {
+TEST(BufferCache, AFailedReadFailsForAllWaiters) {
   CachedWorld w;
   w.disk.bad_sectors = {40};
-  int told = 0;
+  int failures = 0;
   for (int i = 0; i < 3; ++i) {
     w.spawn([&] {
       const auto buffer = w.cache.read({0, 40}, Content::metadata, 40, 512);
       EXPECT_EQ(buffer.error(), Status::medium_error);
-      ++told;
+      ++failures;
     });
   }
   w.executor.run();
-  EXPECT_EQ(told, 3);
+  EXPECT_EQ(failures, 3);
 }
 
-TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheFirstOnesWrite) {
+TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheWrite) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_async(w.fill({0, 1}, 10, 1));
@@ -252,7 +251,7 @@ TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheFirstOnesWrite) {
   EXPECT_EQ(w.medium.word(10), 1U);
 }
 
-TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
+TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndVersionsArriveInOrder) {
   CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   w.run_as_user([&] {
     for (std::uint64_t version = 1; version <= 5; ++version) {
@@ -260,7 +259,7 @@ TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
       EXPECT_EQ(buffer.being_written(), version - 1);
       w.cache.write_async(std::move(buffer));
     }
-    EXPECT_EQ(w.executor.now(), 5000);  // the copies
+    EXPECT_EQ(w.executor.now(), 5000);  // time to copy
     w.queue.wait_for(3);
     EXPECT_EQ(w.medium.word(10), 3U);
     w.queue.drain();
@@ -269,7 +268,7 @@ TEST(BufferCache, WithBlockCopyItDoesNotAndEachVersionArrivesInOrder) {
   EXPECT_EQ(w.cache.counters().lock_waits, 0U);
 }
 
-TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
+TEST(BufferCache, ACopyInFlightIsKnownAfterItsBlockIsEvicted) {
   CachedWorld w({.block_copy = true});
   w.run_as_user([&] {
     const BufferKey key{0, 1};
@@ -286,7 +285,7 @@ TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
     EXPECT_TRUE(w.cache.unwritten(key));
     EXPECT_FALSE(w.cache.unwritten({0, 2}));
     HeldBuffer again = w.cache.get(key, Content::metadata, 10, 512);
-    EXPECT_EQ(again.being_written(), second) << "of the block, not of this buffer";
+    EXPECT_EQ(again.being_written(), second) << "the last write of the block, not of this buffer";
     w.cache.release(std::move(again));
     EXPECT_EQ(w.cache.being_written(key), second);
     w.queue.wait_for(second);
@@ -295,7 +294,7 @@ TEST(BufferCache, ACopyIsKnownToBeOnItsWayAfterItsBlockHasLeft) {
   });
 }
 
-TEST(BufferCache, ZeroesNeedNoCopy) {
+TEST(BufferCache, BlocksOfZeroesNeedNoCopy) {
   CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   ASSERT_TRUE(w.medium.write(10, filled(1, 9)));
   w.run_as_user([&] {
@@ -307,7 +306,7 @@ TEST(BufferCache, ZeroesNeedNoCopy) {
   EXPECT_EQ(w.medium.word(10), 0U);
 }
 
-TEST(BufferCache, WritesThatCostNoMemoryAreBoundedToo) {
+TEST(BufferCache, WritesWithoutMemoryCostAreBounded) {
   CachedWorld w({.block_copy = true, .writes_max = 3});
   w.run_as_user([&] {
     for (std::uint64_t block = 0; block < 20; ++block)
@@ -317,7 +316,7 @@ TEST(BufferCache, WritesThatCostNoMemoryAreBoundedToo) {
   });
 }
 
-TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
+TEST(BufferCache, CopiesHaveASeparateLimit) {
   CachedWorld w({.block_copy = true, .copies_bytes = 8192});
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 10; ++block)
@@ -329,7 +328,7 @@ TEST(BufferCache, CopiesMayHaveALimitOfTheirOwn) {
   EXPECT_EQ(w.medium.word(28), 7U);
 }
 
-TEST(BufferCache, DataIsNotLockedAndWhatWasIssuedIsSent) {
+TEST(BufferCache, DataIsNotLockedAndSentAsOfIssue) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_async(w.fill({7, 0}, 10, 1, 512, Content::data));
@@ -347,7 +346,7 @@ TEST(BufferCache, DataIsNotLockedAndWhatWasIssuedIsSent) {
   });
 }
 
-TEST(BufferCache, TheSizeHoldsAndTheCallerPaysWhenNothingIsClean) {
+TEST(BufferCache, TheCallerWritesWhenNoBufferIsClean) {
   CachedWorld w({.bytes = 8 * 512});
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 8; ++block)
@@ -358,7 +357,7 @@ TEST(BufferCache, TheSizeHoldsAndTheCallerPaysWhenNothingIsClean) {
     EXPECT_EQ(w.medium.word(0), 1U);  // the oldest
     EXPECT_EQ(w.cache.counters().forced_writes, 8U);
     EXPECT_EQ(w.account.disk_wait_ns, kMillisecondNs);
-    // Clean ones go first, the longest unused before the others.
+    // Clean buffers are evicted first, least recently used first.
     w.queue.drain();
     EXPECT_TRUE(w.cache.cached({0, 1}));
     EXPECT_FALSE(w.cache.cached({0, 0}));
@@ -369,7 +368,7 @@ TEST(BufferCache, TheSizeHoldsAndTheCallerPaysWhenNothingIsClean) {
   });
 }
 
-TEST(BufferCache, WhoStreamsThroughItWaitsForTheDisk) {
+TEST(BufferCache, StreamingWriterWaitsForTheDisk) {
   for (const Content content : {Content::data, Content::metadata}) {
     for (const bool block_copy : {false, true}) {
       CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
@@ -385,7 +384,7 @@ TEST(BufferCache, WhoStreamsThroughItWaitsForTheDisk) {
   }
 }
 
-TEST(BufferCache, HomesAndLengthsChange) {
+TEST(BufferCache, HomeAndLengthCanChange) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_delayed(w.fill({5, 0}, 10, 1, 1024));
@@ -400,7 +399,7 @@ TEST(BufferCache, HomesAndLengthsChange) {
   EXPECT_EQ(w.disk.log, (Log{"w50+4"}));
 }
 
-TEST(BufferCache, AnUnwrittenNewBufferIsForgotten) {
+TEST(BufferCache, AnUnwrittenNewBufferIsDropped) {
   CachedWorld w;
   ASSERT_TRUE(w.medium.write(10, filled(1, 4)));
   w.run_as_user([&] {
@@ -410,7 +409,7 @@ TEST(BufferCache, AnUnwrittenNewBufferIsForgotten) {
   });
 }
 
-TEST(BufferCache, ADiscardedBufferIsNotWrittenAndWhatIsOnItsWayArrives) {
+TEST(BufferCache, ADiscardedBufferIsNotWrittenButWritesInFlightComplete) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_async(w.fill({3, 0}, 10, 1));
@@ -418,7 +417,7 @@ TEST(BufferCache, ADiscardedBufferIsNotWrittenAndWhatIsOnItsWayArrives) {
     HeldBuffer held = w.fill({3, 2}, 30, 3);
     w.cache.discard_object(3);
     EXPECT_FALSE(w.cache.any_dirty());
-    // A new one under the same key knows nothing of the old one, which its holder still has.
+    // A new buffer under the same key is independent of the old one, which is still held.
     w.cache.write_delayed(w.fill({3, 2}, 40, 4));
     w.cache.write_delayed(std::move(held));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
@@ -430,7 +429,7 @@ TEST(BufferCache, ADiscardedBufferIsNotWrittenAndWhatIsOnItsWayArrives) {
   EXPECT_EQ(w.medium.word(40), 4U);
 }
 
-TEST(BufferCache, WhoWaitsForADiscardedBufferGetsANewOne) {
+TEST(BufferCache, WaitersForADiscardedBufferGetANewOne) {
   CachedWorld w;
   w.spawn([&] {
     HeldBuffer held = w.fill({3, 0}, 10, 1);
@@ -448,18 +447,18 @@ TEST(BufferCache, WhoWaitsForADiscardedBufferGetsANewOne) {
   EXPECT_FALSE(w.cache.any_dirty());
 }
 
-TEST(BufferCache, AFlushFailsUntilWhatFailedHasBeenWritten) {
+TEST(BufferCache, FlushFailsUntilTheFailedBlockIsWritten) {
   CachedWorld w;
   w.disk.bad_sectors = {10};
   w.run_as_user([&] {
     EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error);
     EXPECT_EQ(w.cache.flush_object(3), Status::medium_error)
-        << "who did not wait for the write hears, too";
+        << "a caller that did not wait for the write sees the error too";
     w.cache.write_async(w.fill({3, 0}, 10, 2));
     w.queue.drain();
     EXPECT_EQ(w.cache.flush_object(4), Status::ok);
     EXPECT_EQ(w.cache.flush_object(3), Status::medium_error);
-    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "told once and not forgotten";
+    EXPECT_EQ(w.cache.flush_object(3), Status::medium_error) << "reported once and not forgotten";
     EXPECT_EQ(w.cache.flush_all(), Status::medium_error);
     EXPECT_TRUE(w.cache.write_failed({3, 0}));
     EXPECT_EQ(w.cache.failed_bytes(), 512U);
@@ -471,7 +470,7 @@ TEST(BufferCache, AFlushFailsUntilWhatFailedHasBeenWritten) {
   EXPECT_EQ(w.medium.word(10), 2U);
 }
 
-TEST(BufferCache, AFlushHearsOfAWriteThatSomebodyElseWaitsFor) {
+TEST(BufferCache, FlushReportsAnErrorThatAnotherCallerSaw) {
   CachedWorld w({.block_copy = true});
   w.disk.bad_sectors = {10};
   w.spawn([&] { EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error); });
@@ -479,14 +478,14 @@ TEST(BufferCache, AFlushHearsOfAWriteThatSomebodyElseWaitsFor) {
   w.executor.run();
 }
 
-TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
+TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
   for (const bool copies : {false, true}) {
     CachedWorld w({.bytes = 4 * 512, .block_copy = copies});
     w.disk.bad_sectors = {10};
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Others want the room; nobody hangs on the bad sector.
+      // Other blocks need the room, and the bad sector blocks none of them.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -503,7 +502,7 @@ TEST(BufferCache, WhatFailedIsDirtyAndStaysInTheCache) {
   }
 }
 
-TEST(BufferCache, NobodyWaitsForRoomThatFailedBlocksHave) {
+TEST(BufferCache, FailedBlocksDoNotBlockCallersThatNeedRoom) {
   CachedWorld w({.bytes = 2 * 512});
   w.disk.bad_sectors = {10, 30};
   w.spawn([&] {
@@ -521,7 +520,7 @@ TEST(BufferCache, NobodyWaitsForRoomThatFailedBlocksHave) {
   w.executor.run();
 }
 
-TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
+TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
   CachedWorld w({.bytes = 2 * 512, .block_copy = true});
   ASSERT_TRUE(w.medium.write(10, filled(1, 3)));
   w.disk.bad_sectors = {10};
@@ -532,12 +531,12 @@ TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 7U);
     EXPECT_TRUE(w.cache.unwritten({0, 1}));
-    // Zeroes travel without a copy.
+    // Zeroes are sent without a copy.
     w.cache.write_async(w.fill({0, 1}, 10, 0));
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // Somebody is reading it already, behind the write that will fail.
+    // A read is already queued behind the write that will fail.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -548,14 +547,14 @@ TEST(BufferCache, ACopyThatFailsComesBackAfterItsBufferHasLeft) {
   EXPECT_EQ(w.medium.word(10), 8U);
 }
 
-TEST(BufferCache, ACopyThatFailsDoesNotComeBackOverANewerOne) {
+TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
   CachedWorld w({.block_copy = true});
   w.disk.bad_sectors = {10};
   w.run_as_user([&] {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    w.disk.bad_sectors = {};  // the first is at the disk already
+    w.disk.bad_sectors = {};  // the first one is already at the disk
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
@@ -563,7 +562,7 @@ TEST(BufferCache, ACopyThatFailsDoesNotComeBackOverANewerOne) {
   EXPECT_EQ(w.medium.word(10), 8U);
 }
 
-TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
+TEST(BufferCache, AFailureAfterDiscardIsIgnored) {
   for (const bool copies : {false, true}) {
     CachedWorld w({.block_copy = copies});
     w.disk.bad_sectors = {10, 20, 30};
@@ -583,7 +582,7 @@ TEST(BufferCache, WhatFailsAfterItWasDiscardedIsForgotten) {
   }
 }
 
-TEST(BufferCache, AFlushWaitsForWhatWasOnItsWayAlready) {
+TEST(BufferCache, FlushWaitsForWritesAlreadyInFlight) {
   CachedWorld w({.block_copy = true});
   w.run_as_user([&] {
     for (std::uint64_t version = 1; version <= 4; ++version)
@@ -595,7 +594,7 @@ TEST(BufferCache, AFlushWaitsForWhatWasOnItsWayAlready) {
   });
 }
 
-TEST(BufferCache, ReadAheadReadsWhileNobodyWaitsAndOnlyWhereThereIsRoom) {
+TEST(BufferCache, ReadAheadDoesNotWaitAndNeedsRoom) {
   CachedWorld w({.bytes = 2 * 512});
   ASSERT_TRUE(w.medium.write(20, filled(1, 2)));
   w.run_as_user([&] {
@@ -611,7 +610,7 @@ TEST(BufferCache, ReadAheadReadsWhileNobodyWaitsAndOnlyWhereThereIsRoom) {
   EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
 }
 
-/// Sends zeroes instead of what it must undo, and holds back what it must not send.
+/// Sends zeroes instead of blocks in `undo`, and vetoes blocks in `hold`.
 struct UndoingHooks : WriteHooks {
   explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
   bool before_write(Outgoing& write) override {
@@ -633,7 +632,7 @@ struct UndoingHooks : WriteHooks {
   bool found = false;
 };
 
-TEST(BufferCache, HooksMaySendSomethingElse) {
+TEST(BufferCache, HooksCanSubstituteBytes) {
   for (const bool block_copy : {false, true}) {
     CachedWorld w({.bytes = 4 * 512, .block_copy = block_copy});
     UndoingHooks hooks(w.cache);
@@ -641,7 +640,7 @@ TEST(BufferCache, HooksMaySendSomethingElse) {
     hooks.undone = 1;
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 1));
-      // It may not be dropped for room while only the undone version is on its way.
+      // The buffer must not be evicted while only its rolled-back version is in flight.
       for (std::int64_t block = 20; block < 23; ++block) w.cache.release(w.fill({0, block}, 20, 1));
       w.queue.drain();
       EXPECT_EQ(w.medium.word(10), 77U);
@@ -657,7 +656,7 @@ TEST(BufferCache, HooksMaySendSomethingElse) {
   }
 }
 
-TEST(BufferCache, HooksMayKeepABufferBack) {
+TEST(BufferCache, HooksCanVetoAWrite) {
   CachedWorld w({.bytes = 4 * 512});
   UndoingHooks hooks(w.cache);
   w.cache.hooks(&hooks);
@@ -670,7 +669,7 @@ TEST(BufferCache, HooksMayKeepABufferBack) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Room is made without it, and beyond the size where there is none.
+    // Room is made without it, beyond the size if necessary.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};
@@ -678,7 +677,7 @@ TEST(BufferCache, HooksMayKeepABufferBack) {
   });
 }
 
-TEST(BufferCache, HooksMayAddToTheOrder) {
+TEST(BufferCache, HooksCanAddOrdering) {
   CachedWorld w;
   UndoingHooks hooks(w.cache);
   w.cache.hooks(&hooks);
@@ -700,7 +699,7 @@ TEST(BufferCache, HooksSeeData) {
   EXPECT_EQ(hooks.log, (Log{"before 4", "after 4"}));
 }
 
-TEST(BufferCache, TheSweepMarksAndThenWrites) {
+TEST(BufferCache, TheSweepMarksThenWrites) {
   CachedWorld w;
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 4; ++block)
@@ -708,7 +707,7 @@ TEST(BufferCache, TheSweepMarksAndThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 2});  // each second place is a part
+    const HeldBuffer held = w.cache.cached({0, 2});  // every second slot is a part
     w.cache.sweep(0, 2);
     w.queue.drain();
   });
@@ -716,7 +715,7 @@ TEST(BufferCache, TheSweepMarksAndThenWrites) {
   EXPECT_EQ(w.cache.dirty().size(), 3U);
 }
 
-TEST(BufferCache, WhenThePowerGoesEveryWaitEndsAndNothingIsLostTrackOf) {
+TEST(BufferCache, PowerCutEndsAllWaitsAndKeepsState) {
   for (const bool block_copy : {false, true}) {
     CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
     UndoingHooks hooks(w.cache);

@@ -1,13 +1,11 @@
-// Buffers without a home, gathered writes, and memory charged against the cache (buffer_cache.h).
+// Buffers without a home, gathered writes, and memory charged to the cache (buffer_cache.h).
 //
-//   held buffers, owner's bytes -> hooks -> [bytes of all of them] -> one request -> each buffer's
-//   transfer
+//   held buffers and owner's bytes -> hooks -> [all bytes] -> one request -> a transfer per buffer
 //
-// The bytes of a gathered write are copied on the host in any case: a driver's request is one span.
-// What the modelled machine pays for is decided as in buffer_writes.cc: buffers locked and no copy,
-// or with -CB a copy that takes its room and its processor time. Each buffer has a transfer of its
-// own, all with the id of the one request, so that who asks for a block's write need not know how
-// it travels.
+// The host copies the bytes of a gathered write in any case, because a driver's request is one
+// span. The modelled machine pays as in buffer_writes.cc: either the buffers stay locked, or with
+// -CB a copy takes room and processor time. Each buffer has its own transfer, all with the id of
+// the one request, so that callers waiting for a block's write need not know how it was sent.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -20,7 +18,7 @@ namespace headcrash::os {
 
 void BufferCache::owner(BufferOwner* owner) {
   invariant(owner != nullptr || state_->unassigned_bytes == 0,
-            "the cache's owner goes while there are dirty buffers without a home");
+            "the cache's owner was removed while buffers without a home are dirty");
   state_->owner = owner;
 }
 
@@ -48,7 +46,7 @@ std::size_t BufferCache::unassigned_bytes() const {
   return state_->unassigned_bytes;
 }
 
-void BufferCache::wake_who_need_room() {
+void BufferCache::wake_room_waiters() {
   state_->wake_for_room();
 }
 
@@ -57,14 +55,14 @@ void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts
   std::size_t copied = 0;
   for (const GatheredPart& part : parts)
     if (part.buffer && travels_as_copy(*part.buffer.buffer_)) copied += part.buffer.bytes().size();
-  invariant(bytes <= options.gathered_bytes_max,
-            "a gathered write is longer than the cache permits");
+  invariant(bytes <= options.gathered_bytes_max, "a gathered write exceeds gathered_bytes_max");
   wait_for_writes();
   if (copied > 0) wait_for_copies(copied);
   cpu.charge({{Cost::request_issued}, {Cost::copy_per_kib, static_cast<std::int64_t>(copied)}});
 }
 
-/// Asks the hooks and copies what they send. False: one has refused, and nothing is to be sent.
+/// Calls the hooks and copies the bytes that they send. Returns false if one vetoed its write; then
+/// nothing may be sent.
 bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& parts,
                                 std::uint64_t lba, Ordering& ordering,
                                 std::vector<RequestId>& after) {
@@ -82,8 +80,7 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
       take_back(parts, i);
       return false;
     }
-    invariant(out.source.size() == buffer.bytes.size(),
-              "a hook sent another length than the buffer's");
+    invariant(out.source.size() == buffer.bytes.size(), "a hook changed the length of a write");
     std::memcpy(gathered.bytes.data() + offset, out.source.data(), out.source.size());
     ordering.flagged = ordering.flagged || out.ordering.flagged;
     ordering.barrier = ordering.barrier || out.ordering.barrier;
@@ -105,7 +102,7 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
   return true;
 }
 
-/// A hook has refused the part `refused`: those before it, which were let go, are not sent either.
+/// Reports an error for the parts before `refused`, whose writes the hooks had permitted.
 void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::size_t refused) {
   for (std::size_t i = 0; i < refused; ++i)
     if (parts[i].buffer) hooks->after_write(parts[i].buffer.key(), 0, model::Status::device_failed);
@@ -113,8 +110,7 @@ void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::
     if (part.buffer && part.buffer.buffer_->fresh) set_dirty(*part.buffer.buffer_);
 }
 
-/// Decides for each buffer whether it stays locked, or at least in the cache, or a counted copy
-/// travels.
+/// Decides for each buffer whether it stays locked, is pinned, or is sent as a counted copy.
 void BufferCache::State::choose_copies(Gathered& gathered) {
   std::size_t bytes = 0;
   for (const Gathered::Part& part : gathered.parts)
@@ -145,10 +141,10 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   for (const GatheredPart& part : parts) {
     const std::size_t length = part.buffer ? part.buffer.bytes().size() : part.bytes.size();
     invariant(length > 0 && length % model::kSectorBytes == 0,
-              "a part of a gathered write is not sectors");
+              "a part of a gathered write is not a whole number of sectors");
     bytes += length;
   }
-  invariant(bytes > 0 && lba != kUnassigned, "a gathered write has no parts or no place");
+  invariant(bytes > 0 && lba != kUnassigned, "a gathered write has no parts or no address");
   s.pay_for_gathered(parts, bytes);
 
   auto gathered = std::make_unique<State::Gathered>(s);
@@ -170,7 +166,7 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
   BlockRequest request{model::Op::write, lba,
                        static_cast<std::uint32_t>(bytes / model::kSectorBytes)};
   request.data = gathered->bytes;
-  s.writes_on_their_way += gathered->parts.size();
+  s.writes_in_flight += gathered->parts.size();
   const RequestId id = s.disk.issue(request, all, *gathered);
   ++s.counters.gathered_writes;
   for (const State::Gathered::Part& part : gathered->parts) {
@@ -182,7 +178,9 @@ RequestId BufferCache::write_gathered(std::uint64_t lba, std::vector<GatheredPar
     buffer.fresh = false;
     s.set_clean(buffer);
     buffer.lba = transfer.lba;
-    if (!transfer.locks && !transfer.pins) transfer.buffer = nullptr;  // a copy: the buffer may go
+    if (!transfer.locks && !transfer.pins)
+      transfer.buffer = nullptr;  // sent as a copy: the buffer
+                                  // may be evicted
   }
   s.gathered_writes.push_back(std::move(gathered));
   for (GatheredPart& part : parts) {
@@ -226,7 +224,7 @@ bool BufferCache::charge(std::size_t bytes) {
   };
   if (!fits()) return false;
   s.make_room(bytes);
-  if (!fits()) return false;  // others have charged meanwhile
+  if (!fits()) return false;  // other fibers have charged in the meantime
   s.take(bytes);
   s.charged_bytes += bytes;
   return true;
@@ -234,7 +232,7 @@ bool BufferCache::charge(std::size_t bytes) {
 
 void BufferCache::uncharge(std::size_t bytes) {
   State& s = *state_;
-  invariant(bytes <= s.charged_bytes, "more memory is uncharged than had been charged");
+  invariant(bytes <= s.charged_bytes, "uncharged more memory than was charged");
   s.charged_bytes -= bytes;
   s.used_bytes -= bytes;
   s.wake_for_room();
@@ -254,7 +252,7 @@ std::size_t BufferCache::used_bytes() const {
 
 RoomReserve::RoomReserve(BufferCache& cache)
     : cache_(cache), fiber_(cache.state_->executor.current()) {
-  invariant(fiber_ != nullptr, "a reserve of room is for a fiber");
+  invariant(fiber_ != nullptr, "a room reserve was created outside of a fiber");
   cache_.state_->with_reserve.push_back(fiber_);
 }
 

@@ -1,5 +1,5 @@
-// Buffers without a home, gathered writes, the owner of a cache, charges (buffer_cache.h,
-// buffer_gather.cc).
+// Tests of buffers without a home, gathered writes, the owner of a cache, and charges
+// (buffer_cache.h, buffer_gather.cc).
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -48,12 +48,12 @@ struct GatherWorld : bench::World {
   }
 };
 
-struct Told final : DiskDone {
+struct RecordsCompletions final : DiskDone {
   void done(RequestId, Status how) override { statuses.push_back(how); }
   std::vector<Status> statuses;
 };
 
-/// Writes one segment after another: at once, or by a fiber of its own.
+/// Writes segments one after another, in need_room() or on its own fiber.
 struct LogOwner final : BufferOwner {
   explicit LogOwner(GatherWorld& w) : world(w) { w.cache.owner(this); }
   bool need_room(std::size_t) override {
@@ -87,7 +87,7 @@ struct LogOwner final : BufferOwner {
   int asked = 0, flushes = 0;
 };
 
-TEST(BufferGather, WhatHasNoHomeIsNotWrittenByTheCache) {
+TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
   GatherWorld w;
   w.run_as_user([&] {
     w.change({1, 0}, 7);
@@ -98,8 +98,8 @@ TEST(BufferGather, WhatHasNoHomeIsNotWrittenByTheCache) {
     w.cache.write_behind({1, 0});
     w.cache.sweep(0, 1);
     w.cache.sweep(0, 1);
-    EXPECT_EQ(w.cache.flush_all(), Status::device_failed) << "nobody gives it a home";
-    // A home that somebody thinks it has is not believed.
+    EXPECT_EQ(w.cache.flush_all(), Status::device_failed) << "there is no owner";
+    // A stale home passed by a caller is ignored.
     EXPECT_EQ(w.cache.read({1, 0}, Content::metadata, 40, 512)->lba(), kUnassigned);
     EXPECT_EQ(w.cache.get({1, 0}, Content::metadata, 40, 512).lba(), kUnassigned);
     EXPECT_TRUE(w.cache.any_dirty());
@@ -107,7 +107,7 @@ TEST(BufferGather, WhatHasNoHomeIsNotWrittenByTheCache) {
   EXPECT_TRUE(w.disk.log.empty());
 }
 
-TEST(BufferGather, OneRequestTakesManyToTheirNewHomes) {
+TEST(BufferGather, OneRequestMovesManyBuffersToNewHomes) {
   for (const bool block_copy : {false, true}) {
     GatherWorld w({.block_copy = block_copy});
     w.run_as_user([&] {
@@ -117,8 +117,8 @@ TEST(BufferGather, OneRequestTakesManyToTheirNewHomes) {
       const std::vector<std::byte> summary = filled(1, 99);
       std::vector<GatheredPart> parts = w.hold({{1, 0}, {1, 1}, {2, 0}});
       parts.insert(parts.begin(), GatheredPart{.bytes = summary});
-      Told told;
-      const RequestId id = w.cache.write_gathered(500, std::move(parts), {}, &told);
+      RecordsCompletions completed;
+      const RequestId id = w.cache.write_gathered(500, std::move(parts), {}, &completed);
       EXPECT_FALSE(w.cache.any_dirty());
       EXPECT_EQ(w.cache.unassigned_bytes(), 0U);
       for (const BufferKey& key : std::vector<BufferKey>{{1, 0}, {1, 1}, {2, 0}}) {
@@ -126,7 +126,7 @@ TEST(BufferGather, OneRequestTakesManyToTheirNewHomes) {
         EXPECT_EQ(w.cache.being_written(key), id);
       }
       w.queue.wait_for(id);
-      EXPECT_EQ(told.statuses, (std::vector<Status>{Status::ok}));
+      EXPECT_EQ(completed.statuses, (std::vector<Status>{Status::ok}));
       EXPECT_FALSE(w.cache.any_unwritten());
       EXPECT_EQ(w.cache.cached({1, 0}).lba(), 501U);
       EXPECT_EQ(w.cache.cached({1, 1}).lba(), 502U);
@@ -139,11 +139,11 @@ TEST(BufferGather, OneRequestTakesManyToTheirNewHomes) {
     EXPECT_EQ(w.medium.word(504), 3U);
     EXPECT_EQ(w.cache.counters().gathered_writes, 1U);
     EXPECT_EQ(w.cache.counters().gathered_buffers, 3U);
-    EXPECT_EQ(w.cache.used_bytes(), 4U * 512) << "copies have gone";
+    EXPECT_EQ(w.cache.used_bytes(), 4U * 512) << "copies are freed";
   }
 }
 
-TEST(BufferGather, AMegabyteGoesAsOneRequest) {
+TEST(BufferGather, AMegabyteIsWrittenInOneRequest) {
   GatherWorld w;
   w.run_as_user([&] {
     std::vector<GatheredPart> parts;
@@ -156,12 +156,12 @@ TEST(BufferGather, AMegabyteGoesAsOneRequest) {
   EXPECT_EQ(w.medium.word(1024 + 2047), 256U);
 }
 
-TEST(BufferGather, WithoutBlockCopyMetadataIsLockedAndWithItACopyIsCounted) {
+TEST(BufferGather, MetadataIsLockedOrCopiedWhileWritten) {
   GatherWorld locked;
   locked.run_as_user([&] {
     locked.change({1, 0}, 1);
     locked.cache.write_gathered(500, locked.hold({{1, 0}}));
-    EXPECT_FALSE(locked.cache.try_hold({1, 0})) << "the device has it";
+    EXPECT_FALSE(locked.cache.try_hold({1, 0})) << "locked by the device";
     locked.change({1, 0}, 2);
     EXPECT_EQ(locked.executor.now(), kMillisecondNs);
   });
@@ -170,16 +170,16 @@ TEST(BufferGather, WithoutBlockCopyMetadataIsLockedAndWithItACopyIsCounted) {
   copied.run_as_user([&] {
     copied.change({1, 0}, 1);
     copied.cache.write_gathered(500, copied.hold({{1, 0}}));
-    EXPECT_EQ(copied.executor.now(), 1000) << "half a KiB is copied";
+    EXPECT_EQ(copied.executor.now(), 1000) << "copies half a KiB";
     EXPECT_EQ(copied.cache.used_bytes(), 1024U);
     copied.change({1, 0}, 2);
     EXPECT_EQ(copied.executor.now(), 1000);
     copied.queue.drain();
-    EXPECT_EQ(copied.medium.word(500), 1U) << "what it held when it was issued";
+    EXPECT_EQ(copied.medium.word(500), 1U) << "the bytes as of issue";
     EXPECT_EQ(copied.cache.unassigned_bytes(), 512U);
     EXPECT_EQ(copied.cache.used_bytes(), 512U);
   });
-  // No room for a copy: the buffer itself travels.
+  // Without room for a copy, the buffer itself is sent.
   GatherWorld small({.bytes = 512, .block_copy = true});
   small.run_as_user([&] {
     small.change({1, 0}, 1);
@@ -190,7 +190,7 @@ TEST(BufferGather, WithoutBlockCopyMetadataIsLockedAndWithItACopyIsCounted) {
   });
 }
 
-TEST(BufferGather, WhatFailedIsDirtyAgainWithoutAHome) {
+TEST(BufferGather, AFailedBufferIsDirtyAgainWithoutAHome) {
   for (const bool block_copy : {false, true}) {
     GatherWorld w({.block_copy = block_copy});
     w.disk.bad_sectors = {501};
@@ -215,7 +215,7 @@ TEST(BufferGather, WhatFailedIsDirtyAgainWithoutAHome) {
   }
 }
 
-TEST(BufferGather, WhatFailsInPlaceKeepsItsHome) {
+TEST(BufferGather, AFailedRewriteKeepsItsHome) {
   GatherWorld w;
   w.disk.bad_sectors = {500};
   w.run_as_user([&] {
@@ -226,16 +226,16 @@ TEST(BufferGather, WhatFailsInPlaceKeepsItsHome) {
     w.queue.drain();
     EXPECT_EQ(w.cache.cached({1, 0}).lba(), 500U);
     w.disk.bad_sectors = {};
-    EXPECT_EQ(w.cache.flush_all(), Status::ok) << "by the cache itself";
+    EXPECT_EQ(w.cache.flush_all(), Status::ok) << "written by the cache itself";
   });
   EXPECT_EQ(w.medium.word(500), 5U);
 }
 
-TEST(BufferGather, TwoWritesOfABufferStayInOrderWhereverTheyGo) {
+TEST(BufferGather, TwoWritesOfABufferStayInOrderAtAnyAddress) {
   for (const Content content : {Content::metadata, Content::data}) {
     for (const bool drops : {false, true}) {
       GatherWorld w({.block_copy = content == Content::metadata}, {.schedule = Schedule::sstf});
-      if (drops && content == Content::data) continue;  // a pinned buffer cannot be dropped
+      if (drops && content == Content::data) continue;  // a pinned buffer cannot be evicted
       w.run_as_user([&] {
         w.change({9, 9}, 1);
         w.cache.write_gathered(0, w.hold({{9, 9}}));  // keeps the disk busy
@@ -251,17 +251,17 @@ TEST(BufferGather, TwoWritesOfABufferStayInOrderWhereverTheyGo) {
   }
 }
 
-TEST(BufferGather, WhenTheFirstOfTwoWritesFailsSoDoesTheSecond) {
+TEST(BufferGather, ASecondWriteFailsWithTheFirst) {
   GatherWorld w({.block_copy = true});
   w.disk.bad_sectors = {3000};
   w.run_as_user([&] {
     w.change({1, 0}, 1);
     w.cache.write_gathered(3000, w.hold({{1, 0}}));
     w.change({1, 0}, 2);
-    Told told;
-    w.cache.write_gathered(10, w.hold({{1, 0}}), {}, &told);
+    RecordsCompletions completed;
+    w.cache.write_gathered(10, w.hold({{1, 0}}), {}, &completed);
     w.queue.drain();
-    EXPECT_EQ(told.statuses, (std::vector<Status>{Status::medium_error}));
+    EXPECT_EQ(completed.statuses, (std::vector<Status>{Status::medium_error}));
     EXPECT_EQ(w.cache.unassigned_bytes(), 512U);
     EXPECT_EQ(w.word_of(w.cache.cached({1, 0})), 2U);
   });
@@ -286,14 +286,14 @@ struct RefusingHooks final : WriteHooks {
     return write.key.block != refused;
   }
   void after_write(const BufferKey& key, RequestId, Status status) override {
-    told.push_back(fmt::format("{} {}", key.block, status == Status::ok ? "ok" : "failed"));
+    completed.push_back(fmt::format("{} {}", key.block, status == Status::ok ? "ok" : "failed"));
   }
   std::int64_t refused = -1, undone = -1;
   std::vector<std::byte> other = filled(1, 77);
-  Log asked, told;
+  Log asked, completed;
 };
 
-TEST(BufferGather, HooksAreAskedForEachAndOneRefusalKeepsAllBack) {
+TEST(BufferGather, OneVetoHoldsBackTheWholeGatheredWrite) {
   GatherWorld w;
   RefusingHooks hooks;
   w.cache.hooks(&hooks);
@@ -302,21 +302,21 @@ TEST(BufferGather, HooksAreAskedForEachAndOneRefusalKeepsAllBack) {
     hooks.refused = 1;
     EXPECT_EQ(w.cache.write_gathered(500, w.hold({{1, 0}, {1, 1}, {1, 2}})), 0U);
     EXPECT_EQ(hooks.asked, (Log{"0 to 500", "1 to 501"}));
-    EXPECT_EQ(hooks.told, (Log{"0 failed"}));
+    EXPECT_EQ(hooks.completed, (Log{"0 failed"}));
     EXPECT_EQ(w.cache.unassigned_bytes(), 3U * 512);
     EXPECT_TRUE(w.cache.try_hold({1, 2}));
     hooks = {};
     hooks.undone = 2;
     w.cache.write_gathered(500, w.hold({{1, 0}, {1, 1}, {1, 2}}));
     w.queue.drain();
-    EXPECT_EQ(hooks.told, (Log{"0 ok", "1 ok", "2 ok"}));
+    EXPECT_EQ(hooks.completed, (Log{"0 ok", "1 ok", "2 ok"}));
   });
   w.cache.hooks(nullptr);
   EXPECT_EQ(w.disk.log, (Log{"w500+3"}));
   EXPECT_EQ(w.medium.word(502), 77U);
 }
 
-TEST(BufferGather, ADiscardedBufferIsNotMissedWhenItsWriteFails) {
+TEST(BufferGather, AFailedWriteOfADiscardedBufferIsIgnored) {
   for (const bool block_copy : {false, true}) {
     GatherWorld w({.block_copy = block_copy});
     w.disk.bad_sectors = {500};
@@ -333,7 +333,7 @@ TEST(BufferGather, ADiscardedBufferIsNotMissedWhenItsWriteFails) {
   }
 }
 
-TEST(BufferGather, AFlushAsksTheOwner) {
+TEST(BufferGather, FlushCallsTheOwner) {
   GatherWorld w;
   LogOwner log(w);
   w.run_as_user([&] {
@@ -346,13 +346,13 @@ TEST(BufferGather, AFlushAsksTheOwner) {
     EXPECT_EQ(w.cache.unassigned(), (std::vector<BufferKey>{{2, 0}}));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
-    EXPECT_EQ(log.flushes, 2) << "not when nothing is dirty";
+    EXPECT_EQ(log.flushes, 2) << "not called if nothing is dirty";
   });
   w.cache.owner(nullptr);
   EXPECT_EQ(w.disk.log, (Log{"w10+1", "w1000+1", "w1001+1"}));
 }
 
-TEST(BufferGather, WhoNeedsRoomAsksTheOwnerAndTheSizeHolds) {
+TEST(BufferGather, TheOwnerMakesRoomAndTheSizeHolds) {
   GatherWorld w({.bytes = 16 * 512});
   LogOwner log(w);
   w.run_as_user([&] {
@@ -370,7 +370,7 @@ TEST(BufferGather, WhoNeedsRoomAsksTheOwnerAndTheSizeHolds) {
     EXPECT_EQ(w.medium.word(log.homes[{1, block}]), static_cast<std::uint64_t>(block) + 1);
 }
 
-TEST(BufferGather, AnOwnerThatCannotWriteLetsTheCacheGrowAndThatIsCounted) {
+TEST(BufferGather, TheCacheGrowsIfTheOwnerCannotWriteAndCountsIt) {
   GatherWorld w({.bytes = 4 * 512});
   LogOwner log(w);
   log.refuses = true;
@@ -384,8 +384,9 @@ TEST(BufferGather, AnOwnerThatCannotWriteLetsTheCacheGrowAndThatIsCounted) {
   w.cache.owner(nullptr);
 }
 
-/// A fiber writes; it needs room itself, while those who wait hold buffers that it wants.
-TEST(BufferGather, AWriterOfItsOwnHasTheReserve) {
+/// The owner writes on its own fiber and needs room for that, while waiting fibers hold buffers
+/// that it wants.
+TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {
     explicit Owner(GatherWorld& world) : wake(world.executor) {}
@@ -407,10 +408,10 @@ TEST(BufferGather, AWriterOfItsOwnHasTheReserve) {
     while (!ended && !w.executor.halted()) {
       while (!owner.asked && !ended) owner.wake.wait();
       owner.asked = false;
-      // An indirect block, say.
+      // For example an indirect block.
       EXPECT_TRUE(w.cache.read({50, 0}, Content::metadata, 50, 512));
       EXPECT_LE(w.cache.used_bytes(), 16U * 512);
-      if (log.write_segment(nullptr) == 0) w.cache.wake_who_need_room();
+      if (log.write_segment(nullptr) == 0) w.cache.wake_room_waiters();
     }
   });
   int running = 3;
@@ -433,11 +434,11 @@ TEST(BufferGather, AWriterOfItsOwnHasTheReserve) {
   EXPECT_EQ(w.cache.counters().over_bytes_most, 0U);
 }
 
-TEST(BufferGather, ChargesAreMemoryOfTheCacheAndBounded) {
+TEST(BufferGather, ChargesCountAsCacheMemoryAndAreBounded) {
   GatherWorld w({.bytes = 16 * 512, .charged_bytes_max = 10 * 512});
   w.run_as_user([&] {
     EXPECT_TRUE(w.cache.charge(8 * 512));
-    EXPECT_FALSE(w.cache.charge(3 * 512)) << "more than may be charged";
+    EXPECT_FALSE(w.cache.charge(3 * 512)) << "exceeds the limit";
     EXPECT_FALSE(w.cache.try_charge(3 * 512));
     EXPECT_EQ(w.cache.charged_bytes(), 8U * 512);
     for (std::int64_t block = 0; block < 20; ++block) {
@@ -455,7 +456,7 @@ TEST(BufferGather, ChargesAreMemoryOfTheCacheAndBounded) {
   EXPECT_DEATH(w.cache.uncharge(1), "more memory is uncharged");
 }
 
-TEST(BufferGather, WhoWaitsForRoomGetsWhatIsUncharged) {
+TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
   GatherWorld w({.bytes = 4 * 512});
   struct Owner final : BufferOwner {
     bool need_room(std::size_t) override { return true; }
@@ -478,8 +479,9 @@ TEST(BufferGather, WhoWaitsForRoomGetsWhatIsUncharged) {
   w.cache.owner(nullptr);
 }
 
-/// A log under random users: what is read through its map is the newest, whatever was dropped,
-/// failed or moved meanwhile; the map's places hold it at the end.
+/// Runs a log with random users. Reads through its map return the newest version, whatever was
+/// evicted, failed or moved in between. At the end, the disk has these versions at the mapped
+/// addresses.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},
@@ -532,7 +534,7 @@ void log_history(std::uint64_t seed, bool block_copy) {
   EXPECT_EQ(w.cache.charged_bytes(), 0U);
 }
 
-TEST(BufferGather, RandomLogs) {
+TEST(BufferGather, RandomLogsReadTheNewestVersion) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     log_history(seed, seed % 2 == 0);

@@ -1,14 +1,14 @@
-// Random histories of the buffer cache, four fibers and a syncer, against a map of what each block
-// must hold.
+// Random histories of the buffer cache with four fibers and a syncer, compared with a map of the
+// expected blocks.
 //
-//   objects 1, 2  blocks with a home of their own; their buffers are fought for
+//   objects 1, 2  blocks with fixed homes; fibers compete for their buffers
 //   object 3      blocks that move; one fiber at a time
 //   object 4      blocks that are discarded; one fiber at a time
 //
-// Each version of a block is a number, rising over all blocks. A reader sees the newest version,
-// whatever was written or dropped meanwhile; a home sees its versions in order; what a sync write
-// or a flush has answered for is on the medium; at the end everything is. Hooks send undone
-// versions (kUndone set) and keep buffers back.
+// Each version of a block is a number, ascending over all blocks. A reader sees the newest version,
+// whatever was written or evicted in between. A home gets its versions in order. Versions
+// acknowledged by a sync write or a flush are on the medium; at the end all versions are. Hooks
+// send rolled-back versions (kUndone set) and veto writes.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kUndone = std::uint64_t{1} << 63;
 constexpr std::int64_t kBlocks = 10;
 
-/// Versions must come to each sector in order.
+/// Checks that versions reach each sector in order.
 class RisingMedium final : public model::SectorStore {
  public:
   explicit RisingMedium(std::uint64_t sectors) : medium_(sectors) {}
@@ -107,8 +107,8 @@ class BufferHistory : private WriteHooks {
  private:
   struct Block {
     std::uint64_t home = 0;
-    std::uint64_t newest = 0;   ///< what a reader must see
-    std::uint64_t durable = 0;  ///< at least this one has been answered for
+    std::uint64_t newest = 0;   ///< the version that a reader must see
+    std::uint64_t durable = 0;  ///< the newest acknowledged version
     std::unique_ptr<FiberLock> lock;
   };
 
@@ -146,7 +146,7 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // A moved block lives where it was last written.
+    // A moved block is stored where it was last written.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -172,7 +172,7 @@ class BufferHistory : private WriteHooks {
     const std::uint64_t version = ++last_version_;
     block.newest = version;
     model::bench::fill_with(buffer.bytes(), version);
-    if (random_.below(4) == 0) executor_.yield();  // holding it
+    if (random_.below(4) == 0) executor_.yield();  // while holding it
     const Ordering how{.flagged = random_.below(8) == 0};
     switch (random_.below(8)) {
       case 0:
@@ -193,7 +193,7 @@ class BufferHistory : private WriteHooks {
 
   void discard(const BufferKey& key, Block& block) {
     cache_.discard(key);
-    // Whatever had been issued; nothing older than what was answered for.
+    // The result may be any version issued so far, but none older than an acknowledged one.
     const auto buffer = cache_.read(key, content_of(key), block.home, bytes_of(key));
     if (!buffer) return;
     std::uint64_t seen = 0;
@@ -211,7 +211,7 @@ class BufferHistory : private WriteHooks {
     const bool held = random_.below(2) == 0;
     const model::Status status = held ? cache_.flush_object(object) : cache_.flush_all();
     if (status != model::Status::ok || shape_.hooks) return;
-    // Who was changing a block had a version before it was in the buffer's list.
+    // A fiber that was changing a block had a version before the block entered the list.
     for (const auto& [key, version] : then) {
       Block& block = blocks_[key];
       if (block.newest == version) block.durable = std::max(block.durable, version);
@@ -250,7 +250,7 @@ class BufferHistory : private WriteHooks {
       return false;
     }
     const bool undo = write.key.object == 1 && random_.below(3) == 0;
-    on_their_way_[write.key].push_back(undo);
+    in_flight_[write.key].push_back(undo);
     if (!undo) return true;
     std::uint64_t version = 0;
     std::memcpy(&version, write.bytes.data(), sizeof version);
@@ -261,8 +261,8 @@ class BufferHistory : private WriteHooks {
     return true;
   }
   void after_write(const BufferKey& key, RequestId, model::Status) override {
-    std::deque<bool>& sent = on_their_way_[key];
-    if (sent.empty()) return;  // sent when the hooks were off
+    std::deque<bool>& sent = in_flight_[key];
+    if (sent.empty()) return;  // sent while the hooks were off
     if (sent.front()) {
       EXPECT_TRUE(cache_.mark_dirty(key));
     }
@@ -286,7 +286,7 @@ class BufferHistory : private WriteHooks {
   bool hooks_on_ = true;
   std::uint64_t kept_back_ = 0;
   int undone_ = 0;
-  std::map<BufferKey, std::deque<bool>> on_their_way_;  ///< in order of issue; whether undone
+  std::map<BufferKey, std::deque<bool>> in_flight_;  ///< in issue order; true if rolled back
   std::vector<std::byte> sent_;
 };
 
@@ -306,7 +306,7 @@ Shape shape_of(std::uint64_t seed) {
   return shape;
 }
 
-TEST(BufferHistory, EverythingArrivesAndReadersSeeTheNewest) {
+TEST(BufferHistory, AllWritesArriveAndReadersSeeTheNewest) {
   std::uint64_t forced = 0;
   std::uint64_t lock_waits = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
@@ -317,11 +317,11 @@ TEST(BufferHistory, EverythingArrivesAndReadersSeeTheNewest) {
     lock_waits += history.lock_waits();
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(forced, 100U);  // else the histories were too tame
+  EXPECT_GT(forced, 100U);  // otherwise the histories cover too little
   EXPECT_GT(lock_waits, 100U);
 }
 
-TEST(BufferHistory, WithHooksThatUndoAndKeepBack) {
+TEST(BufferHistory, HistoriesWithRollbackAndVeto) {
   int undone = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -335,7 +335,7 @@ TEST(BufferHistory, WithHooksThatUndoAndKeepBack) {
   EXPECT_GT(undone, 100);
 }
 
-TEST(BufferHistory, APowerCutEndsEveryWaitAndKeepsWhatWasAnsweredFor) {
+TEST(BufferHistory, PowerCutEndsAllWaitsAndKeepsAcknowledgedVersions) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Shape shape = shape_of(seed);
@@ -346,7 +346,7 @@ TEST(BufferHistory, APowerCutEndsEveryWaitAndKeepsWhatWasAnsweredFor) {
   }
 }
 
-TEST(BufferHistory, EqualSeedsTakeEqualTimes) {
+TEST(BufferHistory, EqualSeedsGiveEqualTimes) {
   BufferHistory one(shape_of(3));
   BufferHistory other(shape_of(3));
   one.run();

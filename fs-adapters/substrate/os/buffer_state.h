@@ -1,16 +1,16 @@
 #pragma once
-// Inside the buffer cache: its buffers, what is on its way, and the lists they are in.
+// Internals of the buffer cache: buffers, writes in flight, and the lists of them.
 //
-//   index   by key: every buffer that can be found
-//   object  those of one object
-//   clean   nobody holds or wants it, nothing is lost with it: taken for room, the longest unused first; a list for
-//           metadata and one for data
-//   dirty   in order of becoming so; once more in order of the last change
-//   slots   the places in which buffers lie, for the syncer's sweep
+//   index   every findable buffer, by key
+//   object  buffers of one object
+//   clean   buffers that may be evicted: not held, not awaited, not dirty; least recently used
+//           first; one list for metadata and one for data
+//   dirty   dirty buffers, in the order in which they became dirty, and in order of last change
+//   slots   storage of the buffers, which the syncer sweeps
 //
-// A buffer's lock is held by a fiber or, while it travels itself, by the device; it is handed on in
-// the order of asking. A forgotten buffer is in no list and lives until its last holder, waiter and
-// transfer are gone.
+// A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. It
+// passes to waiters in FIFO order. A forgotten buffer is in no list; it lives until its last
+// holder, waiter and transfer are gone.
 
 #include <tsl/robin_map.h>
 
@@ -35,24 +35,24 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  std::vector<std::byte>
-      newer;  ///< while it is read: what failed to be written over what is being read
+  /// While the buffer is being read: bytes of a failed write that are newer than the disk.
+  std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  std::uint32_t pins =
-      0;  ///< transfers that need it after their completion, or whose copy is not counted
-  bool known = false;  ///< holds what the disk holds, or newer; else it is being read
-  bool fresh = false;  ///< made by get() and never written
+  /// Transfers that need the buffer after completion, or whose copy is not counted.
+  std::uint32_t pins = 0;
+  bool known = false;  ///< holds the disk's bytes or newer ones; false while being read
+  bool fresh = false;  ///< created by get() and never written
   bool dirty = false;
-  bool marked = false;  ///< dirty when the sweep came by
+  bool marked = false;  ///< was dirty at the last sweep
   bool forgotten = false;
   RequestId last_write = 0;
   TimeNs dirtied_at = 0;
-  std::uint64_t dirty_number = 0;  ///< its place in the order of `dirty`
+  std::uint64_t dirty_number = 0;  ///< position in the order of `dirty`
   TimeNs modified_at = 0;
-  std::uint64_t clean_number =
-      0;  ///< its place in the order in which buffers of both lists were last used
+  /// Position in the order of last use, over both clean lists.
+  std::uint64_t clean_number = 0;
   std::size_t slot = 0;
   Links<Buffer> in_object;
   Links<Buffer> in_clean;
@@ -60,10 +60,11 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory of buffers that are gone, for new ones: a full cache drops one for each that it makes.
+/// Memory of destroyed buffers, reused for new ones: a full cache drops one for each that it
+/// creates.
 class SpareBytes {
  public:
-  /// Holds zeroes, or what was there before.
+  /// Returns `bytes` bytes: zeroes, or stale content.
   std::vector<std::byte> take(std::size_t bytes) {
     if (spare_.empty() || bytes != bytes_) return std::vector<std::byte>(bytes);
     std::vector<std::byte> taken = std::move(spare_.back());
@@ -80,13 +81,13 @@ class SpareBytes {
   }
 
  private:
-  // With AddressSanitizer none are kept: it sees who uses a buffer's bytes after their end.
+  // AddressSanitizer builds keep none, so that uses of a buffer's bytes after its end are detected.
 #ifdef HEADCRASH_ASAN
   static constexpr std::size_t kBytesMax = 0;
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< of each: the largest size that was given
+  std::size_t bytes_ = 0;  ///< size of each: the largest given so far
   std::vector<std::vector<std::byte>> spare_;
 };
 
@@ -99,7 +100,7 @@ struct BufferKeyHash {
     const std::uint64_t mixed =
         (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
     const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
-    return hash ^ (hash >> 32);  // the map takes the low bits
+    return hash ^ (hash >> 32);  // the map uses the low bits
   }
 };
 
@@ -108,7 +109,7 @@ struct ObjectHash {
 };
 
 struct BufferCache::State {
-  /// One request on its way.
+  /// One request in flight.
   struct Transfer final : DiskDone {
     explicit Transfer(State& owner) : state(owner) {}
     void done(RequestId, model::Status status) override { state.arrived(*this, status); }
@@ -119,19 +120,19 @@ struct BufferCache::State {
     std::uint64_t lba = 0;
     std::size_t bytes = 0;
     bool is_read = false;
-    bool discarded = false;  ///< nobody wants to know any more whether it arrives
-    bool locks = false;      ///< the buffer is locked until it is complete
+    bool discarded = false;  ///< the owner of the request no longer needs its result
+    bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    bool moves = false;  ///< to another home than the buffer had: a failure leaves it without one
-    Buffer* buffer = nullptr;  ///< when it locks or pins
+    bool moves = false;        ///< to a new home; after a failure the buffer has none
+    Buffer* buffer = nullptr;  ///< set if it locks or pins
     std::vector<std::byte> copy;
-    std::size_t counted_bytes = 0;  ///< of the copy
+    std::size_t counted_bytes = 0;  ///< size of the copy, if counted
     struct WriteWaiter* waiter = nullptr;
     RequestId id = 0;
     Links<Transfer> in_transfers;
   };
-  /// A gathered write on its way: its transfers hear of it one after another.
+  /// A gathered write in flight. It completes its transfers one after another.
   struct Gathered final : DiskDone {
     explicit Gathered(State& owner) : state(owner) {}
     void done(RequestId id, model::Status status) override {
@@ -140,7 +141,7 @@ struct BufferCache::State {
 
     struct Part {
       Transfer* transfer = nullptr;
-      std::size_t offset = 0;  ///< in `bytes`
+      std::size_t offset = 0;  ///< offset in `bytes`
     };
     State& state;
     std::vector<std::byte> bytes;
@@ -184,7 +185,7 @@ struct BufferCache::State {
 
   // buffer_writes.cc
   void set_dirty(Buffer& buffer);
-  static Dirty told(const Buffer& buffer) {
+  static Dirty describe(const Buffer& buffer) {
     return {buffer.key,     buffer.dirtied_at, buffer.modified_at,
             buffer.content, buffer.lba,        buffer.bytes.size()};
   }
@@ -245,29 +246,28 @@ struct BufferCache::State {
   std::uint64_t clean_numbers = 0;
   DirtyList dirty;
   std::uint64_t dirty_numbers = 0;
-  ModifiedList modified;  ///< those of `dirty`, by modified_at
+  ModifiedList modified;  ///< the members of `dirty`, by modified_at
   TransferList transfers;
-  /// The writes among them by their blocks, those of a block in the order in which they were
-  /// issued.
+  /// Writes in flight by block, in issue order for each block.
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);
-  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< on their way
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< in flight
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
   SpareBytes spare;
   std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
   std::size_t metadata_bytes = 0;  ///< buffers of metadata
-  std::size_t copied_pages = 0;    ///< of the counted copies
-  std::size_t forced_on_their_way = 0;
-  std::size_t writes_on_their_way = 0;
+  std::size_t copied_pages = 0;    ///< pages of the counted copies
+  std::size_t forced_in_flight = 0;
+  std::size_t writes_in_flight = 0;
   BufferOwner* owner = nullptr;
   std::size_t unassigned_bytes = 0;  ///< dirty buffers without a home
   std::size_t charged_bytes = 0;
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
-  std::uint64_t room_made = 0;                       ///< how often somebody has been woken for it
-  std::map<BufferKey, model::Status> failed_writes;  ///< blocks of which none has succeeded since
+  std::uint64_t room_made = 0;                       ///< number of wake-ups for room
+  std::map<BufferKey, model::Status> failed_writes;  ///< blocks without a successful write since
 };
 
 }  // namespace headcrash::os

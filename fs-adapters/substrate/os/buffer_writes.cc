@@ -1,15 +1,14 @@
 // Writing buffers (buffer_cache.h).
 //
-//   held buffer -> hook -> [private copy | the buffer itself, locked] -> DiskQueue -> hook ->
-//   unlocked
+//   held buffer -> hook -> [private copy | the buffer itself, locked] -> queue -> hook -> unlock
 //
-// What travels:      without -CB                with -CB                     data (unless lock_data)
-//   source            the buffer, locked         a counted copy               a copy, the buffer pinned
-//   sent by a hook    a copy, buffer locked      a counted copy, pinned       -
+//   Bytes sent:       without -CB              with -CB                     data (unless lock_data)
+//   buffer's own      the buffer, locked       a counted copy               a copy, buffer pinned
+//   from a hook       a copy, buffer locked    a counted copy, pinned       -
 //
-// File data is not locked while it is written, but a copy travels all the same: what is sent is
-// what the buffer held at the issue. It costs the host a little and the modelled machine nothing;
-// the buffer is pinned meanwhile, so that who streams through the cache waits for the disk.
+// File data is not locked while it is written, but a copy is sent all the same: the disk gets the
+// bytes as of issue. This costs the host a little and the modelled machine nothing. The buffer
+// stays pinned until completion, so that a fiber that streams through the cache waits for the disk.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -33,13 +32,13 @@ namespace {
 
 constexpr std::size_t kZeroBlockBytes = 64 << 10;
 
-/// Never written to.
+/// A shared block of zeroes; must not be modified.
 std::span<const std::byte> zero_block() {
   static const std::vector<std::byte> zeroes(kZeroBlockBytes);
   return zeroes;
 }
 
-/// Which zero_block() can stand for.
+/// True if zero_block() can replace `bytes`.
 bool needs_no_copy(std::span<const std::byte> bytes) {
   return bytes.size() <= kZeroBlockBytes && base::all_zero(bytes);
 }
@@ -69,7 +68,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Before another copy is made, where copies have a limit.
+/// Waits until a copy of `bytes` fits the limit of copies.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -78,15 +77,15 @@ void BufferCache::State::wait_for_copies(std::size_t bytes) {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Until another write may be issued.
+/// Waits until another write may be issued.
 void BufferCache::State::wait_for_writes() {
-  if (writes_on_their_way < options.writes_max) return;
+  if (writes_in_flight < options.writes_max) return;
   const TimeNs before = executor.now();
-  while (writes_on_their_way >= options.writes_max) room.wait();
+  while (writes_in_flight >= options.writes_max) room.wait();
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// The calling fiber has the buffer.
+/// Charges the cost of a write. The calling fiber must hold the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
   const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);
@@ -95,7 +94,8 @@ void BufferCache::State::pay_for_write(const Buffer& buffer) {
               {Cost::copy_per_kib, copied ? static_cast<std::int64_t>(buffer.bytes.size()) : 0}});
 }
 
-/// What the device reads from. Decides whether the buffer stays locked, or at least in the cache.
+/// Returns the bytes that the device reads. Decides whether the buffer stays locked, is pinned, or
+/// is free.
 std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffer& buffer,
                                                        std::span<const std::byte> source) {
   const bool undone = source.data() != buffer.bytes.data();
@@ -122,7 +122,7 @@ std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffe
   return undone ? copied() : source;
 }
 
-/// The calling fiber holds the buffer and no longer does when this returns.
+/// Issues a write. The calling fiber must hold the buffer; the call releases it.
 RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Cause cause,
                                     WriteWaiter* waiter) {
   Outgoing out{buffer.key, buffer.lba, buffer.content, buffer.bytes, buffer.bytes, ordering};
@@ -131,8 +131,7 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
     unlock(buffer);
     return 0;
   }
-  invariant(out.source.size() == buffer.bytes.size(),
-            "a hook sent another length than the buffer's");
+  invariant(out.source.size() == buffer.bytes.size(), "a hook changed the length of a write");
   auto* transfer = new Transfer(*this);
   transfer->key = buffer.key;
   transfer->content = buffer.content;
@@ -147,14 +146,14 @@ RequestId BufferCache::State::issue(Buffer& buffer, const Ordering& ordering, Ca
   if (transfer->locks || transfer->pins) transfer->buffer = &buffer;
   if (transfer->pins) ++buffer.pins;
   if (transfer->locks) buffer.lock = Buffer::Lock::device;
-  if (transfer->forced) ++forced_on_their_way;
+  if (transfer->forced) ++forced_in_flight;
   ++(cause == Cause::forced ? counters.forced_writes
      : waiter != nullptr    ? counters.sync_writes
                             : counters.async_writes);
   set_clean(buffer);
   buffer.fresh = false;
   set_out(*transfer);
-  ++writes_on_their_way;
+  ++writes_in_flight;
   const RequestId id = disk.issue(request, out.ordering, *transfer);
   transfer->id = id;
   buffer.last_write = id;
@@ -180,8 +179,8 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   const std::unique_ptr<Transfer> ended(&transfer);
   used_bytes -= transfer.counted_bytes;
   copied_pages -= pages_of(transfer.counted_bytes);
-  if (transfer.forced) --forced_on_their_way;
-  if (!transfer.is_read) --writes_on_their_way;
+  if (transfer.forced) --forced_in_flight;
+  if (!transfer.is_read) --writes_in_flight;
   if (!transfer.is_read) write_arrived(transfer, status);
   if (Buffer* buffer = transfer.buffer) {
     if (transfer.is_read) read_arrived(*buffer, status);
@@ -199,7 +198,8 @@ void BufferCache::State::arrived(Transfer& transfer, model::Status status) {
   }
 }
 
-/// A buffer that could not be read is forgotten; who holds or wants it sees that it is not known.
+/// Completes a read. A buffer whose read failed is forgotten; its holder and waiters see that
+/// `known` is false.
 void BufferCache::State::read_arrived(Buffer& buffer, model::Status status) {
   const std::vector<std::byte> newer = std::exchange(buffer.newer, {});
   buffer.known = status == model::Status::ok || newer.size() >= buffer.bytes.size();
@@ -227,7 +227,7 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
   if (wanted && failed) hooks->write_failed(transfer.key, transfer.content);
 }
 
-/// Another write of its block, issued after it, is on its way. It is in no list itself any more.
+/// True if a later write of the same block is in flight. `transfer` itself must be in no list.
 bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   const auto [first, last] = writes.equal_range(transfer.key);
   return std::any_of(first, last, [&](const auto& each) {
@@ -235,23 +235,23 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   });
 }
 
-/// A write has failed: its block is dirty again. A copy may have travelled whose buffer has been
-/// dropped since, and somebody may be reading the block already, behind the failed write: what he
-/// gets is too old.
+/// Makes the block of a failed write dirty again. The write may have sent a copy whose buffer has
+/// been evicted since. A read of the block may already be queued behind the failed write; it
+/// returns stale bytes.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // Where it should have gone it is not, and nobody but its owner knows where it is to go now.
+  // The write did not arrive at its new address; only the owner knows where the block goes now.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // Who has just made it will write all of it.
+    // A buffer just created by get() will be overwritten completely.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // What a later write carries is newer, and comes back here if that one fails, too.
+  // A later write sends newer bytes, and comes here too if it fails.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
-  sent.resize(transfer.bytes);  // zeroes travel without a copy
+  sent.resize(transfer.bytes);  // zeroes are sent without a copy
   if (buffer != nullptr) {
     buffer->newer = std::move(sent);
     return;
@@ -264,7 +264,7 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
   set_dirty_again(revived);
 }
 
-/// Not changed: the time of its last change stays.
+/// Marks the buffer dirty without changing the time of its last change.
 void BufferCache::State::set_dirty_again(Buffer& buffer) {
   const TimeNs modified_at = buffer.modified_at;
   set_dirty(buffer);
@@ -279,23 +279,23 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// What is on its way may fail as it likes.
+/// Ignores failures of the writes in flight for these blocks.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies a transfer refers to its buffer, which knows.
+  // Without copies a transfer refers to its buffer, which records this.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;
 }
 
-/// 0: it is not dirty, somebody has it, or a hook said no.
+/// Issues a write of the block. Returns 0 if it is not dirty, is held, or a hook vetoed the write.
 RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   Buffer* buffer = find(key);
   if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  if (!buffer->dirty) {  // discarded meanwhile: its place may be another block's by now
+  if (!buffer->dirty) {  // discarded in the meantime: another block may own its address now
     unlock(*buffer);
     return 0;
   }
@@ -341,7 +341,7 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // It may have been dropped, and read or made again, while a copy travels.
+  // While a copy is in flight, the buffer may have been evicted and created again.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;
@@ -385,7 +385,7 @@ void BufferCache::write_behind(const BufferKey& key) {
 
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
-  // Paying for a write lets others run: places are looked at again each time.
+  // Paying for a write lets other fibers run, so each slot is checked again.
   for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;
@@ -396,7 +396,7 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
   }
 }
 
-/// Of a block that has not been written since; `object` null: of any.
+/// Returns the error of a block not written since its failure, for `object` (null: for any).
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
   const auto first = object == nullptr
                          ? failed_writes.begin()
@@ -406,7 +406,7 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
   return any ? first->second : model::Status::ok;
 }
 
-/// Issues those that are dirty and have a home. True: there are some without one.
+/// Issues the dirty buffers that have a home. Returns true if some have none.
 bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
   const auto is_unassigned = [](const Buffer& buffer) {
     return buffer.dirty && buffer.lba == kUnassigned;

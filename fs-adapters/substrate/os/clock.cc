@@ -21,7 +21,7 @@ WallClock::WallClock(Origin origin) {
 }
 
 TimeNs WallClock::now() const {
-  // steady_clock is CLOCK_MONOTONIC in nanoseconds.
+  // steady_clock counts CLOCK_MONOTONIC in nanoseconds.
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() +
          origin_ns_;
 }
@@ -33,7 +33,7 @@ bool WallClock::pass_until(TimeNs until) {
     const auto something = [this] { return !events_.empty(); };
     if (until == model::kNever) {
       posted_.wait(lock, something);
-    } else if (until > now()) {  // the kernel sleeps for its timer slack, 50 us, even then
+    } else if (until > now()) {  // the kernel would sleep for its timer slack of 50 us even then
       const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until - origin_ns_)};
       posted_.wait_until(lock, end, something);
     }

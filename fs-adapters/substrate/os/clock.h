@@ -1,12 +1,10 @@
 #pragma once
-// What drives the time of a system (system.h): the events of emulated hardware, or the machine's
-// own clock.
+// The source of time for a system (system.h): the events of emulated hardware, or a real clock.
 //
-// An executor asks only two things of it: what time it is, and to let time pass until something
-// happens. With a VirtualClock time passes by running the next event of the simulation that the
-// disk is part of, so that half an hour of 1994 takes a second; with a WallClock it passes by
-// sleeping, and what happens comes from the threads that talk to a real block device. Nothing above
-// this file can tell the two apart.
+// An executor uses a clock to read the time and to let time pass until an event. A VirtualClock
+// runs the next event of the simulation that contains the disk, so half an hour of 1994 takes a
+// second. A WallClock sleeps, and its events come from the threads that serve a real block device.
+// Code above this file works with either.
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,12 +23,12 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimeNs now() const = 0;
 
-  /// Lets time pass up to `until` (kNever: for as long as it takes), but returns as soon as one
-  /// thing from outside has happened. False: `until` is kNever and nothing will ever happen.
+  /// Lets time pass until `until` (kNever: without limit), but returns after the first external
+  /// event. Returns false if `until` is kNever and no event can ever happen.
   virtual bool pass_until(TimeNs until) = 0;
 };
 
-/// Model time. The simulation's events happen inside pass_until() and nowhere else.
+/// Model time. Events of the simulation run only inside pass_until().
 class VirtualClock : public Clock {
  public:
   explicit VirtualClock(model::Simulation& simulation) : simulation_(simulation) {}
@@ -41,26 +39,26 @@ class VirtualClock : public Clock {
   model::Simulation& simulation_;
 };
 
-/// CLOCK_MONOTONIC. Other threads hand in what has happened.
+/// Time from CLOCK_MONOTONIC. Other threads post events to it.
 class WallClock : public Clock {
  public:
-  /// From where it counts: since the machine's start, or since the epoch, as the calendar stood
-  /// when this was made. The calendar may be set later: time continues evenly all the same.
+  /// Origin of the reported time: the boot of the machine, or the epoch as known when the clock was
+  /// created. Later changes of the calendar do not affect it.
   enum class Origin : std::uint8_t { boot, epoch };
   explicit WallClock(Origin origin = Origin::boot);
   TimeNs now() const override;
   bool pass_until(TimeNs until) override;
 
-  /// From any thread: `happened` is called inside the next pass_until(), on the executor's thread.
-  /// Who posts bounds how many wait: one for each request outstanding at a disk, or at a server's
-  /// front.
+  /// Calls `happened` inside the next pass_until(), on the executor's thread. May be called from
+  /// any thread. Callers bound the number of pending events: one for each outstanding request of a
+  /// disk or server.
   void post(std::function<void()> happened);
 
  private:
   std::mutex mutex_;
   std::condition_variable posted_;
   std::vector<std::function<void()>> events_;
-  TimeNs origin_ns_ = 0;  ///< between CLOCK_MONOTONIC and what is reported
+  TimeNs origin_ns_ = 0;  ///< added to CLOCK_MONOTONIC
 };
 
 }  // namespace headcrash::os

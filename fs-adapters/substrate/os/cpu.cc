@@ -14,7 +14,7 @@ Cpu::~Cpu() {
   executor_.on_stop(nullptr);
 }
 
-/// Whoever is woken has it, also if others ask before it runs.
+/// Passes the processor to a waiter, which has it even if others ask before it runs.
 void Cpu::give_up() {
   holder_ = nullptr;
   WaitQueue& next = woken_.empty() ? sliced_ : woken_;
@@ -60,7 +60,7 @@ void Cpu::use(TimeNs work_ns) {
 
 void Cpu::charge(std::initializer_list<Charge> charges) {
   const bool counted =
-      executor_.current() != nullptr;  // what costs nothing may be done outside of fibers, too
+      executor_.current() != nullptr;  // operations without cost may also occur outside of fibers
   TimeNs work_ns = 0;
   for (const Charge& each : charges) {
     if (counted) executor_.account().charged[static_cast<std::size_t>(each.cost)] += each.amount;

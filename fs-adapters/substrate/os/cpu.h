@@ -1,15 +1,13 @@
 #pragma once
-// The processor of the modelled machine: one server, shared in slices, that knows for whom it
-// worked.
+// The processor of the modelled machine: a single server shared in time slices, with accounting.
 //
-// A fiber that computes asks for the processor and holds it until it waits for something else, or
-// for at most a slice while others wait; who has just been woken by the disk comes before those
-// that have used up a slice, as in every UNIX scheduler. What an interrupt does delays whoever
-// computes. Under a real clock the table is all zeroes and nothing here waits: the real processor
-// takes its own time.
+// A fiber that computes acquires the processor. It holds the processor until it waits for something
+// else, or for at most one slice while others wait. Fibers just woken by the disk precede those
+// that have used up a slice, as in UNIX schedulers. Interrupt work delays the running fiber. Under
+// a real clock all costs are zero and nothing here waits.
 //
-// Each charge is paid at once, in order: while nobody else can run, that is a look at the next
-// event.
+// Each charge is paid immediately and in order. While no other fiber can run, a charge only checks
+// for the next event.
 
 #include <cstdint>
 #include <initializer_list>
@@ -28,13 +26,12 @@ class Cpu : private Executor::StopListener {
 
   const CpuCosts& costs() const { return costs_; }
 
-  /// The calling fiber computes for so long, for its own account. Once halted it does so in no
-  /// time.
+  /// Computes for `work_ns` on the calling fiber's account. Returns at once after halt().
   void use(TimeNs work_ns);
-  /// Likewise, for as long as these cost together, and counts them in its account.
+  /// Same, for the total cost of `charges`, and counts each of them in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
-  /// From an event's handler: whoever computes, now or next, is later by what this costs.
+  /// For event handlers: delays the running fiber, or the next one, by this cost.
   void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
   TimeNs busy_ns() const { return busy_ns_; }  ///< all accounts together
@@ -51,14 +48,14 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  Fiber* holder_ = nullptr;    ///< keeps the processor from one use() to the next, until it stops
-  bool promised_ = false;      ///< to one who has been woken and has not run yet
-  bool computing_ = false;     ///< the holder sleeps because it computes
-  TimeNs slice_left_ns_ = 0;   ///< of the holder
-  TimeNs computes_until_ = 0;  ///< the holder's piece of work; interrupts put it off
-  TimeNs taken_until_ = 0;     ///< by interrupts that came while nobody computed
-  WaitQueue woken_;            ///< have not had their slice
-  WaitQueue sliced_;           ///< have used one up
+  Fiber* holder_ = nullptr;    ///< keeps the processor across use() calls until it stops
+  bool promised_ = false;      ///< granted to a woken fiber that has not run yet
+  bool computing_ = false;     ///< the holder sleeps while it computes
+  TimeNs slice_left_ns_ = 0;   ///< remaining slice of the holder
+  TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
+  TimeNs taken_until_ = 0;     ///< end of interrupts that arrived while the processor was idle
+  WaitQueue woken_;            ///< fibers that have not had their slice
+  WaitQueue sliced_;           ///< fibers that have used up a slice
 };
 
 }  // namespace headcrash::os

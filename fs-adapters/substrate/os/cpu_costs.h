@@ -1,5 +1,5 @@
 #pragma once
-// What things cost on a modelled processor, and the names by which the processor counts them.
+// Costs of operations on a modelled processor, and the names under which they are counted.
 
 #include <array>
 #include <cstddef>
@@ -10,34 +10,34 @@
 
 namespace headcrash::os {
 
-/// What a machine and its kernel below file systems cost, nanoseconds each. All zero: nothing does.
+/// Costs of a machine and of its kernel below the file systems, in nanoseconds. Zero by default.
 struct MachineCosts {
-  TimeNs system_call = 0;   ///< entry, exit, argument checks
+  TimeNs system_call = 0;   ///< entry, exit and argument checks
   TimeNs copy_per_kib = 0;  ///< block to block (-CB)
-  TimeNs transfer_per_kib =
-      0;  ///< between a process and the cache: copy, and the pages' mapping and faults
-  TimeNs clear_per_kib = 0;    ///< zeroes
-  TimeNs buffer_found = 0;     ///< a block asked of the cache
-  TimeNs request_issued = 0;   ///< through the driver
+  /// Between a process and the cache: copying, page mapping and page faults.
+  TimeNs transfer_per_kib = 0;
+  TimeNs clear_per_kib = 0;    ///< zero-filling
+  TimeNs buffer_found = 0;     ///< a cache lookup
+  TimeNs request_issued = 0;   ///< the path through the driver
   TimeNs interrupt = 0;        ///< a request's completion
-  TimeNs process_created = 0;  ///< fork, exec and exit: for workloads of commands
+  TimeNs process_created = 0;  ///< fork, exec and exit, for workloads of commands
 };
 
-/// What the steps of a file system cost on that machine: a table for each kind of file system that
-/// is compared, over the same MachineCosts.
+/// Costs of the steps of a file system on that machine. Each kind of file system compared has its
+/// own table over the same MachineCosts.
 struct FileSystemCosts {
-  TimeNs path_component = 0;   ///< of a lookup, without looking through the directory
-  TimeNs directory_entry = 0;  ///< looked at while a name is searched linearly
-  TimeNs name_changed = 0;     ///< an entry that is made, removed or given to another file
-  TimeNs inode_changed = 0;    ///< in-core inode copied to its block
-  TimeNs allocation = 0;       ///< of a block or an inode: search of a bitmap
-  TimeNs dependency = 0;       ///< a structure of soft updates made, satisfied or undone
+  TimeNs path_component = 0;   ///< one component of a path, without the directory search
+  TimeNs directory_entry = 0;  ///< one entry in a linear search for a name
+  TimeNs name_changed = 0;     ///< an entry created, removed or pointed at another file
+  TimeNs inode_changed = 0;    ///< copying an in-core inode to its block
+  TimeNs allocation = 0;       ///< bitmap search for a block or an inode
+  TimeNs dependency = 0;       ///< a soft-updates structure created, satisfied or undone
 };
 
-/// Both, as a processor charges them.
+/// All costs that a processor charges.
 struct CpuCosts : MachineCosts, FileSystemCosts {};
 
-/// Each of them, in the order of the tables: the processor counts what it charges by these names.
+/// Names of the costs, in the order of the tables.
 enum class Cost : std::uint8_t {
   system_call,
   copy_per_kib,
@@ -68,7 +68,7 @@ constexpr bool is_per_kib(Cost cost) {
          cost == Cost::clear_per_kib;
 }
 
-/// `amount` times what costs so much; bytes, where the cost is one for each KiB.
+/// A cost and its multiplier; the multiplier is in bytes for costs per KiB.
 struct Charge {
   Cost cost;
   std::int64_t amount = 1;
@@ -80,7 +80,7 @@ constexpr TimeNs price_of(const CpuCosts& costs, const Charge& charge) {
   return is_per_kib(charge.cost) ? whole / kKib : whole;
 }
 
-/// What has been charged: the amounts of each cost.
+/// Amounts charged of each cost.
 using Charged = std::array<std::int64_t, kCostCount>;
 
 }  // namespace headcrash::os

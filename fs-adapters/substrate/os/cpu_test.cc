@@ -1,4 +1,4 @@
-// The processor (cpu.h): who computes when, and who pays.
+// Tests of the processor (cpu.h): scheduling and accounting.
 #include "fs-adapters/substrate/os/cpu.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ struct CpuWorld {
   void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
 };
 
-/// Each cost comes from one of the two tables, and no other takes its place.
-TEST(Cpu, CostsAreThoseOfTheMachineAndOfTheFileSystem) {
+/// Each cost comes from exactly one of the two tables.
+TEST(Cpu, CostsComeFromMachineAndFileSystemTables) {
   const CpuCosts costs{{.system_call = 1,
                         .copy_per_kib = 2,
                         .transfer_per_kib = 3,
@@ -57,7 +57,7 @@ TEST(Cpu, CostsAreThoseOfTheMachineAndOfTheFileSystem) {
   EXPECT_EQ(costs.process_created, 8);
 }
 
-TEST(Cpu, TimePassesForOneAndIsAccounted) {
+TEST(Cpu, AdvancesTimeAndChargesTheAccount) {
   CpuWorld w;
   w.executor.spawn(Kind::user, w.ann, [&] {
     for (int i = 0; i < 7; ++i) w.cpu.use(5);
@@ -69,7 +69,7 @@ TEST(Cpu, TimePassesForOneAndIsAccounted) {
   EXPECT_EQ(w.cpu.busy_ns(), 35);
 }
 
-TEST(Cpu, WhatIsChargedIsCountedAlsoWhereItCostsNothing) {
+TEST(Cpu, CountsChargesWithoutCost) {
   CpuWorld w;
   const auto charged = [](const Account& who, Cost cost) {
     return who.charged[static_cast<std::size_t>(cost)];
@@ -83,7 +83,7 @@ TEST(Cpu, WhatIsChargedIsCountedAlsoWhereItCostsNothing) {
   w.simulation.schedule(1000, interrupt, 0);
   w.executor.spawn(Kind::user, w.bob, [&] { w.executor.sleep_until(1001); });
   w.executor.run();
-  EXPECT_EQ(w.ann.cpu_ns, 3 * 3 + 5 + 100) << "bytes, where a KiB has a cost";
+  EXPECT_EQ(w.ann.cpu_ns, 3 * 3 + 5 + 100) << "amounts are in bytes for costs per KiB";
   EXPECT_EQ(charged(w.ann, Cost::allocation), 3);
   EXPECT_EQ(charged(w.ann, Cost::copy_per_kib), 5);
   EXPECT_EQ(charged(w.ann, Cost::name_changed), 1);
@@ -92,7 +92,7 @@ TEST(Cpu, WhatIsChargedIsCountedAlsoWhereItCostsNothing) {
   EXPECT_EQ(charged(w.cpu.interrupts(), Cost::interrupt), 1);
 }
 
-TEST(Cpu, TwoShareItInSlices) {
+TEST(Cpu, TwoFibersShareTheProcessorInSlices) {
   CpuWorld w;
   for (Account* who : {&w.ann, &w.bob}) {
     w.executor.spawn(Kind::user, *who, [&w, who] {
@@ -103,14 +103,14 @@ TEST(Cpu, TwoShareItInSlices) {
     });
   }
   w.executor.run();
-  // Ann keeps it for her slice of 10, in the middle of her second piece.
+  // Ann keeps the processor for her slice of 10, which ends within her second piece.
   EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
                         "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);
   EXPECT_EQ(w.cpu.busy_ns(), 60);
 }
 
-TEST(Cpu, WhoWaitsForSomethingElseGivesItUp) {
+TEST(Cpu, AWaitingFiberReleasesTheProcessor) {
   CpuWorld w;
   w.executor.spawn(Kind::user, w.ann, [&] {
     w.cpu.use(4);
@@ -125,7 +125,7 @@ TEST(Cpu, WhoWaitsForSomethingElseGivesItUp) {
   EXPECT_EQ(w.log, (Log{"7 bob", "100 ann"}));
 }
 
-TEST(Cpu, WhoHasJustBeenWokenComesBeforeWhoHasHadASlice) {
+TEST(Cpu, WokenFibersPrecedeThoseThatHadASlice) {
   CpuWorld w;
   for (Account* who : {&w.ann, &w.bob}) {
     w.executor.spawn(Kind::user, *who, [&w, who] {
@@ -139,15 +139,15 @@ TEST(Cpu, WhoHasJustBeenWokenComesBeforeWhoHasHadASlice) {
     w.say(w.cat);
   });
   w.executor.run();
-  // Bob computes from 10 to 20; Ann has waited for longer than Cat, who comes first all the same.
+  // Bob computes from 10 to 20. Ann has waited longer than Cat, but Cat comes first.
   EXPECT_EQ(w.log, (Log{"22 cat", "52 ann", "62 bob"}));
 }
 
-TEST(Cpu, InterruptsDelayWhoComputesAndNobodyElse) {
+TEST(Cpu, InterruptsDelayOnlyTheRunningFiber) {
   CpuWorld w;
   Calls interrupt([&] { w.cpu.interrupt(Cost::interrupt); });
   w.simulation.schedule(5, interrupt, 0);    // while ann computes
-  w.simulation.schedule(100, interrupt, 0);  // while nobody does; over at 107
+  w.simulation.schedule(100, interrupt, 0);  // while the processor is idle; ends at 107
   w.simulation.schedule(200, interrupt, 0);  // together with the next piece of work
   w.executor.spawn(Kind::user, w.ann, [&] {
     w.cpu.use(9);
@@ -166,7 +166,7 @@ TEST(Cpu, InterruptsDelayWhoComputesAndNobodyElse) {
   EXPECT_EQ(w.cpu.busy_ns(), 32);
 }
 
-TEST(Cpu, HaltedNobodyComputesAnyLonger) {
+TEST(Cpu, AfterHaltComputingTakesNoTime) {
   CpuWorld w;
   int ended = 0;
   for (Account* who : {&w.ann, &w.bob, &w.cat}) {

@@ -1,13 +1,13 @@
 #pragma once
-// How a driver of several devices says which one is meant: above the sector, so that the first
-// one's addresses are the sectors themselves.
+// Addresses for a driver of several devices. The device number is above the sector bits, so
+// addresses of the first device are plain sectors.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace headcrash::os {
 
-/// A sector of one of a driver's devices, counted from 0.
+/// Sector `sector` of device `device`, counted from 0.
 inline constexpr int kDeviceShift = 48;
 inline constexpr std::uint64_t kSectorMask = (std::uint64_t{1} << kDeviceShift) - 1;
 constexpr std::uint64_t device_address(std::size_t device, std::uint64_t sector) {

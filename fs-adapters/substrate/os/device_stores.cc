@@ -1,4 +1,4 @@
-// Which store an address is in (device_stores.h).
+// Maps addresses to stores (device_stores.h).
 #include "fs-adapters/substrate/os/device_stores.h"
 
 #include <fmt/core.h>
@@ -9,7 +9,7 @@ Result<std::pair<model::SectorStore*, std::uint64_t>> DeviceStores::place(
     std::uint64_t address, std::uint64_t count) const {
   const std::size_t device = device_of(address);
   const std::uint64_t sector = address & kSectorMask;
-  if (device >= parts_.size()) return fail(fmt::format("device {}", device), "is not there");
+  if (device >= parts_.size()) return fail(fmt::format("device {}", device), "does not exist");
   const Part& part = parts_[device];
   if (sector > part.sectors || count > part.sectors - sector)
     return fail(fmt::format("device {}", device),

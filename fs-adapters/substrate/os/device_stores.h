@@ -1,9 +1,9 @@
 #pragma once
-// The bytes of several devices as one store, at a driver's addresses (device_address.h): what mkfs,
-// a checker and a reader are given of a file system whose log has a device of its own.
+// The bytes of several devices as one store, at driver addresses (device_address.h). mkfs, checkers
+// and readers use it for a file system whose log is on a separate device.
 //
 //   address   device_address(0, s)        device_address(1, s)
-//   store     parts[0]: first + s         parts[1]: first + s       the same store, or each its own
+//   store     parts[0]: first + s         parts[1]: first + s       one store, or one each
 
 #include <cstdint>
 #include <span>
@@ -17,22 +17,22 @@ namespace headcrash::os {
 
 class DeviceStores final : public model::SectorStore {
  public:
-  /// A device is part of a store, which must outlive this.
+  /// One device: a part of a store, which must outlive this object.
   struct Part {
     model::SectorStore* store = nullptr;
     std::uint64_t first = 0, sectors = 0;
   };
   explicit DeviceStores(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
-  /// Of the first device.
+  /// Size of the first device.
   std::uint64_t sectors() const override { return parts_.front().sectors; }
-  // Errors: no such device, beyond its end, and the stores'.
+  // These fail if the device does not exist, if the range exceeds it, or if the store fails.
   Result<void> read(std::uint64_t address, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t address, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t address, std::uint64_t count) override;
 
  private:
-  /// Where it lies in the part's store.
+  /// Returns the store and the sector that hold `address`.
   Result<std::pair<model::SectorStore*, std::uint64_t>> place(std::uint64_t address,
                                                               std::uint64_t count) const;
   std::vector<Part> parts_;

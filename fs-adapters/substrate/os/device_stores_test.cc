@@ -1,4 +1,4 @@
-// Several devices as one store, as one disk in memory, and a flush for each.
+// Tests of several devices as one store, as one disk in memory, and of flushes of each.
 #include "fs-adapters/substrate/os/device_stores.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class DeviceStoresTest : public testing::Test {
   model::bench::MemoryStore flat_{300}, other_{40};
 };
 
-TEST_F(DeviceStoresTest, AnAddressSaysWhichDevice) {
+TEST_F(DeviceStoresTest, AnAddressSelectsTheDevice) {
   DeviceStores stores({{.store = &flat_, .sectors = 200},
                        {.store = &flat_, .first = 200, .sectors = 100},
                        {.store = &other_, .sectors = 40}});
@@ -43,7 +43,7 @@ TEST_F(DeviceStoresTest, AnAddressSaysWhichDevice) {
   EXPECT_EQ(sector, sectors_of(1, 0));
 }
 
-TEST_F(DeviceStoresTest, NoDeviceReachesIntoTheNext) {
+TEST_F(DeviceStoresTest, AccessBeyondADeviceFails) {
   DeviceStores stores(
       {{.store = &flat_, .sectors = 200}, {.store = &flat_, .first = 200, .sectors = 100}});
   EXPECT_FALSE(stores.write(199, sectors_of(2, 1)));
@@ -52,11 +52,11 @@ TEST_F(DeviceStoresTest, NoDeviceReachesIntoTheNext) {
   std::vector<std::byte> sector(kSectorBytes);
   const auto gone = stores.read(device_address(2, 0), sector);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().message(), "device 2: is not there");
+  EXPECT_EQ(gone.error().message(), "device 2: does not exist");
 }
 
-/// A write cache for each: a flush of one leaves what the other holds.
-TEST_F(DeviceStoresTest, AFlushIsOfOneDevice) {
+/// Each device has its own write cache; flushing one leaves the other's cached writes.
+TEST_F(DeviceStoresTest, AFlushCoversOneDevice) {
   DeviceStores stores({{.store = &flat_, .sectors = 200}, {.store = &other_, .sectors = 40}});
   MemoryMachine machine(stores, {.second_sectors = 40});
   machine.disk.write_cache(true);
@@ -77,7 +77,7 @@ TEST_F(DeviceStoresTest, AFlushIsOfOneDevice) {
     EXPECT_EQ(sector, sectors_of(1, 0));
     FiberStore flushing(machine.system.queue, {.flushes = true});
     EXPECT_TRUE(flushing.write(device_address(1, 4), sectors_of(1, 3)));
-    EXPECT_EQ(machine.disk.cached_sectors(), 1U) << "the second one's only";
+    EXPECT_EQ(machine.disk.cached_sectors(), 1U) << "only that of the second device";
     EXPECT_TRUE(flushing.write(4, sectors_of(1, 3)));
     EXPECT_EQ(machine.disk.cached_sectors(), 0U);
     EXPECT_FALSE(flushing.write(device_address(1, 40), sectors_of(1, 3)));

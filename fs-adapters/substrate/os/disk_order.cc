@@ -1,4 +1,4 @@
-// Who must wait for whom (disk_order.h).
+// Ordering of pending requests (disk_order.h).
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ RequestId DiskOrder::add(Kind kind, std::uint64_t lba, std::uint32_t sectors,
   const RequestId id = slots_.push(std::move(slot));
   follow_sectors(id);
   for (const RequestId before : ordering.after) {
-    invariant(before < id, "a request names one that was issued after it");
+    invariant(before < id, "a request names a later one");
     if (pending(before)) follow(before, id, Link::chain);
   }
   Slot& added = slots_[id];
@@ -54,7 +54,7 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// The first that is pending; beyond all when none is.
+/// Returns the first pending request; the maximum if none.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();
@@ -81,7 +81,7 @@ void DiskOrder::follow(RequestId before, RequestId after, Link link) {
   ++(link == Link::sectors ? slot.held_by_sectors : slot.held_by_order);
 }
 
-/// Makes a run begin at `lba` if one covers it; returns the first run that begins there or later.
+/// Splits the run that covers `lba`, if any, at `lba`. Returns the first run at or after `lba`.
 DiskOrder::Runs::iterator DiskOrder::split(std::uint64_t lba) {
   const auto next = runs_.lower_bound(lba);
   if (next == runs_.begin()) return next;
@@ -134,7 +134,7 @@ void DiskOrder::forget_sectors(RequestId id) {
 }
 
 void DiskOrder::complete(RequestId id, Outcome outcome, Changes& changes) {
-  invariant(pending(id) && !slots_[id].doomed, "a request was completed that was not ready");
+  invariant(pending(id) && !slots_[id].doomed, "completed a request that was not ready");
   std::size_t failed = changes.failed.size();
   finish(id, outcome, changes);
   while (failed < changes.failed.size()) finish(changes.failed[failed++], Outcome::failed, changes);
@@ -148,8 +148,8 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // A write that was not sent for want of what it names takes later ones of its sectors with it:
-    // they hold what it held, and name only what has changed since.
+    // A write that was not sent because of a chain takes later writes of its sectors with it: they
+    // contain the same bytes, and name only what has changed since.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);
@@ -163,7 +163,7 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   }
 }
 
-/// Those that a failed write has held back by its flag.
+/// Dooms the requests that the flag of a failed write has held back.
 void DiskOrder::doom_followers(RequestId id, Changes& changes) {
   const bool flagged = slots_[id].flagged;
   const bool barrier = slots_[id].barrier;
@@ -188,7 +188,7 @@ void DiskOrder::consider(RequestId id, Changes& changes) {
   if (slot.doomed) {
     slot.complete = true;
     changes.failed.push_back(
-        id);  // complete() goes through them: a chain may be too long for recursion
+        id);  // complete() iterates over them: a chain may be too long for recursion
   } else if (slot.held_by_order == 0) {
     changes.ready.push_back(id);
   }

@@ -1,15 +1,15 @@
 #pragma once
-// What must not overtake what: the rules of disk_queue.h, without disk and without time.
+// Ordering rules of disk_queue.h, independent of disks and time.
 //
-// Each request counts what holds it back, and is ready when nothing does:
+// Each request counts the things that hold it back. It is ready when the count is zero:
 //
-//   sectors   for each sector the last write, and the reads since: a write waits for those, a read for that
-//   chains    those that it names
-//   gates     flags, barriers and flushes hold back everything behind a point in the order of issue, so that
-//             one queue for each, whose front knows whether it may pass, does for any number of
-//             requests
+//   sectors   a write waits for the last write of each of its sectors and for the reads since;
+//             a read waits for the last write
+//   chains    the requests that it names
+//   gates     flags, barriers and flushes hold back all requests after a point in issue order;
+//             each gate is one queue, of which only the front is checked
 //
-// Nothing is searched when a request completes: the work is that of what it releases.
+// A completion searches nothing: its cost is proportional to the requests that it releases.
 
 #include <cstdint>
 #include <deque>
@@ -21,17 +21,18 @@
 
 namespace headcrash::os {
 
-using RequestId = std::uint64_t;  ///< rising in order of issue, from 1
+using RequestId = std::uint64_t;  ///< ascending in issue order, from 1
 
 enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 
-/// How a request must be ordered.
+/// Ordering constraints of a request.
 struct Ordering {
   bool flagged = false;
-  std::span<const RequestId> after =
-      {};  ///< chains: requests issued earlier; those complete are ignored
-  bool barrier =
-      false;  ///< a Part-NR barrier whatever the queue's own meaning: chains' de-allocation (3.2)
+  /// Chains: requests issued earlier. Completed ones are ignored.
+  std::span<const RequestId> after = {};
+  /// Acts as a Part-NR barrier, whatever `flag` the queue uses: de-allocation with chains
+  /// (3.2).
+  bool barrier = false;
 };
 
 class DiskOrder {
@@ -39,23 +40,22 @@ class DiskOrder {
   enum class Kind : std::uint8_t { read, write, flush };
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
-    std::vector<RequestId> ready;  ///< in the order in which they became so
-    std::vector<RequestId>
-        failed;  ///< they are complete, by the failure of what they had to follow
+    std::vector<RequestId> ready;   ///< in the order in which they became ready
+    std::vector<RequestId> failed;  ///< complete: a request that they had to follow failed
   };
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// Numbers it. `changes` gets it when it is ready at once.
+  /// Adds a request and returns its number. Adds it to `changes` if it is ready at once.
   RequestId add(Kind kind, std::uint64_t lba, std::uint32_t sectors, const Ordering& ordering,
                 Changes& changes);
-  /// One that was ready is complete. Adds to `changes`.
+  /// Completes a request that was ready. Adds released requests to `changes`.
   void complete(RequestId id, Outcome outcome, Changes& changes);
 
   bool pending(RequestId id) const { return slots_.contains(id) && !slots_[id].complete; }
   RequestId oldest() const {
     return slots_.oldest();
-  }  ///< pending; one beyond the newest when none is
+  }  ///< oldest pending request; newest() + 1 if none
   RequestId newest() const { return slots_.beyond() - 1; }
 
  private:
@@ -69,19 +69,19 @@ class DiskOrder {
     bool flagged = false;
     bool barrier = false;
     bool complete = false;
-    bool doomed = false;  ///< fails as soon as nothing before it is for its sectors
+    bool doomed = false;  ///< fails as soon as no earlier request touches its sectors
     std::uint64_t lba = 0;
     std::uint64_t end = 0;
     std::uint32_t held_by_sectors = 0;
     std::uint32_t held_by_order = 0;
-    RequestId flagged_before = 0;  ///< the last one when it was issued
+    RequestId flagged_before = 0;  ///< the last flagged request at issue
     std::vector<Follower> followers;
   };
-  /// What is pending for a run of sectors, by its first.
+  /// Pending requests for a run of sectors, keyed by its first sector.
   struct Run {
     std::uint64_t end = 0;
-    RequestId writer = 0;            ///< the last; 0: none
-    std::vector<RequestId> readers;  ///< since then
+    RequestId writer = 0;            ///< the last one; 0 if none
+    std::vector<RequestId> readers;  ///< since the last write
   };
   using Runs = std::map<std::uint64_t, Run>;
 
@@ -104,7 +104,7 @@ class DiskOrder {
   bool reads_bypass_;
   IdWindow<Slot> slots_;
   Runs runs_;
-  std::deque<RequestId> flagged_;   ///< pending ones, and complete ones between them
+  std::deque<RequestId> flagged_;   ///< pending ones, with completed ones among them
   std::deque<RequestId> barriers_;  ///< likewise
   RequestId last_flagged_ = 0;
   std::deque<RequestId> flag_gate_;

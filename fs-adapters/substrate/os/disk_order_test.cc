@@ -1,8 +1,8 @@
-// The rules of order (disk_order.h) against the sentences that define them, looked at request by
-// request.
+// Tests of the ordering rules (disk_order.h) against a naive version that checks every pair of
+// requests.
 //
-// After every step the requests that are ready must be exactly those that the rules allow: nothing
-// illegal can be dispatched then, and everything legal can.
+// After every step, the ready requests must be exactly those that the rules allow. Then nothing
+// illegal can be dispatched, and everything legal can.
 #include "fs-adapters/substrate/os/disk_order.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// All requests ever, and the rules word by word.
+/// All requests so far, and a literal implementation of the rules.
 class NaiveOrder {
  public:
   explicit NaiveOrder(const OrderRules& rules) : rules_(rules) {}
@@ -51,7 +51,7 @@ class NaiveOrder {
       if (!(*this)[i].complete && shares_sectors(i, j)) return false;
     return true;
   }
-  /// i's flag, barrier or place in j's list holds j back.
+  /// True if i's flag or barrier, or j's chain, makes j wait for i.
   bool ordered_before(RequestId i, RequestId j) {
     const Request &a = (*this)[i], &b = (*this)[j];
     if (b.kind == OrderKind::flush) return true;
@@ -84,8 +84,8 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// A failed write dooms pending writes after it: those that name it, those behind its flag or
-  /// barrier, and, when it was doomed itself, those of its sectors.
+  /// Completes a request. A failed write dooms pending writes after it: those that name it, those
+  /// behind its flag or barrier, and, if it was itself doomed, those of its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -135,7 +135,7 @@ class OrderHistory {
       complete_one();
       ASSERT_TRUE(same());
     }
-    // Termination: with nothing ready nothing may be left.
+    // Termination: if no request is ready, none may be pending.
     EXPECT_EQ(completed_, order_.newest());
     EXPECT_EQ(order_.oldest(), order_.newest() + 1);
     sums.doomed += doomed_;
@@ -164,7 +164,7 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // What it names and is complete already counts no more.
+    // Named requests that are already complete have no effect.
     auto& names = naive_[naive_.newest()].after;
     names.erase(
         std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),
@@ -193,7 +193,7 @@ class OrderHistory {
 
   bool same() {
     const std::set<RequestId> mine(ready_.begin(), ready_.end());
-    if (mine.size() != ready_.size()) return false;  // one became ready twice
+    if (mine.size() != ready_.size()) return false;  // a request became ready twice
     for (RequestId id = 1; id <= naive_.newest(); ++id)
       if (order_.pending(id) == naive_[id].complete) return false;
     return mine == naive_.all_ready();
@@ -210,7 +210,7 @@ class OrderHistory {
 
 class DiskOrderRules : public ::testing::TestWithParam<std::tuple<FlagMeaning, bool>> {};
 
-TEST_P(DiskOrderRules, WhatIsReadyIsWhatTheRulesAllow) {
+TEST_P(DiskOrderRules, ReadyRequestsMatchTheRules) {
   const OrderRules rules{std::get<0>(GetParam()), std::get<1>(GetParam())};
   OrderSums sums;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -218,7 +218,7 @@ TEST_P(DiskOrderRules, WhatIsReadyIsWhatTheRulesAllow) {
     OrderHistory(rules, seed).run(sums);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(sums.held, sums.steps);  // else nothing has been tested
+  EXPECT_GT(sums.held, sums.steps);  // otherwise nothing has been tested
   EXPECT_GT(sums.ready_most, 3U);
   EXPECT_GT(sums.doomed, 0U);
 }
@@ -229,8 +229,8 @@ INSTANTIATE_TEST_SUITE_P(AllMeanings, DiskOrderRules,
                                                               FlagMeaning::ignore),
                                             ::testing::Bool()));
 
-/// The ids that are ready after a plain write, a flagged one, another plain one, and a read; none
-/// overlap.
+/// Returns the ids that are ready after a plain write, a flagged one, another plain one, and a
+/// read. None of them overlap.
 std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   DiskOrder order(flag, reads_bypass);
   DiskOrder::Changes changes;
@@ -241,7 +241,7 @@ std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   return changes.ready;
 }
 
-TEST(DiskOrder, WhatTheMeaningsAllow) {
+TEST(DiskOrder, EachFlagMeaningReleasesItsRequests) {
   using Ids = std::vector<RequestId>;
   EXPECT_EQ(ready_of_four(FlagMeaning::full, false), (Ids{1}));
   EXPECT_EQ(ready_of_four(FlagMeaning::back, false), (Ids{1, 2}));
@@ -251,7 +251,7 @@ TEST(DiskOrder, WhatTheMeaningsAllow) {
   EXPECT_EQ(ready_of_four(FlagMeaning::part, true), (Ids{1, 2, 4}));
 }
 
-TEST(DiskOrder, PartLetsGoWhatBackHolds) {
+TEST(DiskOrder, PartReleasesRequestsThatBackHolds) {
   for (const FlagMeaning flag : {FlagMeaning::back, FlagMeaning::part}) {
     DiskOrder order(flag, false);
     DiskOrder::Changes changes;

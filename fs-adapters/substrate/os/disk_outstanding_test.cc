@@ -1,6 +1,6 @@
-// Several requests outstanding, reads first, several devices and flushes (disk_queue.h). The
-// paper's sentences are read over all requests afterwards: what had to come before a request was
-// complete when it went to its device.
+// Tests of several outstanding requests, reads first, several devices and flushes (disk_queue.h).
+// The rules of the paper are checked on the complete history: all requests that had to precede a
+// request were complete at its dispatch.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using model::kMillisecondNs;
 using model::Status;
 using Log = std::vector<std::string>;
 
-/// Answers each request after a time of its own: in any order.
+/// Completes each request after a random time, so in any order.
 class UnrulyDisk final : public BlockDevice {
  public:
   UnrulyDisk(model::Simulation& simulation, model::SectorStore& store, std::uint64_t seed)
@@ -65,7 +65,7 @@ class UnrulyDisk final : public BlockDevice {
   std::list<Command> under_way_;
 };
 
-/// Everything that was issued, with its order, and what became of it.
+/// Records all requests with their ordering constraints and results.
 class Recorder final : public DiskTracer {
  public:
   struct Request {
@@ -90,7 +90,7 @@ class Recorder final : public DiskTracer {
   }
   std::map<RequestId, Request> all;
 
-  /// i must be complete before j goes.
+  /// True if request i must be complete before j is dispatched.
   bool before(RequestId i, RequestId j, const DiskQueueOptions& options) const {
     const Request& a = all.at(i);
     const Request& b = all.at(j);
@@ -146,7 +146,7 @@ struct UnrulyWorld {
   Account account{.name = "ann"};
 };
 
-/// Returns how many requests were outstanding at most.
+/// Runs random requests. Returns the maximum number outstanding.
 std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
   Random random(seed);
   UnrulyWorld w(seed, options);
@@ -186,7 +186,7 @@ std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
   return std::max(w.first.most, w.second.most);
 }
 
-TEST(DiskOutstanding, NothingPassesWhatItMustNotHoweverManyAreOutstanding) {
+TEST(DiskOutstanding, OrderHoldsForAnyNumberOutstanding) {
   std::size_t most = 0;
   std::uint64_t seed = 0;
   for (const FlagMeaning flag :
@@ -204,10 +204,10 @@ TEST(DiskOutstanding, NothingPassesWhatItMustNotHoweverManyAreOutstanding) {
       most = std::max(most, there);
     }
   }
-  EXPECT_GT(most, 5U);  // else nothing has been tested
+  EXPECT_GT(most, 5U);  // otherwise nothing has been tested
 }
 
-TEST(DiskOutstanding, SeveralAreAtTheDeviceAtATime) {
+TEST(DiskOutstanding, SeveralRequestsAreOutstandingAtOnce) {
   World w({.outstanding = 4});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -220,7 +220,7 @@ TEST(DiskOutstanding, SeveralAreAtTheDeviceAtATime) {
   EXPECT_EQ(w.queue.counters().access_ns, 8 * kMillisecondNs);
 }
 
-/// Its flushes take longer than its writes.
+/// A disk whose flushes take longer than its writes.
 struct SlowFlushes final : BlockDevice {
   SlowFlushes(BlockDevice& quick, BlockDevice& slow) : writes(quick), flushes(slow) {}
   std::uint64_t sectors() const override { return writes.sectors(); }
@@ -232,7 +232,7 @@ struct SlowFlushes final : BlockDevice {
   BlockDevice& flushes;
 };
 
-TEST(DiskOutstanding, AFlushOfOrderCoversOnlyWhatWasThereWhenItWasSent) {
+TEST(DiskOutstanding, AnOrderFlushCoversOnlyEarlierWrites) {
   model::Simulation simulation;
   VirtualClock clock(simulation);
   bench::Medium medium(4096);
@@ -244,16 +244,16 @@ TEST(DiskOutstanding, AFlushOfOrderCoversOnlyWhatWasThereWhenItWasSent) {
   Issuing issuing(system.queue);
   system.run_as(account, [&] {
     const RequestId first = issuing.write(100, 1, 7);
-    system.executor.sleep_until(2 * kMillisecondNs);  // the flush is under way
+    system.executor.sleep_until(2 * kMillisecondNs);  // the flush is in progress
     const RequestId second = issuing.write(200, 1, 8);
     system.queue.wait_for(first);
     EXPECT_EQ(system.executor.now(), 6 * kMillisecondNs);
     system.queue.wait_for(second);
-    EXPECT_EQ(system.executor.now(), 11 * kMillisecondNs) << "by a flush of its own";
+    EXPECT_EQ(system.executor.now(), 11 * kMillisecondNs) << "by a separate flush";
   });
 }
 
-TEST(DiskOutstanding, ReadsGoFirstButNotForEver) {
+TEST(DiskOutstanding, ReadsGoFirstWithinALimit) {
   World w({.reads_first = true, .reads_in_row_max = 3});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -265,7 +265,7 @@ TEST(DiskOutstanding, ReadsGoFirstButNotForEver) {
   EXPECT_EQ(w.disk.log, (Log{"w0+1", "r100+1", "r110+1", "r120+1", "w10+1", "r130+1", "r140+1"}));
 }
 
-TEST(DiskOutstanding, AReadOfPriorityKeepsItsOrder) {
+TEST(DiskOutstanding, APriorityReadKeepsItsOrder) {
   World w({.flag = FlagMeaning::part, .reads_first = true});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -278,7 +278,7 @@ TEST(DiskOutstanding, AReadOfPriorityKeepsItsOrder) {
   EXPECT_EQ(w.disk.log, (Log{"w0+1", "w10+1", "r100+1", "w0+1"})) << "behind the flag";
 }
 
-TEST(DiskOutstanding, NobodyIsPassedOverForEver) {
+TEST(DiskOutstanding, NoRequestIsPassedOverForever) {
   World w({.schedule = Schedule::sstf, .requests_max = 8});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -296,7 +296,7 @@ TEST(DiskOutstanding, NobodyIsPassedOverForEver) {
   EXPECT_LE(far - w.disk.log.begin(), 11);
 }
 
-TEST(DiskOutstanding, WhoTransfersWaitsForRoomInTheQueue) {
+TEST(DiskOutstanding, TransferWaitsForRoomInTheQueue) {
   World w({.requests_max = 4});
   for (int i = 0; i < 12; ++i)
     w.executor.spawn(Executor::Kind::user, w.account, [&, i] {
@@ -327,7 +327,7 @@ struct TwoDisks {
   Account account{.name = "ann"};
 };
 
-TEST(DiskOutstanding, TwoDevicesWorkAtATimeAndFlagsHoldOverBoth) {
+TEST(DiskOutstanding, TwoDevicesWorkInParallelAndFlagsCoverBoth) {
   TwoDisks w({.flag = FlagMeaning::part});
   Issuing issuing(w.system.queue);
   EXPECT_EQ(w.system.queue.sectors(), 4096U);
@@ -369,7 +369,7 @@ TEST(DiskOutstanding, TheCacheWritesToBothDevices) {
   EXPECT_EQ(w.log_medium.word(50), 6U);
 }
 
-TEST(DiskOutstanding, AFlushMakesDurableWhatWasWrittenBeforeIt) {
+TEST(DiskOutstanding, AFlushMakesEarlierWritesDurable) {
   World w;
   w.memory.write_cache(true);
   Issuing issuing(w.queue);
@@ -379,7 +379,7 @@ TEST(DiskOutstanding, AFlushMakesDurableWhatWasWrittenBeforeIt) {
     EXPECT_EQ(w.medium.word(100), 7U);
     issuing.write(200, 1, 8);
     w.queue.drain();
-    EXPECT_EQ(w.medium.word(200), 0U) << "complete, and in the disk's cache";
+    EXPECT_EQ(w.medium.word(200), 0U) << "complete, but only in the disk's cache";
     EXPECT_EQ(w.memory.cached_sectors(), 1U);
     EXPECT_EQ(w.queue.counters().issued_flushes, 1U);
   });
@@ -389,7 +389,7 @@ TEST(DiskOutstanding, AFlushMakesDurableWhatWasWrittenBeforeIt) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1", "f0+0", "w200+1"}));
 }
 
-TEST(DiskOutstanding, AFlushOfADiskWithoutACacheOnlyWaits) {
+TEST(DiskOutstanding, FlushWithoutADiskCacheOnlyWaits) {
   World w({.outstanding = 2});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -400,7 +400,7 @@ TEST(DiskOutstanding, AFlushOfADiskWithoutACacheOnlyWaits) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1"}));
 }
 
-TEST(DiskOutstanding, AReadSeesWhatIsInTheDisksCache) {
+TEST(DiskOutstanding, AReadSeesTheDisksCache) {
   World w;
   w.memory.write_cache(true);
   Issuing issuing(w.queue);

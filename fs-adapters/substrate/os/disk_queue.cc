@@ -1,16 +1,14 @@
 // The driver (disk_queue.h): numbering, dispatch, concatenation, completion.
 //
-//   issue() -> DiskOrder -> ready -> a device's schedules -> [runs at the device] -> DiskOrder ->
-//   done()
-//                                                                |
-//                                                                +-> with flush_for_order:
-//                                                                unflushed, until a
-//                                                                    flush that was sent after them
+//   issue() -> DiskOrder -> schedules of a device -> [runs at the device] -> DiskOrder -> done()
+//                                                        |
+//                                                        +-> with flush_for_order: unflushed,
+//                                                            until a later flush completes
 //
-// Requests that go as one are gathered into the driver's own memory and scattered from it. While
-// completions are told nothing is dispatched: what they issue is chosen among, with everything
-// else. A request that may go waits for nobody that is still there, so that any number of those may
-// be outstanding at a time.
+// Concatenated requests are gathered into the driver's memory and scattered from it. Nothing is
+// dispatched while completions are delivered, so requests that they issue compete with all others.
+// A ready request never waits for a pending one; any number of ready requests may therefore be
+// outstanding.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <algorithm>
@@ -27,7 +25,7 @@ struct DiskQueue::State {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
-    bool alone = false;  ///< it failed together with others
+    bool alone = false;  ///< failed together with others; retried alone
     bool queued = false;
     bool complete = false;
   };
@@ -49,7 +47,7 @@ struct DiskQueue::State {
           device(disk),
           schedule(queue.options.schedule, queue.options.seed),
           reads(queue.options.schedule, queue.options.seed) {}
-    /// A flush of the queue's own is complete.
+    /// Completes a flush of the queue itself.
     void done(model::Status status) override { state.flush_done(*this, status); }
     bool idle() const { return runs.size() == spare.size(); }
     std::size_t running() const { return runs.size() - spare.size(); }
@@ -57,12 +55,12 @@ struct DiskQueue::State {
     State& state;
     BlockDevice& device;
     DiskSchedule schedule;
-    DiskSchedule reads;  ///< with reads_first; else they are in `schedule`
+    DiskSchedule reads;  ///< used with reads_first; otherwise reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    std::vector<std::unique_ptr<Run>> runs;  ///< as many as have been needed at a time
+    std::vector<std::unique_ptr<Run>> runs;  ///< the largest number needed so far
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
-    std::vector<RequestId> in_flush;  ///< complete when the flush that is under way is
+    std::vector<RequestId> in_flush;  ///< complete when the current flush is
     bool flushing = false;
     int dispatches_unflushed = 0;
   };
@@ -76,7 +74,7 @@ struct DiskQueue::State {
         order(how.flag, how.reads_bypass),
         room(fibers) {
     invariant(!disks.empty() && options.outstanding > 0 && options.requests_max > 0,
-              "a driver has no device, or may send it nothing");
+              "a driver needs a device and at least one outstanding request");
     for (BlockDevice* disk : disks) spindles.push_back(std::make_unique<Spindle>(*this, *disk));
   }
 
@@ -121,13 +119,11 @@ RequestId DiskQueue::State::issue(const BlockRequest& request, const Ordering& o
                                   DiskDone& done) {
   const std::size_t bytes = std::size_t{request.sectors} * model::kSectorBytes;
   const bool reads = request.op == model::Op::read;
-  invariant(!reads || request.into.size() == bytes, "a read is not as long as its buffer");
+  invariant(!reads || request.into.size() == bytes, "a read differs in length from its buffer");
   invariant(request.op != model::Op::write || request.data.size() == bytes,
-            "a write is not as long as its data");
-  invariant(device_of(request.lba) < spindles.size(),
-            "a request is for a device that the driver has not");
-  invariant(pending_count < options.requests_max,
-            "more requests are pending than the driver may have");
+            "a write differs in length from its data");
+  invariant(device_of(request.lba) < spindles.size(), "a request is for an unknown device");
+  invariant(pending_count < options.requests_max, "more than requests_max requests are pending");
   DiskOrder::Kind kind = DiskOrder::Kind::write;
   if (reads) kind = DiskOrder::Kind::read;
   if (request.op == model::Op::flush) kind = DiskOrder::Kind::flush;
@@ -161,7 +157,7 @@ void DiskQueue::State::take_ready() {
   changes.ready.clear();
 }
 
-/// With others outstanding it waits for those, while it may.
+/// True if a flush must be sent now. It waits for outstanding requests while it may.
 bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
   if (spindle.unflushed.empty() || spindle.flushing) return false;
   const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();
@@ -196,7 +192,7 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest of all waits for nobody; only the schedule can have passed it over so often.
+  // The oldest pending request waits for no other; only the schedule can have passed it so often.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -208,7 +204,7 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// The leader, and those that follow it on the disk and may go now.
+/// Adds the leader to the run, and ready requests that follow it on the disk.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);
@@ -294,7 +290,7 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// What was at the device has been there.
+/// Records that a run has been at its device.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;
@@ -317,7 +313,8 @@ void DiskQueue::State::went(Run& run, model::Status status) {
   }
 }
 
-/// A bad sector fails the one request that it belongs to.
+/// Retries the requests of a failed run one by one, so that a bad sector fails only its own
+/// request.
 bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
   if (status != model::Status::medium_error || run.ids.size() < 2) return false;
   for (const RequestId id : std::exchange(run.ids, {})) {
@@ -406,7 +403,7 @@ void DiskQueue::wait_for(RequestId id) {
   auto& queue = s.waiters[id];
   if (!queue) queue = std::make_unique<WaitQueue>(s.executor);
   while (pending(id)) queue->wait();
-  s.waiters.erase(id);  // the first of those who waited; they wait no more
+  s.waiters.erase(id);  // the waiters of this request have been woken
   s.executor.account().disk_wait_ns += s.executor.now() - before;
 }
 

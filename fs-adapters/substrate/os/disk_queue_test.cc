@@ -1,5 +1,5 @@
-// The driver's queue (disk_queue.h) before a disk in memory: what goes to the disk, in which order,
-// and what is told about it. The rules of order themselves: disk_order_test.cc.
+// Tests of the driver's queue (disk_queue.h) on a disk in memory: dispatched requests, their order,
+// and the trace. The ordering rules are tested in disk_order_test.cc.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ using bench::World;
 using model::Status;
 using Log = std::vector<std::string>;
 
-/// Issues, keeps the bytes, remembers what came of it.
+/// Issues requests, keeps their bytes and records their results.
 class Issuer final : public DiskDone {
  public:
   explicit Issuer(DiskQueue& queue) : queue_(queue) {}
@@ -41,7 +41,7 @@ class Issuer final : public DiskDone {
   }
   void done(RequestId id, Status status) override {
     EXPECT_FALSE(queue_.pending(id));
-    EXPECT_TRUE(statuses.emplace(id, status).second) << "told twice";
+    EXPECT_TRUE(statuses.emplace(id, status).second) << "completed twice";
     order.push_back(id);
   }
 
@@ -77,7 +77,7 @@ TEST(DiskQueue, Schedules) {
             (Log{"w100+8", "w120+8", "w200+8", "w300+8", "w308+8", "w40+8", "w90+8"}));
 }
 
-TEST(DiskQueue, NeighboursGoAsOneOnlyWhenAllMayGo) {
+TEST(DiskQueue, ConcatenatesOnlyReadyRequests) {
   World w({.flag = FlagMeaning::part});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
@@ -91,7 +91,7 @@ TEST(DiskQueue, NeighboursGoAsOneOnlyWhenAllMayGo) {
   EXPECT_EQ(w.disk.log, (Log{"w500+8", "w600+16", "w616+8", "r592+8"}));
 }
 
-TEST(DiskQueue, AReadOfWhatIsQueuedSeesIt) {
+TEST(DiskQueue, AReadSeesAQueuedWrite) {
   World w({.reads_bypass = true});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
@@ -107,7 +107,7 @@ TEST(DiskQueue, AReadOfWhatIsQueuedSeesIt) {
   });
 }
 
-TEST(DiskQueue, TransferWaitsAndSaysForHowLong) {
+TEST(DiskQueue, TransferWaitsAndAccountsTheWait) {
   World w({}, {{.request_issued = 10'000, .interrupt = 20'000}, {}});
   std::vector<std::byte> bytes = filled(1, 5);
   w.run_as_user([&] {
@@ -115,7 +115,7 @@ TEST(DiskQueue, TransferWaitsAndSaysForHowLong) {
     request.data = bytes;
     EXPECT_EQ(w.queue.transfer(request), Status::ok);
     EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 10'000);
-    w.cpu.use(1);  // only now is the interrupt paid for
+    w.cpu.use(1);  // the interrupt is paid for only now
   });
   EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 30'001);
   EXPECT_EQ(w.account.disk_wait_ns, model::kMillisecondNs);
@@ -124,7 +124,7 @@ TEST(DiskQueue, TransferWaitsAndSaysForHowLong) {
   EXPECT_EQ(w.medium.word(9), 5U);
 }
 
-TEST(DiskQueue, SuccessorsOfAFailedFlaggedWriteFail) {
+TEST(DiskQueue, FollowersOfAFailedFlaggedWriteFail) {
   World w({.flag = FlagMeaning::part, .reads_bypass = true});
   w.disk.bad_sectors = {100};
   Issuer issuer(w.queue);
@@ -143,7 +143,7 @@ TEST(DiskQueue, SuccessorsOfAFailedFlaggedWriteFail) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1", "r300+1", "w400+1"}));
 }
 
-TEST(DiskQueue, AVersionThatHoldsWhatWasNotWrittenIsNotWrittenEither) {
+TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
   World w;
   w.disk.bad_sectors = {100};
   Issuer issuer(w.queue);
@@ -152,9 +152,9 @@ TEST(DiskQueue, AVersionThatHoldsWhatWasNotWrittenIsNotWrittenEither) {
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     const RequestId newer =
-        issuer.write(200, 1, 3);  // a later version of the same block, which names nobody
+        issuer.write(200, 1, 3);  // a later version of the same block, without a chain
     const RequestId newer_bad =
-        issuer.write(100, 1, 4);  // what failed itself has nothing before it
+        issuer.write(100, 1, 4);  // the failed write itself depends on nothing
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
     EXPECT_EQ(issuer.statuses[newer], Status::medium_error);
@@ -164,7 +164,7 @@ TEST(DiskQueue, AVersionThatHoldsWhatWasNotWrittenIsNotWrittenEither) {
   EXPECT_EQ(w.medium.word(200), 0U);
 }
 
-TEST(DiskQueue, ABadSectorFailsOnlyItsOwnRequest) {
+TEST(DiskQueue, ABadSectorFailsOnlyItsRequest) {
   World w;
   w.disk.bad_sectors = {109};
   Issuer issuer(w.queue);
@@ -181,7 +181,7 @@ TEST(DiskQueue, ABadSectorFailsOnlyItsOwnRequest) {
   EXPECT_EQ(w.disk.log, (Log{"w10+8", "w100+24", "w100+8", "w108+8", "w116+8"}));
 }
 
-TEST(DiskQueue, WithACacheAWriteIsCompleteWhenAFlushIs) {
+TEST(DiskQueue, WithADiskCacheAWriteCompletesWithAFlush) {
   World w({.flush_for_order = true});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
@@ -196,19 +196,19 @@ TEST(DiskQueue, WithACacheAWriteIsCompleteWhenAFlushIs) {
   EXPECT_EQ(w.queue.counters().requests, 3U);
 }
 
-TEST(DiskQueue, FlushesAreNotPutOffForEver) {
+TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
   World w({.flush_for_order = true});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
     for (std::uint64_t i = 0; i < 100; ++i) issuer.write(i * 10, 1, i);
     w.queue.wait_for(1);
     EXPECT_EQ(w.disk.log[33], "f0+0");
-    EXPECT_EQ(w.disk.log.size(), 35U);  // the next one has gone before anybody runs
+    EXPECT_EQ(w.disk.log.size(), 35U);  // the next one is dispatched before any fiber runs
     w.queue.drain();
   });
 }
 
-TEST(DiskQueue, TheTraceTellsWhatWentTogether) {
+TEST(DiskQueue, TheTraceShowsConcatenation) {
   struct Tracer final : DiskTracer {
     void completed(const DiskTrace& request) override { all.push_back(request); }
     std::vector<DiskTrace> all;
@@ -242,7 +242,7 @@ TEST(DiskQueue, TheTraceTellsWhatWentTogether) {
   EXPECT_EQ(w.queue.counters().requests, 0U);
 }
 
-TEST(DiskQueue, WhenThePowerGoesEverybodyIsTold) {
+TEST(DiskQueue, PowerCutFailsAllRequests) {
   World w({.flag = FlagMeaning::full});
   Issuer issuer(w.queue);
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
@@ -262,7 +262,7 @@ struct QueueRun {
   std::vector<std::uint64_t> medium;
 };
 
-/// Random requests by three fibers; what lies on the medium must be what was issued last.
+/// Runs random requests from three fibers. The medium must have the versions issued last.
 QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   World w(options);
   Random random(seed);
@@ -309,7 +309,7 @@ QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   return run;
 }
 
-TEST(DiskQueue, WhatWasIssuedLastIsThereAndReadsSeeWhatWasIssuedBefore) {
+TEST(DiskQueue, LastWritesAreOnTheMediumAndReadsSeeEarlierWrites) {
   std::uint64_t seed = 0;
   for (const FlagMeaning flag :
        {FlagMeaning::full, FlagMeaning::back, FlagMeaning::part, FlagMeaning::ignore}) {

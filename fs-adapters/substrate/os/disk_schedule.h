@@ -1,13 +1,15 @@
 #pragma once
-// Which of the requests that may go goes next, by where it lies.
+// Chooses which dispatchable request goes next, by its address.
 //
-// fcfs the oldest; sstf the nearest to where the last one ended; look the next in the direction of
-// the last, turning when there is none; c_look the next above, and from the top to the lowest
-// (Worthington, Ganger and Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS 1994,
-// section 3). The driver knows block numbers, not cylinders.
+// fcfs takes the oldest request. sstf takes the one nearest to the end of the last one. look takes
+// the next one in the current direction and turns at the last one. c_look takes the next one
+// above, and wraps from the top to the lowest (Worthington, Ganger and Patt, "Scheduling algorithms
+// for modern disk drives", SIGMETRICS 1994, section 3). The driver knows block numbers, not
+// cylinders.
 //
-// shuffled is not a disk's: a lab's. The seed gives each request its rank (an even one: each place
-// on the disk its rank), and the lowest goes first, so that some wait until nothing else does.
+// shuffled is for testing only. The seed gives each request a rank (an even seed ranks addresses
+// instead), and the lowest rank goes first. Some requests therefore wait until nothing else is
+// left.
 
 #include <cstdint>
 #include <optional>
@@ -29,11 +31,11 @@ class DiskSchedule {
   void erase(RequestId id, std::uint64_t lba);
   bool empty() const { return by_lba_.empty(); }
 
-  /// The next to go; not erased. There is one.
+  /// Returns the next request without removing it. The schedule must not be empty.
   RequestId choose();
-  /// The last request ended before this sector.
+  /// Sets the head position: the last request ended before this sector.
   void moved_to(std::uint64_t lba) { head_ = lba; }
-  /// The first request at exactly `lba` that is `good`.
+  /// Returns the first request at exactly `lba` that satisfies `good`.
   template <typename Good>
   std::optional<RequestId> at(std::uint64_t lba, const Good& good) const {
     for (auto it = by_lba_.lower_bound({lba, 0}); it != by_lba_.end() && it->first == lba; ++it)
@@ -50,8 +52,8 @@ class DiskSchedule {
   Schedule schedule_;
   std::uint64_t seed_;
   ByLba by_lba_;
-  std::set<RequestId> by_age_;                             ///< fcfs only
-  std::set<std::pair<std::uint64_t, RequestId>> by_rank_;  ///< shuffled only
+  std::set<RequestId> by_age_;                             ///< used by fcfs only
+  std::set<std::pair<std::uint64_t, RequestId>> by_rank_;  ///< used by shuffled only
   std::uint64_t head_ = 0;
   bool rising_ = true;
 };

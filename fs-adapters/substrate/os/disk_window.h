@@ -1,7 +1,7 @@
 #pragma once
-// One of the devices that a disk in memory stands for: a driver sees a device of its own, whose
-// sectors are the disk's at the device's addresses (device_address.h). A flush says which device is
-// meant, and covers it alone.
+// One of several devices that share a disk in memory. A driver sees a separate device whose sectors
+// are those of the disk at the device's addresses (device_address.h). A flush covers only this
+// device.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace headcrash::os {
 
 class DiskWindow final : public BlockDevice {
  public:
-  /// The disk must outlive it.
+  /// The disk must outlive this object.
   DiskWindow(BlockDevice& disk, std::size_t device, std::uint64_t sectors)
       : disk_(disk), base_(device_address(device, 0)), sectors_(sectors) {}
 

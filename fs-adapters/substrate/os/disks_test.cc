@@ -1,5 +1,5 @@
-// What stands behind a driver's queue: emulated, real, in memory; and the store before it
-// (fiber_store.h).
+// Tests of the devices below a driver's queue (emulated, real, in memory), and of the store above
+// it (fiber_store.h).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -30,7 +30,7 @@ struct Emulated {
   Account account{.name = "ann"};
 };
 
-TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachItsMedium) {
+TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachTheMedium) {
   Emulated e;
   EXPECT_EQ(e.disk.sectors(), e.hardware.profile.capacity_sectors);
   EXPECT_FALSE(e.disk.volatile_cache());
@@ -50,7 +50,7 @@ TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachItsMedium) {
   EXPECT_EQ(e.account.disk_wait_ns, e.executor.now());
 }
 
-TEST(FiberStore, FlushesAfterEachWriteWhenItIsToldTo) {
+TEST(FiberStore, FlushesAfterEachWriteIfRequested) {
   bench::World w;
   FiberStore store(w.queue, {.flushes = true});
   w.run_as_user([&] {
@@ -63,7 +63,7 @@ TEST(FiberStore, FlushesAfterEachWriteWhenItIsToldTo) {
             (std::vector<std::string>{"w8+4", "f0+0", "w16+128", "w144+72", "f0+0", "r8+1"}));
 }
 
-TEST(ModelDisk, APowerCutIsTold) {
+TEST(ModelDisk, APowerCutIsReported) {
   Emulated e;
   std::string problem;
   e.executor.spawn(Executor::Kind::user, e.account, [&] {
@@ -80,27 +80,27 @@ TEST(ModelDisk, APowerCutIsTold) {
   EXPECT_NE(problem.find("cannot be written: the power is off"), std::string::npos) << problem;
 }
 
-TEST(MemoryDisk, WithoutLatencyItAnswersAtOnceAndNeverBeforeStartReturns) {
+TEST(MemoryDisk, WithoutLatencyCompletesAfterStartReturns) {
   bench::World w({}, {}, 0);
   const std::vector<std::byte> bytes = filled(2, 3);
   struct Done final : BlockDone {
     void done(Status status) override {
       EXPECT_EQ(status, Status::ok);
-      told = true;
+      called = true;
     }
-    bool told = false;
+    bool called = false;
   } done;
   BlockRequest request{model::Op::write, 5, 2};
   request.data = bytes;
   w.memory.start(request, done);
-  EXPECT_FALSE(done.told);
+  EXPECT_FALSE(done.called);
   w.executor.run_until(0);
   w.run_as_user([&] { w.executor.sleep_until(1); });
-  EXPECT_TRUE(done.told);
+  EXPECT_TRUE(done.called);
   EXPECT_EQ(w.medium.word(6), 3U);
 }
 
-TEST(MemoryDisk, WhatLiesBeyondItsEndIsRefused) {
+TEST(MemoryDisk, RejectsRequestsBeyondItsEnd) {
   bench::World w;
   const std::vector<std::byte> bytes = filled(2, 3);
   w.run_as_user([&] {
@@ -150,7 +150,7 @@ TEST(RawDisk, ReadsWritesZeroesAndFlushes) {
   EXPECT_GT(queue.counters().flushes, 0U);
 }
 
-TEST(RawDisk, RefusesWhatIsNoDisk) {
+TEST(RawDisk, RejectsPathsThatAreNoDisk) {
   Real real(3);
   const auto refused = [&](const std::string& path) {
     const auto disk = RawDisk::open(path, real.clock, {.buffered = true});
@@ -162,12 +162,12 @@ TEST(RawDisk, RefusesWhatIsNoDisk) {
   EXPECT_NE(refused(real.path).find("whole number of sectors"), std::string::npos);
 }
 
-TEST(RawDisk, MayEndWithRequestsUnderWay) {
+TEST(RawDisk, CanBeDestroyedWithRequestsInFlight) {
   Real real(1000);
   auto disk = RawDisk::open(real.path, real.clock, {.buffered = true});
   ASSERT_TRUE(disk);
   struct Done final : BlockDone {
-    void done(Status) override { ADD_FAILURE() << "nobody wants to know any more"; }
+    void done(Status) override { ADD_FAILURE() << "completion after destruction"; }
   };
   {
     Done done;

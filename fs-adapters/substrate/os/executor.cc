@@ -1,13 +1,14 @@
 // Fibers (executor.h).
 //
-//   run() -> [run queue] -> fiber -> next fiber -> ... -> back to run() when the queue is empty,
-//   when a fiber ends, and now and then, so that a real clock's posted events are not kept waiting
-//   by fibers that never wait
+//   run() -> [run queue] -> fiber -> next fiber -> ... -> run()
 //
-// A fiber that stops switches to the next one itself: half as many switches. A fiber is in one list
-// at a time, the run queue's or a wait queue's, so that the lists need no memory of their own. A
-// sleep during which nobody else can run does not switch at all: the clock continues below the
-// sleeper's own frames, with current() null, so that a handler that waited would be caught.
+// A fiber that stops switches directly to the next one, which halves the number of switches.
+// Control returns to run() when the queue is empty, when a fiber ends, and from time to time, so
+// that fibers that never wait do not delay events posted to a real clock.
+//
+// A fiber is in one list at a time, the run queue or a wait queue, so the lists need no memory. A
+// sleep during which no other fiber can run does not switch at all: the clock advances on the
+// sleeper's stack. current() is null there, so a handler that waits is detected.
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class Fiber {
   std::function<void()> body;
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
-  std::uint64_t number = 0;            ///< in order of spawning
+  std::uint64_t number = 0;            ///< in spawn order
   Fiber* next = nullptr;               ///< in the run queue or a wait queue
   const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
 };
@@ -49,9 +50,8 @@ struct Executor::State {
   }
 
   void make_runnable(Fiber& fiber);
-  void
-  /// the current fiber is in some list, or will be: others run until it is runnable
-  stop_current();
+  /// Requires that the current fiber is or will be in some list. Runs others until it is runnable.
+  void stop_current();
   void stopping();
   void sleep(TimeNs at);
   void run_runnable();
@@ -72,7 +72,7 @@ struct Executor::State {
   std::vector<std::unique_ptr<Fiber>> fibers;
   Fiber* first = nullptr;  ///< runnable
   Fiber* last = nullptr;
-  std::vector<Sleeper> sleepers;  ///< heap, earliest on top
+  std::vector<Sleeper> sleepers;  ///< a heap, earliest first
   Fiber* current = nullptr;
   Fiber* ended = nullptr;
   StopListener* listener = nullptr;
@@ -80,7 +80,7 @@ struct Executor::State {
   std::size_t users = 0;
   int switches_left = kSwitchesAtOnce;
   TimeNs limit = 0;       ///< time may not pass beyond it
-  bool user_ran = false;  ///< since the last look
+  bool user_ran = false;  ///< since the last check
   TimeNs user_ran_at = 0;
   bool halted = false;
 };
@@ -130,7 +130,7 @@ void Executor::State::reap(Fiber& fiber) {
   fibers.erase(it);
 }
 
-/// Once through the run queue, or as many switches as are done at once.
+/// Runs the run queue once, up to the limit of switches.
 void Executor::State::run_runnable() {
   Fiber& fiber = *first;
   first = fiber.next;
@@ -152,7 +152,7 @@ void Executor::State::wake_sleepers() {
 
 void Executor::State::let_time_pass(TimeNs until) {
   if (!sleepers.empty()) until = std::min(until, sleepers.front().at);
-  if (!clock.pass_until(until)) complain("every fiber waits and nothing can happen any more");
+  if (!clock.pass_until(until)) complain("deadlock: every fiber waits and no event is pending");
   wake_sleepers();
   check_users_run();
 }
@@ -162,12 +162,12 @@ void Executor::State::check_users_run() {
   if (users == 0 || limit != model::kNever || clock.now() - user_ran_at <= kUsersStuckNs) return;
   const auto is_user = [](const Sleeper& sleeper) { return sleeper.fiber->kind == Kind::user; };
   user_ran = std::any_of(sleepers.begin(), sleepers.end(), is_user);
-  if (!user_ran) complain("no user has been able to run for three days");
+  if (!user_ran) complain("deadlock: no user fiber has run for 3 days of model time");
 }
 
 void Executor::State::complain(const char* what) const {
   std::string message = what;
-  const char* separator = "; there wait ";
+  const char* separator = "; waiting: ";
   for (const auto& fiber : fibers) {
     message +=
         separator + fiber->account->name + (fiber->kind == Kind::user ? " (user)" : " (daemon)");
@@ -200,12 +200,12 @@ Executor::Executor(Clock& clock, const ExecutorOptions& options)
 
 Executor::~Executor() {
   if (!state_->fibers.empty())
-    state_->complain("an executor ends before its fibers: halt() it first");
+    state_->complain("an executor was destroyed before its fibers ended; call halt() first");
 }
 
 void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
   State& s = *state_;
-  invariant(s.fibers.size() < s.fibers_max, "there are more fibers than the executor may have");
+  invariant(s.fibers.size() < s.fibers_max, "more than fibers_max fibers");
   auto fiber = std::make_unique<Fiber>(s, s.stacks.take(), &State::begin);
   fiber->body = std::move(body);
   fiber->account = &account;
@@ -217,7 +217,7 @@ void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
 
 void Executor::run() {
   State& s = *state_;
-  invariant(s.current == nullptr, "run() was called from within a fiber");
+  invariant(s.current == nullptr, "run() was called from a fiber");
   s.limit = model::kNever;
   s.user_ran_at = s.clock.now();
   while (s.users > 0) {
@@ -232,7 +232,7 @@ void Executor::run() {
 
 void Executor::run_until(TimeNs until) {
   State& s = *state_;
-  invariant(s.current == nullptr, "run_until() was called from within a fiber");
+  invariant(s.current == nullptr, "run_until() was called from a fiber");
   s.limit = until;
   for (;;) {
     if (s.first != nullptr)
@@ -245,8 +245,8 @@ void Executor::run_until(TimeNs until) {
 
 void Executor::run_until(const std::function<bool()>& done) {
   State& s = *state_;
-  invariant(s.current == nullptr, "run_until() was called from within a fiber");
-  s.limit = 0;  // every sleeper comes back here, where `done` is asked
+  invariant(s.current == nullptr, "run_until() was called from a fiber");
+  s.limit = 0;  // every sleeper returns here, where `done` is checked
   while (!done()) {
     if (s.first == nullptr) {
       s.let_time_pass(model::kNever);
@@ -259,7 +259,7 @@ void Executor::run_until(const std::function<bool()>& done) {
 
 void Executor::halt() {
   State& s = *state_;
-  invariant(s.current == nullptr, "halt() was called from within a fiber");
+  invariant(s.current == nullptr, "halt() was called from a fiber");
   s.halted = true;
   s.limit = model::kNever;
   s.user_ran_at = s.clock.now();
@@ -340,7 +340,7 @@ void FiberLock::lock() {
 }
 
 void FiberLock::unlock() {
-  invariant(locked_, "a lock was released that no fiber holds");
+  invariant(locked_, "released a lock that is not held");
   holder_ = waiters_.first_;
   if (holder_ == nullptr) {
     locked_ = false;

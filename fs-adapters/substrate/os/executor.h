@@ -1,19 +1,18 @@
 #pragma once
 // Fibers: the processes and daemons of a small operating system, on one thread.
 //
-// A fiber runs until it waits; then the next runnable one does, first come first served. While
-// fibers are runnable no time passes; when none is, the clock continues to the next timer or to
-// what happens outside (clock.h). Equal inputs therefore give equal runs, and nothing here needs a
-// lock of the host's.
+// A fiber runs until it waits; then the next runnable fiber runs, in FIFO order. No time passes
+// while fibers are runnable. Otherwise the clock advances to the next timer or external event
+// (clock.h). Equal inputs therefore give equal runs, and nothing here needs a host lock.
 //
 //   spawn -> runnable -> running -> [waits in a WaitQueue | sleeps] -> runnable -> ... -> ended
 //
-// A machine whose users all wait for each other has a bug: when nothing can happen any more, or
-// when only daemons have run for three days, the program stops and says who waits.
+// A deadlock is a bug. If no event is pending, or if only daemons have run for three days,
+// the program stops and lists the waiting fibers.
 //
-// A power cut does not tear fibers down: every request fails, sleepers and waiters for a timer are
-// woken by halt(), and all of them unwind by their ordinary error paths. A fiber whose stack were
-// thrown away would never run its destructors.
+// A power cut does not destroy fibers. Every request fails, halt() wakes sleeping fibers, and all
+// of them unwind by their ordinary error paths. A fiber whose stack was thrown away would never run
+// its destructors.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,58 +25,60 @@
 
 namespace headcrash::os {
 
-/// Who pays for CPU time: a user's process, the syncer, the interrupt handlers.
+/// An account of CPU time: of a user's process, the syncer, or the interrupt handlers.
 struct Account {
   std::string name;
-  TimeNs cpu_ns = 0;  ///< computed
-  TimeNs disk_wait_ns =
-      0;                 ///< waited for a request of its own, or for a buffer that was on its way
-  Charged charged = {};  ///< what of `cpu_ns` was for the costs of the table
+  TimeNs cpu_ns = 0;  ///< time spent computing
+  /// Time spent waiting for its own requests, or for a buffer in flight.
+  TimeNs disk_wait_ns = 0;
+  Charged charged = {};  ///< amounts of the costs that make up `cpu_ns`
 };
 
-class Fiber;  ///< opaque: executor.cc
+class Fiber;  ///< opaque; see executor.cc
 
 struct ExecutorOptions {
-  std::size_t stack_bytes = 256 << 10;  ///< of each fiber; a page that faults lies below
-  std::size_t fibers_max = 1 << 16;     ///< at a time: spawn() of one more stops the program
+  std::size_t stack_bytes = 256 << 10;  ///< per fiber; a guard page is below
+  std::size_t fibers_max = 1 << 16;     ///< limit of live fibers; exceeding it stops the program
 };
 
 class Executor {
  public:
   explicit Executor(Clock& clock, const ExecutorOptions& options = {});
-  ~Executor();  ///< every fiber must have ended: halt() first
+  ~Executor();  ///< all fibers must have ended: call halt() first
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// A user is waited for by run(), a daemon is not.
+  /// run() waits for users, not for daemons.
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
-  /// Runs until every user has ended. Stops with an invariant's message when all wait and nothing
-  /// can happen.
+  /// Runs until every user has ended. Stops with an invariant's message if all fibers wait and no
+  /// event can happen.
   void run();
-  /// Runs until `until`, whoever ends or not: daemons at work, a machine left alone.
+  /// Runs until time `until`, whether fibers end or not. For daemons alone, and for an idle
+  /// machine.
   void run_until(TimeNs until);
-  /// Runs until `done`, for as long as it takes: a machine whose users come from outside (a
-  /// WallClock's posted events) and may stay away for days. It is asked between the fibers' turns,
-  /// and after each posted event.
+  /// Runs until `done` returns true, without a time limit. For a machine whose users come from
+  /// outside (events posted to a WallClock) and may be absent for days. Checks `done` between fiber
+  /// turns and after each posted event.
   void run_until(const std::function<bool()>& done);
-  /// From now on sleeps end at once. Runs until every fiber, daemons too, has ended.
+  /// Makes all sleeps end immediately from now on. Runs until every fiber has ended, daemons
+  /// included.
   void halt();
   bool halted() const;
 
   TimeNs now() const;
 
-  // From within a fiber.
+  // The following run on a fiber.
   Account& account();
-  void yield();                 ///< behind all that are runnable now
-  void sleep_until(TimeNs at);  ///< at once once halted
+  void yield();                 ///< queues behind all runnable fibers
+  void sleep_until(TimeNs at);  ///< returns at once after halt()
 
-  /// Which fiber runs; null in an event's handler and outside of run().
+  /// The running fiber; null in an event handler and outside of run().
   Fiber* current() const;
-  /// Hears of every fiber that stops running because it waits, sleeps, yields or ends; one
-  /// listener, null for none. It may wake others, not wait. The processor is given up in this way
-  /// (cpu.h).
+  /// Sets the listener that is called whenever a fiber stops running (it waits, sleeps, yields or
+  /// ends); null for none. The listener may wake fibers but must not wait. The processor is
+  /// released this way (cpu.h).
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -92,9 +93,9 @@ class Executor {
   std::unique_ptr<State> state_;
 };
 
-/// Fibers that wait for the same thing, in the order they came. A waker may be anybody on the
-/// thread, also an event's handler. Waking makes runnable, it does not run. Nobody is woken by
-/// halt(): who waits here waits for another fiber or for a request, and both come to their ends.
+/// A FIFO queue of fibers that wait for the same event. Any code on the thread may wake them, event
+/// handlers included. Waking makes a fiber runnable; it does not run it. halt() does not wake
+/// waiters here: they wait for other fibers or for requests, all of which end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -108,12 +109,11 @@ class WaitQueue {
  private:
   friend class FiberLock;
   Executor& executor_;
-  Fiber* first_ = nullptr;  ///< each fiber knows the next one
+  Fiber* first_ = nullptr;  ///< fibers are linked through a member
   Fiber* last_ = nullptr;
 };
 
-/// A mutual exclusion lock for fibers. unlock() passes it to the fiber that has waited longest. A
-/// fiber must not lock it twice.
+/// A mutex for fibers, passed on in FIFO order. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}

@@ -1,4 +1,4 @@
-// Fibers and clocks (executor.h, clock.h).
+// Tests of fibers and clocks (executor.h, clock.h).
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct FiberWorld {
   void say(const std::string& what) { log.push_back(std::to_string(executor.now()) + " " + what); }
 };
 
-TEST(Executor, FibersTakeTurnsInTheOrderTheyBecameRunnable) {
+TEST(Executor, FibersRunInTheOrderTheyBecameRunnable) {
   FiberWorld w;
   for (const char* name : {"a", "b", "c"}) {
     w.executor.spawn(Kind::user, w.account, [&w, name] {
@@ -46,7 +46,7 @@ TEST(Executor, FibersTakeTurnsInTheOrderTheyBecameRunnable) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"0 a", "0 b", "0 c", "0 a", "0 b", "0 c"}));
 }
 
-TEST(Executor, SleepersWakeInOrderOfTimeAndThenOfAsking) {
+TEST(Executor, SleepersWakeByTimeThenBySleepOrder) {
   FiberWorld w;
   const std::array<TimeNs, 4> times = {30, 10, 20, 10};
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -59,7 +59,7 @@ TEST(Executor, SleepersWakeInOrderOfTimeAndThenOfAsking) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"10 1", "10 3", "20 2", "30 0"}));
 }
 
-TEST(Executor, ASleepLetsEventsOfTheHardwareHappenInTime) {
+TEST(Executor, HardwareEventsRunInTimeDuringASleep) {
   FiberWorld w;
   Calls event([&w] {
     EXPECT_EQ(w.executor.current(), nullptr);
@@ -76,7 +76,7 @@ TEST(Executor, ASleepLetsEventsOfTheHardwareHappenInTime) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"3 early", "5 event", "9 late"}));
 }
 
-TEST(Executor, RunEndsWithTheLastUserAndDaemonsGoOnWithRunUntil) {
+TEST(Executor, RunEndsWithTheLastUserAndRunUntilRunsDaemons) {
   FiberWorld w;
   w.executor.spawn(Kind::daemon, w.account, [&w] {
     while (!w.executor.halted()) {
@@ -94,7 +94,7 @@ TEST(Executor, RunEndsWithTheLastUserAndDaemonsGoOnWithRunUntil) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"0 tick", "10 tick", "20 tick", "29 end"}));
 }
 
-TEST(Executor, HaltUnwindsEveryFiberByItsOwnPath) {
+TEST(Executor, HaltUnwindsEveryFiber) {
   FiberWorld w;
   int destroyed = 0;
   struct Counted {
@@ -136,7 +136,7 @@ TEST(Executor, WaitersAreWokenInOrder) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"0 a", "7 b", "7 c"}));
 }
 
-TEST(Executor, ALockIsHandedOn) {
+TEST(Executor, ALockPassesToWaitersInOrder) {
   FiberWorld w;
   FiberLock lock(w.executor);
   for (const char* name : {"a", "b", "c"}) {
@@ -184,7 +184,7 @@ TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
   EXPECT_FALSE(first.locked() || second.locked() || third.locked());
 }
 
-TEST(Executor, StacksAreUsedAgainAndDeepOnesHold) {
+TEST(Executor, StacksAreReusedAndDeepRecursionFits) {
   FiberWorld w;
   std::uint64_t sum = 0;
   for (int i = 0; i < 500; ++i) {
@@ -200,7 +200,7 @@ TEST(Executor, StacksAreUsedAgainAndDeepOnesHold) {
   EXPECT_EQ(sum, 1500U);
 }
 
-TEST(Executor, TheListenerHearsOfEachStop) {
+TEST(Executor, TheListenerIsCalledForEachStop) {
   FiberWorld w;
   struct Listener : Executor::StopListener {
     void stopped(Fiber&) override { ++stops; }
@@ -209,14 +209,14 @@ TEST(Executor, TheListenerHearsOfEachStop) {
   w.executor.on_stop(&listener);
   w.executor.spawn(Kind::user, w.account, [&] {
     w.executor.sleep_until(5);  // 1
-    w.executor.sleep_until(2);  // has passed
-    w.executor.yield();         // 2, and the end is the third
+    w.executor.sleep_until(2);  // already passed
+    w.executor.yield();         // stop 2; the end of the fiber is stop 3
   });
   w.executor.run();
   EXPECT_EQ(listener.stops, 3);
 }
 
-/// Many fibers that do everything by chance; what they did, in order.
+/// Runs many fibers with random actions; returns the actions in order.
 std::vector<std::string> random_fibers(std::uint64_t seed) {
   FiberWorld w;
   Random random(seed);
@@ -254,7 +254,7 @@ TEST(Executor, EqualSeedsGiveEqualRuns) {
   EXPECT_NE(random_fibers(7), random_fibers(8));
 }
 
-TEST(ExecutorDeathTest, WhoWaitsForEverIsNamed) {
+TEST(ExecutorDeathTest, ADeadlockNamesTheWaitingFibers) {
   EXPECT_DEATH(
       {
         FiberWorld w;
@@ -262,10 +262,10 @@ TEST(ExecutorDeathTest, WhoWaitsForEverIsNamed) {
         w.executor.spawn(Kind::user, w.account, [&] { queue.wait(); });
         w.executor.run();
       },
-      "nothing can happen any more; there wait ann \\(user\\)");
+      "no event is pending; waiting: ann \\(user\\)");
 }
 
-TEST(ExecutorDeathTest, UsersThatWaitWhileADaemonTicksAreNoticed) {
+TEST(ExecutorDeathTest, DetectsUsersStuckWhileADaemonTicks) {
   EXPECT_DEATH(
       {
         FiberWorld w;
@@ -277,10 +277,10 @@ TEST(ExecutorDeathTest, UsersThatWaitWhileADaemonTicksAreNoticed) {
         });
         w.executor.run();
       },
-      "no user .* three days; there wait ann \\(user\\), syncer \\(daemon\\)");
+      "no user .* 3 days .*; waiting: ann \\(user\\), syncer \\(daemon\\)");
 }
 
-TEST(ExecutorDeathTest, NoMoreFibersThanThereMayBe) {
+TEST(ExecutorDeathTest, LimitsTheNumberOfFibers) {
   EXPECT_DEATH(
       {
         model::Simulation simulation;
@@ -292,7 +292,7 @@ TEST(ExecutorDeathTest, NoMoreFibersThanThereMayBe) {
       "more fibers than the executor may have");
 }
 
-TEST(ExecutorDeathTest, AHandlerMustNotWait) {
+TEST(ExecutorDeathTest, AHandlerThatWaitsIsDetected) {
   EXPECT_DEATH(
       {
         FiberWorld w;
@@ -305,7 +305,7 @@ TEST(ExecutorDeathTest, AHandlerMustNotWait) {
       "a handler must not wait");
 }
 
-TEST(Executor, ASleepOfMonthsIsNoDeadlock) {
+TEST(Executor, ASleepOfMonthsIsNotADeadlock) {
   FiberWorld w;
   w.executor.spawn(Kind::daemon, w.account, [&] {
     while (!w.executor.halted()) w.executor.sleep_until(w.executor.now() + 3600 * kSecondNs);
@@ -315,7 +315,7 @@ TEST(Executor, ASleepOfMonthsIsNoDeadlock) {
   w.executor.halt();
 }
 
-TEST(WallClock, TimePassesAndOtherThreadsAreHeard) {
+TEST(WallClock, TimePassesAndPostedEventsRun) {
   WallClock clock;
   Executor executor(clock);
   Account account{.name = "ann"};
@@ -335,7 +335,7 @@ TEST(WallClock, TimePassesAndOtherThreadsAreHeard) {
   EXPECT_EQ(log, std::vector<std::string>{"woken"});
 }
 
-TEST(WallClock, FibersThatNeverWaitDoNotKeepPostedEventsAway) {
+TEST(WallClock, BusyFibersDoNotDelayPostedEvents) {
   WallClock clock;
   Executor executor(clock);
   Account account{.name = "ann"};
@@ -348,14 +348,14 @@ TEST(WallClock, FibersThatNeverWaitDoNotKeepPostedEventsAway) {
   other.join();
 }
 
-/// How often this thread has slept.
+/// Returns how often this thread has slept.
 long times_slept() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_nvcsw;
 }
 
-TEST(WallClock, DoesNotSleepUntilATimeThatHasPassed) {
+TEST(WallClock, DoesNotSleepUntilAPastTime) {
   WallClock clock;
   int happened = 0;
   const long before = times_slept();
@@ -365,11 +365,10 @@ TEST(WallClock, DoesNotSleepUntilATimeThatHasPassed) {
     EXPECT_TRUE(clock.pass_until(clock.now()));
   }
   EXPECT_EQ(happened, 100);
-  EXPECT_LT(times_slept() - before, 50)
-      << "a wait whose time is over still takes the kernel's timer slack";
+  EXPECT_LT(times_slept() - before, 50) << "a wait for a past time takes the kernel's timer slack";
 }
 
-TEST(WallClock, CountsFromTheEpochWhereThatIsWanted) {
+TEST(WallClock, CanCountFromTheEpoch) {
   WallClock calendar(WallClock::Origin::epoch);
   WallClock machine;
   constexpr TimeNs kYear2020 = 1'577'836'800 * model::kSecondNs;
@@ -380,7 +379,7 @@ TEST(WallClock, CountsFromTheEpochWhereThatIsWanted) {
   EXPECT_GE(calendar.now(), until);
 }
 
-TEST(WallClock, AMachineWaitsForItsUsersFromOutside) {
+TEST(WallClock, RunsUntilAnExternalUserIsDone) {
   WallClock clock;
   Executor executor(clock);
   Account account{.name = "from outside"};
@@ -402,7 +401,7 @@ TEST(WallClock, AMachineWaitsForItsUsersFromOutside) {
   EXPECT_GT(ticks, 0);
   bool said = false;
   clock.post([&] { said = true; });
-  executor.run_until([&] { return said; });  // which no fiber brings about
+  executor.run_until([&] { return said; });  // no fiber sets it
   outside.join();
   executor.halt();
 }

@@ -1,4 +1,4 @@
-// Requests that fail (faulty_disk.h).
+// Injected I/O errors (faulty_disk.h).
 #include "fs-adapters/substrate/os/faulty_disk.h"
 
 #include "plugin/base/invariant.h"
@@ -22,7 +22,7 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
   return request.lba < fault.sectors.end && fault.sectors.lba < request.lba + request.sectors;
 }
 
-/// What the disk below is to do of a request that fails.
+/// Returns the part of a failing request that the disk below carries out.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
   if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
     return {model::Op::flush};
@@ -52,11 +52,11 @@ std::string format(const DiskFault& fault) {
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas) {
   constexpr std::uint64_t kReadOneIn = 8, kForGoodOneIn = 4, kDeviceFailedOneIn = 3;
   constexpr std::uint64_t kNthMax = 10, kTimesMax = 4;
-  invariant(!areas.empty(), "a fault is drawn from no sectors");
+  invariant(!areas.empty(), "a fault needs at least one area");
   DiskFault fault;
   fault.sectors = areas[random.below(areas.size())];
   if (random.below(kReadOneIn) == 0) fault.op = model::Op::read;
-  // Small numbers more often than large ones: some areas see few requests.
+  // Small numbers are more likely than large ones, because some areas see few requests.
   fault.nth = 1 + random.below(1 + random.below(kNthMax));
   fault.times =
       random.below(kForGoodOneIn) == 0 ? DiskFault::kForGood : 1 + random.below(kTimesMax);
@@ -69,7 +69,7 @@ FaultyDisk::FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults) : d
   for (const DiskFault& fault : faults) add(fault);
 }
 
-/// Every fault counts the request; the first that names it decides.
+/// Counts the request for every fault. The first fault that matches it decides.
 const DiskFault* FaultyDisk::fault_of(const BlockRequest& request) {
   const DiskFault* decides = nullptr;
   for (Armed& one : armed_) {
@@ -96,10 +96,10 @@ void FaultyDisk::start(const BlockRequest& request, BlockDone& done) {
 }
 
 void FaultyDisk::Failing::done(model::Status below) {
-  BlockDone& told = *listener;
+  BlockDone& finished = *listener;
   const model::Status answer = below == model::Status::ok ? status : below;
   owner.failing_.erase(self);
-  told.done(answer);
+  finished.done(answer);
 }
 
 }  // namespace headcrash::os

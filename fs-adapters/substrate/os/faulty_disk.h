@@ -1,18 +1,16 @@
 #pragma once
-// A disk on which some requests fail, over one on which none do: I/O errors for tests and for the
-// lab.
+// A disk with injected I/O errors, over one without.
 //
-// A fault names requests by operation, by the sectors that they touch, and by their number among
-// those: from the nth on, `count` of them. Requests are counted as they reach this disk, after the
-// driver has concatenated them. What a failed write leaves behind is the fault's choice, since a
-// real drive promises
-// nothing: nothing, its first half, or all of it. A failed request takes as long as the disk below
-// needs for what is left of it.
+// A fault selects requests by operation, by the sectors that they touch, and by their number among
+// these: `times` of them, from the nth on. Requests are counted as they reach this disk, after
+// concatenation by the driver. A failed write leaves nothing, its first half, or all of it on the
+// medium, as the fault says, since a real drive guarantees nothing. A failed request takes as long
+// as the disk below needs for the remaining part of it.
 //
-//   driver's queue -> FaultyDisk -+-> disk                     not named by a fault
-//                                 +-> disk, less or nothing of it -> the fault's status
+//   driver's queue -> FaultyDisk -+-> disk                           no fault matches
+//                                 +-> disk, with part of it or none -> the fault's status
 //
-// Equal faults and equal requests fail equally: a seed that draws the faults repeats a run.
+// Equal faults and equal requests fail equally, so the seed that draws the faults repeats a run.
 
 #include <cstdint>
 #include <limits>
@@ -26,7 +24,7 @@
 
 namespace headcrash::os {
 
-/// Sectors of 512 bytes, `end` excluded.
+/// Sectors of 512 bytes; `end` is excluded.
 struct SectorRange {
   std::uint64_t lba = 0;
   std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
@@ -34,38 +32,40 @@ struct SectorRange {
 
 struct DiskFault {
   static constexpr std::uint64_t kForGood = std::numeric_limits<std::uint64_t>::max();
-  /// Of a failed write, on the medium.
+  /// The part of a failed write that reaches the medium.
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush
-  SectorRange sectors = {};         ///< requests that touch one of these; of flushes all
-  std::uint64_t nth = 1;            ///< the first that fails, counted from 1
-  std::uint64_t times = 1;          ///< how many fail; kForGood: all from the nth on
+  SectorRange sectors = {};         ///< requests that overlap this range; a flush always overlaps
+  std::uint64_t nth = 1;            ///< first request that fails, counted from 1
+  std::uint64_t times = 1;          ///< number of failures; kForGood: all from the nth on
   Leaves leaves = Leaves::nothing;
   model::Status status = model::Status::medium_error;
 };
 
-/// "write 7 of sectors 64-128 fails 3 times, first half written, medium_error": for messages.
+/// Returns a text such as "write 7 of sectors 64-128 fails 3 times, first half written,
+/// medium_error".
 std::string format(const DiskFault& fault);
 
-/// One fault of a read or a write, in one of `areas` (at least one), early enough for a run of some
-/// hundred requests to meet it; one in four lasts for good.
+/// Draws one fault of a read or a write in one of `areas` (at least one), early enough to hit a run
+/// of a few hundred requests. One in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
  public:
-  /// `disk` must outlive it, and it its requests. Without faults it only passes on.
+  /// `disk` must outlive this object, which must outlive its requests. Without faults it forwards
+  /// all requests.
   FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults = {});
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
   bool volatile_cache() const override { return disk_.volatile_cache(); }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// From now on; what has been counted for older ones stays.
+  /// Adds a fault. Counts of existing faults continue.
   void add(const DiskFault& fault) { armed_.push_back({.fault = fault}); }
-  /// The disk is repaired: nothing fails any more.
+  /// Removes all faults: the disk is repaired.
   void clear() { armed_.clear(); }
-  std::uint64_t failed() const { return failed_; }  ///< requests so far
+  std::uint64_t failed() const { return failed_; }  ///< requests failed so far
 
  private:
   struct Armed {

@@ -1,4 +1,4 @@
-// Faults (faulty_disk.h): which requests fail, and what they leave.
+// Tests of faults (faulty_disk.h): the requests that fail, and the bytes that they leave.
 #include "fs-adapters/substrate/os/faulty_disk.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using bench::filled;
 using model::Op;
 using model::Status;
 
-/// A disk without a driver: each request is complete before the next one.
+/// A disk without a driver: each request completes before the next one.
 struct FaultyWorld {
   struct Heard final : BlockDone {
     void done(Status how) override { status = how; }
@@ -45,7 +45,7 @@ struct FaultyWorld {
   FaultyDisk disk;
 };
 
-TEST(FaultyDisk, FailsTheNthRequestSoManyTimes) {
+TEST(FaultyDisk, FailsTheNthRequestTheGivenNumberOfTimes) {
   FaultyWorld w({{.sectors = {10, 12}, .nth = 2, .times = 2}});
   EXPECT_EQ(w.write(10, 1), Status::ok);
   EXPECT_EQ(w.write(20, 1), Status::ok) << "elsewhere: not counted";
@@ -58,7 +58,7 @@ TEST(FaultyDisk, FailsTheNthRequestSoManyTimes) {
   EXPECT_EQ(w.disk.failed(), 2U);
 }
 
-TEST(FaultyDisk, ForGoodUntilTheDiskIsRepaired) {
+TEST(FaultyDisk, APermanentFaultLastsUntilRepair) {
   FaultyWorld w({{.op = Op::read, .times = DiskFault::kForGood, .status = Status::device_failed}});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(w.read(3), Status::device_failed);
   EXPECT_EQ(w.write(3, 1), Status::ok);
@@ -66,7 +66,7 @@ TEST(FaultyDisk, ForGoodUntilTheDiskIsRepaired) {
   EXPECT_EQ(w.read(3), Status::ok);
 }
 
-TEST(FaultyDisk, AFailedWriteLeavesWhatItsFaultSays) {
+TEST(FaultyDisk, AFailedWriteLeavesTheSpecifiedPart) {
   FaultyWorld w({{.nth = 1, .leaves = DiskFault::Leaves::nothing},
                  {.nth = 2, .leaves = DiskFault::Leaves::first_half},
                  {.nth = 3, .leaves = DiskFault::Leaves::everything}});
@@ -85,7 +85,7 @@ TEST(FaultyDisk, FlushesFailToo) {
   EXPECT_EQ(w.serve({Op::flush}), Status::medium_error);
 }
 
-TEST(FaultyDisk, AFaultSaysWhatItIs) {
+TEST(FaultyDisk, FormatsAFault) {
   EXPECT_EQ(format(DiskFault{}), "write 1 fails once, medium_error");
   EXPECT_EQ(format(DiskFault{.op = Op::read,
                              .sectors = {64, 128},
@@ -96,7 +96,7 @@ TEST(FaultyDisk, AFaultSaysWhatItIs) {
             "read 7 of sectors 64-128 fails for good, first half written, device_failed");
 }
 
-TEST(FaultyDisk, ASeedDrawsTheSameFaultAgain) {
+TEST(FaultyDisk, EqualSeedsDrawEqualFaults) {
   const std::vector<SectorRange> areas{{0, 64}, {64, 256}};
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
     Random one(seed), other(seed);

@@ -1,7 +1,7 @@
-// Switching stacks (fiber_context.h).
+// Stack switching (fiber_context.h).
 //
-// glibc's fortified longjmp refuses to jump to a stack that it does not know, so this file is
-// compiled without, and never together with others.
+// glibc's fortified longjmp refuses to jump to an unknown stack. This file is therefore compiled
+// without fortification, and must not be part of a unity build.
 #ifdef _FORTIFY_SOURCE
 #undef _FORTIFY_SOURCE
 #endif
@@ -30,7 +30,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-thread_local FiberContext* t_from = nullptr;  ///< the two ends of the switch under way
+thread_local FiberContext* t_from = nullptr;  ///< context that the current switch leaves
 thread_local FiberContext* t_to = nullptr;
 
 }  // namespace
@@ -40,9 +40,9 @@ FiberStack::FiberStack(std::size_t bytes)
   mapped_bytes_ = (bytes + guard_ - 1) / guard_ * guard_ + guard_;
   void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  invariant(mapped != MAP_FAILED, "the host has no memory for a fiber's stack");
+  invariant(mapped != MAP_FAILED, "no memory for a fiber's stack");
   mapped_ = static_cast<std::byte*>(mapped);
-  invariant(mprotect(mapped_, guard_, PROT_NONE) == 0, "a stack's guard page cannot be protected");
+  invariant(mprotect(mapped_, guard_, PROT_NONE) == 0, "cannot protect a stack's guard page");
 }
 
 FiberStack::~FiberStack() {
@@ -54,7 +54,7 @@ std::unique_ptr<FiberStack> FiberStacks::take() {
   auto stack = std::move(free_.back());
   free_.pop_back();
 #if defined(HEADCRASH_ASAN)
-  // The frames that were left without returning are still marked.
+  // Frames that were left without returning are still poisoned.
   __asan_unpoison_memory_region(stack->bottom(), stack->bytes());
 #endif
   return stack;
@@ -95,7 +95,7 @@ void FiberContext::begin() {
   invariant(false, "a fiber's first function returned");
 }
 
-/// The first thing on a stack that is switched to.
+/// Runs first on a stack that is switched to.
 void FiberContext::arrived() {
 #if defined(HEADCRASH_ASAN)
   const void* bottom = nullptr;
@@ -133,7 +133,7 @@ void FiberContext::switch_to(FiberContext& to) {
 
 void FiberContext::leave_for(FiberContext& to) {
   jump(to, true);
-  invariant(false, "a fiber that has ended was switched to");
+  invariant(false, "switched to a fiber that has ended");
   std::abort();
 }
 

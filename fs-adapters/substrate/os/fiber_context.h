@@ -1,10 +1,10 @@
 #pragma once
-// A stack of its own for each fiber, and the jump from one stack to another.
+// Stacks for fibers, and the switch from one stack to another.
 //
-// ucontext lays out the first frame of a new stack; from then on a jump is _setjmp and _longjmp,
-// since swapcontext asks the kernel for the signal mask each time (467 ns against 31 ns here).
-// Sanitizers know swapcontext and not a longjmp to another stack, so their builds use that, and
-// tell them of every switch.
+// ucontext sets up the first frame of a new stack. From then on a switch is _setjmp and _longjmp,
+// because swapcontext makes a system call for the signal mask (467 ns against 31 ns here).
+// Sanitizers support swapcontext but not a longjmp to another stack, so their builds use
+// swapcontext and announce every switch to the sanitizer.
 
 #include <ucontext.h>
 
@@ -15,7 +15,7 @@
 
 namespace headcrash::os {
 
-/// Memory for a stack. Below it lies a page that faults.
+/// Memory of a stack, with a guard page below it.
 class FiberStack {
  public:
   explicit FiberStack(std::size_t bytes);
@@ -31,7 +31,7 @@ class FiberStack {
   std::size_t guard_;
 };
 
-/// Stacks of one size, kept for reuse.
+/// A pool of stacks of one size.
 class FiberStacks {
  public:
   explicit FiberStacks(std::size_t bytes) : bytes_(bytes) {}
@@ -45,16 +45,16 @@ class FiberStacks {
 
 class FiberContext {
  public:
-  FiberContext();  ///< the stack on which it is made: the thread's own
-  /// Begins with `entry(argument)`, which never returns.
+  FiberContext();  ///< the current context: the thread's own stack
+  /// Creates a context that begins with `entry(argument)`, which must not return.
   FiberContext(const FiberStack& stack, void (*entry)(void*), void* argument);
   ~FiberContext();
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  /// Continues in `to`; returns when somebody switches back here.
+  /// Continues in `to`. Returns when another context switches back to this one.
   void switch_to(FiberContext& to);
-  /// Continues in `to` and never comes back: this stack may be used for something else.
+  /// Continues in `to` and never returns. This stack may be reused.
   [[noreturn]] void leave_for(FiberContext& to);
 
  private:
@@ -66,8 +66,8 @@ class FiberContext {
   void* argument_ = nullptr;
   bool begun_ = false;
   jmp_buf registers_ = {};
-  ucontext_t first_ = {};  ///< the first frame; in sanitizers' builds every switch
-  // What the sanitizers want to know.
+  ucontext_t first_ = {};  ///< the first frame; in sanitizer builds used for every switch
+  // State for the sanitizers.
   [[maybe_unused]] const void* bottom_ = nullptr;
   [[maybe_unused]] std::size_t bytes_ = 0;
   [[maybe_unused]] void* fake_stack_ = nullptr;

@@ -1,4 +1,4 @@
-// A store behind a queue (fiber_store.h).
+// A store on a driver's queue (fiber_store.h).
 #include "fs-adapters/substrate/os/fiber_store.h"
 
 #include <fmt/core.h>
@@ -16,9 +16,9 @@ const char* words_for(model::Status status) {
     case model::Status::power_lost:
       return "the power is off";
     case model::Status::medium_error:
-      return "the device reports an unreadable or unwritable sector";
+      return "medium error";
     case model::Status::out_of_range:
-      return "it lies beyond the end of the device";
+      return "beyond the end of the device";
     case model::Status::store_error:
       return "the host's storage failed";
     case model::Status::device_failed:
@@ -27,13 +27,13 @@ const char* words_for(model::Status status) {
   return "unknown status";
 }
 
-Result<void> told(const char* what, const BlockRequest& request, model::Status status) {
+Result<void> result_of(const char* what, const BlockRequest& request, model::Status status) {
   if (status == model::Status::ok) return {};
   return fail(fmt::format("sectors {} to {}", request.lba, request.lba + request.sectors - 1),
               fmt::format("cannot be {}: {}", what, words_for(status)));
 }
 
-/// `part(offset in sectors, sectors)` for each request, until one fails.
+/// Calls `part(offset, sectors)`, in sectors, for each request until one fails.
 template <typename Part>
 Result<void> in_parts(std::uint64_t sectors, std::uint32_t most, const Part& part) {
   for (std::uint64_t done = 0; done < sectors;) {
@@ -52,7 +52,7 @@ Result<void> FiberStore::read(std::uint64_t lba, std::span<std::byte> into) cons
                     BlockRequest request{model::Op::read, lba + done, count};
                     request.into =
                         into.subspan(done * model::kSectorBytes, count * model::kSectorBytes);
-                    return told("read", request, disk_.transfer(request));
+                    return result_of("read", request, disk_.transfer(request));
                   });
 }
 
@@ -62,7 +62,7 @@ Result<void> FiberStore::write(std::uint64_t lba, std::span<const std::byte> dat
                                   BlockRequest request{model::Op::write, lba + done, count};
                                   request.data = data.subspan(done * model::kSectorBytes,
                                                               count * model::kSectorBytes);
-                                  return told("written", request, disk_.transfer(request));
+                                  return result_of("written", request, disk_.transfer(request));
                                 });
   return written ? flush(lba) : written;
 }
@@ -74,7 +74,7 @@ Result<void> FiberStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
       in_parts(count, options_.request_sectors_max, [&](std::uint64_t done, std::uint32_t part) {
         BlockRequest request{model::Op::write, lba + done, part};
         request.data = std::span<const std::byte>(zeroes).first(part * model::kSectorBytes);
-        return told("written", request, disk_.transfer(request));
+        return result_of("written", request, disk_.transfer(request));
       });
   return written ? flush(lba) : written;
 }

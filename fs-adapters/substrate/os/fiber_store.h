@@ -1,6 +1,6 @@
 #pragma once
-// A store whose reads and writes are requests of a driver's queue: the calling fiber waits for
-// them. A checker written against model::SectorStore then takes the time that the device takes.
+// A store whose reads and writes are requests of a driver's queue; the calling fiber waits for
+// them. A checker written against model::SectorStore then takes as long as the device does.
 
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "plugin/model/core/store.h"
@@ -8,9 +8,9 @@
 namespace headcrash::os {
 
 struct FiberStoreOptions {
-  std::uint32_t request_sectors_max =
-      128;               ///< longer reads and writes are several requests, one after another
-  bool flushes = false;  ///< after each write: of its device, which has a volatile cache
+  /// Longest request; longer reads and writes are split into several, one after another.
+  std::uint32_t request_sectors_max = 128;
+  bool flushes = false;  ///< flush the device's volatile cache after each write
 };
 
 class FiberStore final : public model::SectorStore {
@@ -19,7 +19,7 @@ class FiberStore final : public model::SectorStore {
       : disk_(disk), options_(options) {}
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
-  // Errors name the sector and say what the device said.
+  // Errors name the sector and the device's status.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;

@@ -1,6 +1,6 @@
 #pragma once
-// What is known about each of a run of numbered things, of which the oldest go first: a deque that
-// begins at the oldest one that is still wanted.
+// A window of consecutively numbered items that are removed oldest first: a deque whose index
+// begins at the oldest item.
 
 #include <cstdint>
 #include <deque>
@@ -11,7 +11,7 @@ namespace headcrash::os {
 template <typename T>
 class IdWindow {
  public:
-  std::uint64_t oldest() const { return oldest_; }  ///< one beyond the newest when there is none
+  std::uint64_t oldest() const { return oldest_; }  ///< one beyond the newest if empty
   std::uint64_t beyond() const { return oldest_ + things_.size(); }
   bool empty() const { return things_.empty(); }
   bool contains(std::uint64_t id) const { return id >= oldest_ && id - oldest_ < things_.size(); }

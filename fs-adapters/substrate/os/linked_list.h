@@ -1,5 +1,5 @@
 #pragma once
-// A list whose links lie in its members: being put in and taken out costs no memory and no search.
+// An intrusive list: insertion and removal need no memory and no search.
 
 #include <cstddef>
 
@@ -23,7 +23,7 @@ class LinkedList {
   static bool contains(const T& member) { return (member.*kLinks).linked; }
 
   void append(T& member) { insert_after(last_, member); }
-  /// `before` null: it becomes the first.
+  /// Inserts behind `before`, or at the front if null.
   void insert_after(T* before, T& member) {
     T* const after = before == nullptr ? first_ : (before->*kLinks).after;
     member.*kLinks = {before, after, true};

@@ -1,4 +1,4 @@
-// The disk without a mechanism (memory_disk.h).
+// The disk without mechanics (memory_disk.h).
 #include "fs-adapters/substrate/os/memory_disk.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  const bool is_first = device_of(request.lba) == 0;  // the store knows the others
+  const bool is_first = device_of(request.lba) == 0;  // the store checks the others
   if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;
   Result<void> result;
@@ -38,11 +38,11 @@ model::Status MemoryDisk::serve(const BlockRequest& request) {
 }
 
 void MemoryDisk::write_cache(bool on) {
-  invariant(on || cached_.empty(), "a write cache is switched off that holds something");
+  invariant(on || cached_.empty(), "the write cache is not empty when switched off");
   has_cache_ = on;
 }
 
-/// With a cache a write stops there; a trim goes through it.
+/// Writes or trims the store. With a cache, a write stops there; a trim passes through it.
 Result<void> MemoryDisk::write_through(const BlockRequest& request) {
   if (request.op != model::Op::write) {
     cached_.erase(cached_.lower_bound(request.lba),

@@ -1,8 +1,8 @@
 #pragma once
-// A disk that is only bytes: each request takes the same time, and is done, store included, at its
-// end. For tests and for crash labs that want many disks a second and no mechanism. Where its store
-// has several devices (device_stores.h) it is all of them behind one latency: disk_window.h shows a
-// driver one each.
+// A disk of plain bytes. Each request takes the same time and takes effect at its end, including
+// the store. For tests and crash exploration, which need many disks per second and no mechanics. If
+// its store has several devices (device_stores.h), it serves all of them with one latency;
+// disk_window.h shows a driver one each.
 
 #include <array>
 #include <deque>
@@ -16,13 +16,14 @@ namespace headcrash::os {
 
 class MemoryDisk final : public BlockDevice, private model::EventTarget {
  public:
-  /// `latency_ns` 0: complete in the next event. References must outlive the disk, and the disk its
-  /// requests.
+  /// Requests complete after `latency_ns` (0: in the next event). References must outlive the disk,
+  /// and the disk must outlive its requests.
   MemoryDisk(model::Simulation& simulation, model::SectorStore& store, model::TimeNs latency_ns)
       : simulation_(simulation), store_(store), latency_ns_(latency_ns) {}
 
-  /// A volatile write cache: what is written is in the store when a flush after it is complete, and
-  /// lost with the power before. Off at first; it may not be switched off while it holds anything.
+  /// Switches the volatile write cache on or off; it is off at first. Cached writes reach the store
+  /// with the next flush, and a power cut before that loses them. The cache must be empty when
+  /// switched off.
   void write_cache(bool on);
   std::size_t cached_sectors() const { return cached_.size(); }
 
@@ -30,8 +31,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   bool volatile_cache() const override { return has_cache_; }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// What is under way is not done, and fails with power_lost in its own event, as does all that
-  /// comes until the power is back.
+  /// Drops the requests in flight; each fails with power_lost in its own event. So do all requests
+  /// until power_on().
   void power_cut();
   void power_on() { on_ = true; }
 
@@ -54,7 +55,7 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   bool has_cache_ = false;
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>>
       cached_;                    ///< at most the whole disk
-  std::deque<Command> commands_;  ///< equal latencies: completed in order
+  std::deque<Command> commands_;  ///< equal latencies, so FIFO
 };
 
 }  // namespace headcrash::os

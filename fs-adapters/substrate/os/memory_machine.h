@@ -1,6 +1,6 @@
 #pragma once
-// A system on a disk that is only bytes, in virtual time: what tests and the crash lab mount a file
-// system on. Who wants a drive's mechanism gives a system a ModelDisk.
+// A system on a disk of plain bytes, in virtual time. Tests and crash exploration mount file
+// systems on it. For a drive with mechanics, give a System a ModelDisk.
 
 #include <memory>
 #include <vector>
@@ -15,15 +15,15 @@ namespace headcrash::os {
 struct MemoryMachineOptions {
   TimeNs latency_ns = model::kMillisecondNs;  ///< of every request
   SystemOptions system = {};
-  std::vector<DiskFault> faults = {};  ///< requests of the disk that fail, at a driver's addresses
-  /// Of a second device, which the store has at a driver's addresses (device_stores.h); 0: there is
-  /// none.
+  std::vector<DiskFault> faults = {};  ///< faults of the disk, at driver addresses
+  /// Size of the second device, which the store holds at driver addresses (device_stores.h);
+  /// 0 if none.
   std::uint64_t second_sectors = 0;
 };
 
 class MemoryMachine {
  public:
-  /// The store must outlive it.
+  /// The store must outlive the machine.
   MemoryMachine(model::SectorStore& store, const MemoryMachineOptions& options)
       : disk(simulation, store, options.latency_ns),
         faulty_disk(disk, options.faults),
@@ -38,7 +38,7 @@ class MemoryMachine {
   VirtualClock clock{simulation};
   MemoryDisk disk;
   FaultyDisk faulty_disk;
-  std::unique_ptr<DiskWindow> second;  ///< null: there is none
+  std::unique_ptr<DiskWindow> second;  ///< null if there is no second device
   System system;
 
  private:

@@ -1,4 +1,4 @@
-// Between a driver and an emulated device (model_disk.h).
+// Connects a driver to an emulated device (model_disk.h).
 #include "fs-adapters/substrate/os/model_disk.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void ModelDisk::start(const BlockRequest& request, BlockDone& done) {
 void ModelDisk::completed(const model::Completion& completion) {
   const auto it = std::find_if(under_way_.begin(), under_way_.end(),
                                [&](const auto& pair) { return pair.first == completion.id; });
-  invariant(it != under_way_.end(), "a device completed a request that the driver did not send");
+  invariant(it != under_way_.end(), "a device completed an unknown request");
   BlockDone& done = *it->second;
   under_way_.erase(it);
   done.done(completion.status);

@@ -1,8 +1,8 @@
 #pragma once
-// A device of an emulated machine as a driver sees it. Completions come from the machine's
-// simulation, which is the one that a VirtualClock drives; what happens to the machine (power,
-// faults) is seen as statuses. The disk must not be destroyed while a request is under way, unless
-// the simulation never runs again.
+// A device of an emulated machine, as a driver sees it. Completions come from the machine's
+// simulation, which must be the one that the VirtualClock drives. Power cuts and faults of the
+// machine appear as statuses. The disk must not be destroyed while a request is pending, unless the
+// simulation never runs again.
 
 #include <utility>
 #include <vector>
@@ -27,7 +27,7 @@ class ModelDisk final : public BlockDevice, private model::Initiator {
   model::Machine& machine_;
   std::size_t device_index_;
   std::vector<std::pair<model::RequestId, BlockDone*>>
-      under_way_;  ///< few: as many as a driver has outstanding
+      under_way_;  ///< few: bounded by the driver's outstanding requests
 };
 
 }  // namespace headcrash::os

@@ -1,6 +1,6 @@
-// What the substrate costs the host: how often in a second of its processor fibers switch, work is
-// charged, requests go through the queue, blocks are found and written. The same work at two
-// lengths of the queue shows that none of it grows with the queue.
+// Costs of the substrate on the host: rates of fiber switches, processor charges, requests through
+// the queue, and buffers found and written. Two lengths of the queue show that no cost grows with
+// it.
 //
 //   headcrash_os_bench
 #include <fmt/core.h>
@@ -33,14 +33,14 @@ struct World {
   os::System system;
   os::Account account{.name = "bench"};
 
-  /// Runs it in `fibers` fibers; how many things a second.
+  /// Runs `body` in `fibers` fibers and prints the rate.
   template <typename Body>
   void measure(const char* what, int fibers, double things, const Body& body) {
     const std::clock_t before = std::clock();
     for (int i = 0; i < fibers; ++i) system.executor.spawn(os::Executor::Kind::user, account, body);
     system.executor.run();
     const double passed_s = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    fmt::print("{:48} {:>12.0f} a second {:>8.0f} ns each\n", what, things / passed_s,
+    fmt::print("{:48} {:>12.0f} per second {:>8.0f} ns each\n", what, things / passed_s,
                passed_s * 1e9 / things);
   }
 };
@@ -86,7 +86,7 @@ void blocks(const char* what, bool block_copy) {
   });
 }
 
-/// A log of segments of 1 MiB.
+/// Writes a log in segments of 1 MiB.
 void segments(const char* what, bool block_copy) {
   World w({.cache = {.bytes = 36 << 20, .block_copy = block_copy}});
   os::BufferCache& cache = w.system.cache;

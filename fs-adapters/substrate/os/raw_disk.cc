@@ -1,7 +1,6 @@
-// A real device behind a few threads (raw_disk.h).
+// A real device served by a few threads (raw_disk.h).
 //
-//   start() -> [queue] -> thread: pread, pwrite, fdatasync -> WallClock::post() -> done() on the
-//   executor's
+//   start() -> [queue] -> thread: pread, pwrite, fdatasync -> WallClock::post() -> done()
 #include "fs-adapters/substrate/os/raw_disk.h"
 
 #include <fcntl.h>
@@ -42,8 +41,7 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// All of it, or what errno says; 0 on success. A device that ends too early is an error of its
-/// own.
+/// Transfers all bytes. Returns 0 or errno. A device that ends early has its own error code.
 template <typename Transfer>
 int whole(std::size_t bytes, const Transfer& transfer) {
   std::size_t done = 0;
@@ -95,7 +93,7 @@ struct RawDisk::State {
   std::condition_variable asked;
   std::deque<std::shared_ptr<Job>> jobs;
   bool ending = false;
-  bool disowned = false;  ///< the executor's thread only
+  bool disowned = false;  ///< used by the executor's thread only
   std::vector<std::thread> threads;
 };
 
@@ -161,12 +159,12 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
                 errno == EINVAL ? "use a device, or a file on a file system with direct I/O" : "");
   }
   struct stat status = {};
-  if (fstat(state->fd, &status) != 0) return fail(path, "cannot be examined: " + reason(errno));
+  if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
     return fail(path, "is neither a block device nor a file");
   const off_t bytes = lseek(state->fd, 0, SEEK_END);
   if (bytes <= 0 || bytes % model::kSectorBytes != 0)
-    return fail(path, "is not a whole number of sectors of 512 bytes, or empty");
+    return fail(path, "is empty or not a multiple of 512 bytes");
   state->sectors = static_cast<std::uint64_t>(bytes) / model::kSectorBytes;
   const AlignedBytes probe = aligned(model::kSectorBytes);
   if (pread(state->fd, probe.get(), model::kSectorBytes, 0) !=

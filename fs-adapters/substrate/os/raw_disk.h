@@ -1,10 +1,10 @@
 #pragma once
-// A real block device, or a file: in a guest, what a file system behind FUSE lives on.
+// A real block device or file, used by file systems behind FUSE in a guest.
 //
-// Threads do the system calls, through buffers of their own that direct I/O accepts; the bytes of a
-// write are taken over at start(), those of a read are handed over on the executor's thread. A
-// flush is fdatasync(). What waits for a thread, and what has been posted to the clock, is bounded
-// by the requests that the driver has outstanding (DiskQueueOptions).
+// Threads make the system calls, with buffers that direct I/O accepts. start() copies the bytes of
+// a write; the bytes of a read are delivered on the executor's thread. A flush is fdatasync(). The
+// work queued for threads and the events posted to the clock are bounded by the driver's
+// outstanding requests (DiskQueueOptions).
 
 #include <memory>
 #include <string>
@@ -16,26 +16,27 @@
 namespace headcrash::os {
 
 struct RawDiskOptions {
-  unsigned threads = 4;   ///< requests in flight at the kernel; the others wait
-  bool buffered = false;  ///< through the page cache: for files on file systems without direct I/O
+  unsigned threads = 4;   ///< requests in flight in the kernel; others wait
+  bool buffered = false;  ///< use the page cache, for file systems without direct I/O
 };
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Errors name the path: it cannot be opened, is neither a device nor a file, is not a whole
-  /// number of sectors, knows no direct I/O in sectors of 512 bytes.
+  /// Opens a device or file. Errors name the path: it cannot be opened, is neither a device nor a
+  /// file, is not a whole number of sectors, or does not support direct I/O in sectors of 512
+  /// bytes.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});
-  /// Ends when the threads have done what they were given; what they post later is dropped.
+  /// Waits for the threads to finish their work. Completions posted after that are dropped.
   ~RawDisk() override;
   RawDisk(const RawDisk&) = delete;
   RawDisk& operator=(const RawDisk&) = delete;
 
   std::uint64_t sectors() const override;
-  /// What the kernel says of a device (queue/write_cache); true where it says nothing.
+  /// As the kernel reports it (queue/write_cache); true if unknown.
   bool volatile_cache() const override;
   void start(const BlockRequest& request, BlockDone& done) override;
-  /// Gives the device back before this goes. Nothing may be on its way, nor be started afterwards.
+  /// Closes the device early. No request may be in flight, and none may be started afterwards.
   void close();
 
  private:

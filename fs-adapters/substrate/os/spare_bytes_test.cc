@@ -1,5 +1,5 @@
-// Memory of buffers that are gone (buffer_state.h): given to the next one, but under
-// AddressSanitizer, which is to see who uses it after its end.
+// Tests of reused buffer memory (buffer_state.h). AddressSanitizer builds do not reuse it, so that
+// uses after its end are detected.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -10,7 +10,7 @@ namespace headcrash::os {
 namespace {
 
 #ifdef HEADCRASH_ASAN
-TEST(SpareBytesDeathTest, ASanitizerSeesWhoUsesABuffersBytesAfterTheirEnd) {
+TEST(SpareBytesDeathTest, ASanitizerDetectsUseOfABufferAfterItsEnd) {
   SpareBytes spare;
   std::vector<std::byte> bytes = spare.take(512);
   const volatile std::byte* const old = bytes.data();
@@ -18,7 +18,7 @@ TEST(SpareBytesDeathTest, ASanitizerSeesWhoUsesABuffersBytesAfterTheirEnd) {
   EXPECT_DEATH((void)std::to_integer<int>(*old), "heap-use-after-free");
 }
 #else
-TEST(SpareBytes, GoToTheNextBufferOfTheirSize) {
+TEST(SpareBytes, AreReusedForABufferOfEqualSize) {
   SpareBytes spare;
   std::vector<std::byte> bytes = spare.take(512);
   const std::byte* const old = bytes.data();

@@ -1,6 +1,6 @@
 // The syncer daemon (syncer.h).
 //
-//   tick: work items that are due, in order of asking -> writes behind, by its policy -> sleep
+//   tick: due work items in FIFO order -> writes according to the policy -> sleep
 #include "fs-adapters/substrate/os/syncer.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Syncer::State {
   BufferCache& cache;
   SyncerOptions options;
   Account account{.name = "syncer"};
-  std::uint64_t asked = 0;  ///< items ever: their order
+  std::uint64_t asked = 0;  ///< items queued so far; gives their order
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
@@ -50,7 +50,7 @@ struct Syncer::State {
   TimeNs written_at = 0;
 };
 
-/// Those that are due by `until`; not what they ask for themselves.
+/// Runs the items due by `until`, except those that they queue.
 void Syncer::State::do_due(TimeNs until) {
   const std::uint64_t last = asked;
   while (!later.empty() && later.begin()->first <= until) {
@@ -88,13 +88,14 @@ void Syncer::State::write_behind() {
       write_older_than(burst_age_ns(options, bytes_of(all)), all);
       break;
     }
-    case SyncerOptions::Policy::write_through:  // what a user could not write, or a hook kept back
+    case SyncerOptions::Policy::write_through:  // writes that a user could not make or a hook
+                                                // vetoed
       write_older_than(0, cache.dirty());
       break;
   }
 }
 
-/// Of data that is written for it; kNever where the policy does not look at it.
+/// Returns the age at which data are written; kNever if the policy ignores age.
 TimeNs Syncer::State::age() const {
   switch (options.policy) {
     case SyncerOptions::Policy::interval:
@@ -108,7 +109,7 @@ TimeNs Syncer::State::age() const {
   }
 }
 
-/// Metadata whatever its age, unless it waits, too.
+/// Writes data of at least this age, and metadata of any age unless it waits too.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
   const auto since = options.age == SyncerOptions::Age::since_last_change
@@ -142,10 +143,10 @@ TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes) {
 
 Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
     : state_(std::make_unique<State>(executor, cache, options)) {
-  invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and a tick");
-  invariant(options.interval_ns >= 0, "a delay of writes is never negative");
+  invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and tick_ns above 0");
+  invariant(options.interval_ns >= 0, "interval_ns is negative");
   invariant(options.policy != SyncerOptions::Policy::burst || options.drain_bytes_per_s > 0,
-            "the burst policy needs the rate of the disk");
+            "the burst policy needs drain_bytes_per_s");
 }
 
 Syncer::~Syncer() = default;
@@ -156,7 +157,7 @@ void Syncer::start() {
 
 void Syncer::add_work(std::function<void()> work, TimeNs not_before) {
   State& s = *state_;
-  invariant(work_waiting() < s.options.work_max, "more work is deferred than the syncer may keep");
+  invariant(work_waiting() < s.options.work_max, "more than work_max items are deferred");
   const std::uint64_t number = ++s.asked;
   if (not_before <= s.executor.now())
     s.due.emplace(number, std::move(work));
@@ -179,7 +180,7 @@ bool Syncer::wait_for_work_under_way() {
 }
 
 void Syncer::forget_work() {
-  // What an item holds may ask for more when it is let go of.
+  // Destroying an item may queue more work.
   while (!state_->due.empty() || !state_->later.empty()) {
     const auto due = std::exchange(state_->due, {});
     const auto later = std::exchange(state_->later, {});

@@ -1,5 +1,5 @@
 #pragma once
-// The syncer daemon: writes behind what is dirty, and does what file systems have deferred.
+// The syncer daemon: writes dirty blocks in the background and runs deferred work of file systems.
 //
 // Source: Ganger and Patt 1994, section 2 (one-second sweep) and 4.2 (work items before the sweep,
 // within one second); Chen, "Optimizing delay in delayed-write file systems", sections 4 (bursts)
@@ -15,40 +15,41 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,      ///< only who needs a buffer, and fsync, write
-    sweep,     ///< each second 1/`parts` of the cache: mark, or write what was marked
-    periodic,  ///< everything each `interval_ns`, as the classic `update`
-    interval,  ///< each second data that are `interval_ns` old or older; metadata at once
-    /// as interval, but so much earlier that all that is dirty can be on the disk by then: data are
+    none,      ///< write only for fsync and for room
+    sweep,     ///< each second, mark or write 1/`parts` of the cache
+    periodic,  ///< write everything each `interval_ns`, as the classic `update`
+    interval,  ///< each second, write data `interval_ns` old or older, and all metadata
+    /// Like interval, but early enough that all dirty data can be on the disk in time: data are
+    /// written when they are `interval_ns` old, less the time to write everything dirty at
+    /// `drain_bytes_per_s`.
     burst,
-    ///< written when they are `interval_ns` less the time that everything dirty takes at
-    ///< `drain_bytes_per_s` old
-    /// a call that changes something returns when that is on the disk (tree/file_system.h)
+    /// Each changing call returns once its changes are on the disk (tree/file_system.h).
     write_through,
   };
-  /// How old data are. The paper counts from the last change: what is changed once an interval is
-  /// never written, which is fine for what is overwritten, and without a bound for a block that
-  /// grows.
+  /// How the age of data is counted. The paper counts from the last change: data changed once per
+  /// interval are then never written. That suits overwritten data, but a growing block stays dirty
+  /// without limit.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
-  TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never for its age
-  Age age = Age::since_last_change;  ///< of buffers; logs and commits count from the first change
-  /// interval, burst: blocks of metadata are written by their age, too. Inodes in core go to their
-  /// blocks at once still, so that they do not wait twice.
+  TimeNs interval_ns = 30 * model::kSecondNs;  ///< 0: at the next tick; kNever: never because of
+                                               ///< age
+  Age age = Age::since_last_change;  ///< for buffers; logs and commits count from the first change
+  /// For interval and burst: metadata blocks are also written by age. In-core inodes still go to
+  /// their blocks at once, so that they do not wait twice.
   bool metadata_waits = false;
-  /// Logs, commits and inodes in core keep the times of their file system, as they do under the
-  /// sweep: in Linux 2.4 kupdate writes buffers, and a journal commits by itself.
+  /// Logs, commits and in-core inodes keep the timing of their file system, as under sweep. In
+  /// Linux 2.4, kupdate writes buffers, and a journal commits by itself.
   bool own_times = false;
-  std::uint64_t drain_bytes_per_s = 0;  ///< burst: what the disk sustains; more than 0
+  std::uint64_t drain_bytes_per_s = 0;  ///< for burst: sustained rate of the disk; must be positive
   TimeNs tick_ns = model::kSecondNs;
-  /// Items that may wait, those under way included: one more stops the program. File systems keep
-  /// below it by doing work themselves (do_work()) when work_waiting() grows.
+  /// Limit of waiting work items, running ones included. Exceeding it stops the program. File
+  /// systems stay below it by doing work themselves (do_work()) when work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
 
-/// How old data of the burst policy are when they are written: never less than 0. `dirty_bytes` is
-/// all that waits.
+/// Returns the age at which the burst policy writes data, at least 0. `dirty_bytes` is the total of
+/// dirty data.
 TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes);
 
 class Syncer {
@@ -56,35 +57,36 @@ class Syncer {
   Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options);
   ~Syncer();
 
-  void start();  ///< spawns the daemon; it ends when the executor is halted
+  void start();  ///< spawns the daemon, which ends when the executor is halted
 
-  /// Done by the daemon at its next tick, or at the first one not before `not_before`, in the order
-  /// of asking, before it sweeps. A work item may wait. From fibers and handlers.
+  /// Queues work for the daemon's next tick, or for the first tick at or after `not_before`. Items
+  /// run in FIFO order, before the sweep, and may wait. Call from fibers and handlers.
   void add_work(std::function<void()> work, TimeNs not_before = 0);
-  /// The calling fiber does what is due itself: back-pressure, sync, unmount. `everything`: also
-  /// what is not due yet.
+  /// Runs due items on the calling fiber: for back-pressure, sync and unmount. `everything` also
+  /// runs items that are not due.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
-  /// Items that have not been done; those under way count. What an item asks for in its turn is
-  /// done at the next tick or call: who wants everything done looks again.
+  /// Number of items not yet done, running ones included. Items queued by an item are done at the
+  /// next tick or call, so callers that need everything done must check again.
   std::size_t work_waiting() const;
-  /// Returns when no item is under way, whoever does it: true if there was one. Not from an item,
-  /// nor with a lock that one may want.
+  /// Waits until no item is running. Returns true if one was. Must not be called from an item, nor
+  /// with a lock that an item may need.
   bool wait_for_work_under_way();
-  /// What has been asked for is not done, and let go of: its file system is gone, with or without
-  /// its disk.
+  /// Drops all queued work, because its file system is gone.
   void forget_work();
 
-  // For who does not write by buffers of the cache alone: inodes in core, commits, a log.
-  /// When what is changed now has to be written. `usual_ns` from now where the policy knows no time
-  /// of its own (sweep, own_times). kNever: not for its age. With burst by what is dirty now.
-  TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// The same seen from a tick: data that was changed at that instant or before is due. Negative:
-  /// nothing is.
-  TimeNs due_since(TimeNs usual_ns) const;
-  bool writes_through() const;  ///< Policy::write_through
+  // The following serve state outside the buffer cache: in-core inodes, commits, a log.
 
-  Account& account();  ///< who pays for what the daemon does
+  /// Returns when a change made now must be written. If the policy defines no time (sweep,
+  /// own_times), that is `usual_ns` from now. kNever: not because of age. For burst it depends on
+  /// the current dirty data.
+  TimeNs due_at(Content content, TimeNs usual_ns) const;
+  /// Same, seen from a tick: data changed at or before the returned time are due. Negative if none
+  /// are.
+  TimeNs due_since(TimeNs usual_ns) const;
+  bool writes_through() const;  ///< true for Policy::write_through
+
+  Account& account();  ///< account that pays for the daemon's work
 
  private:
   struct State;

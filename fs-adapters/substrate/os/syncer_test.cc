@@ -1,4 +1,4 @@
-// The syncer daemon (syncer.h): what it writes when, and its work items.
+// Tests of the syncer daemon (syncer.h): times of its writes, and its work items.
 #include "fs-adapters/substrate/os/syncer.h"
 
 #include <gtest/gtest.h>
@@ -35,13 +35,13 @@ struct SyncedWorld : bench::World {
   std::uint64_t word = 0;
 };
 
-TEST(Syncer, TheSweepWritesWhatItHadMarkedTheTurnBefore) {
+TEST(Syncer, TheSweepWritesBuffersMarkedInThePreviousTurn) {
   SyncedWorld w({.policy = Policy::sweep, .parts = 5});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     for (std::int64_t block = 10; block < 15; ++block) w.change(block);
   });
   w.executor.run();
-  // One of five places each second from the first on: marked at 1 to 5 s, written at 6 to 10 s.
+  // One of five slots each second from the first on: marked at 1 to 5 s, written at 6 to 10 s.
   for (std::uint64_t i = 0; i < 5; ++i) {
     const double at = w.written_after_s(10 + i, i + 1);
     EXPECT_GE(at, 6.0 + static_cast<double>(i));
@@ -49,7 +49,7 @@ TEST(Syncer, TheSweepWritesWhatItHadMarkedTheTurnBefore) {
   }
 }
 
-TEST(Syncer, TheClassicOneWritesEverythingEachInterval) {
+TEST(Syncer, PeriodicWritesEverythingEachInterval) {
   SyncedWorld w({.policy = Policy::periodic, .interval_ns = 30 * kSecondNs});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     w.executor.sleep_until(29 * kSecondNs);
@@ -61,7 +61,7 @@ TEST(Syncer, TheClassicOneWritesEverythingEachInterval) {
   EXPECT_LT(w.written_after_s(2, 2), 30.3);
 }
 
-TEST(Syncer, IntervalUpdateCountsFromTheLastChangeAndWritesMetadataAtOnce) {
+TEST(Syncer, IntervalCountsFromTheLastChangeAndWritesMetadataAtOnce) {
   SyncedWorld w({.policy = Policy::interval, .interval_ns = 10 * kSecondNs});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     w.change(1, Content::data);
@@ -76,7 +76,7 @@ TEST(Syncer, IntervalUpdateCountsFromTheLastChangeAndWritesMetadataAtOnce) {
   EXPECT_LT(at, 19.3);
 }
 
-TEST(Syncer, AgeCountsFromTheFirstChangeWhereThatIsWanted) {
+TEST(Syncer, AgeCanCountFromTheFirstChange) {
   SyncedWorld w({.policy = Policy::interval,
                  .interval_ns = 10 * kSecondNs,
                  .age = SyncerOptions::Age::since_first_change});
@@ -92,8 +92,8 @@ TEST(Syncer, AgeCountsFromTheFirstChangeWhereThatIsWanted) {
   EXPECT_LT(at, 10.3);
 }
 
-/// For who writes by himself: a log, commits, inodes in core.
-TEST(Syncer, TellsWhenWhatIsChangedNowIsDue) {
+/// Covers state written outside the cache: a log, commits, in-core inodes.
+TEST(Syncer, ReportsTheDueTimeOfAChange) {
   constexpr TimeNs kUsual = 7 * kSecondNs, kNow = 42 * kSecondNs + kSecondNs / 2;
   const auto due = [&](const SyncerOptions& options, Content content, TimeNs& since) {
     SyncedWorld w(options);
@@ -126,7 +126,7 @@ TEST(Syncer, TellsWhenWhatIsChangedNowIsDue) {
   EXPECT_EQ(due({.policy = Policy::write_through}, Content::data, since), kNow);
 }
 
-TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
+TEST(Syncer, ZeroDelayWritesAtTheNextTickAndEndlessNever) {
   for (const TimeNs delay : {TimeNs{0}, model::kNever}) {
     SyncedWorld w({.policy = Policy::interval, .interval_ns = delay});
     w.executor.spawn(Executor::Kind::user, w.account, [&] {
@@ -141,7 +141,7 @@ TEST(Syncer, ADelayOfNothingWritesAtTheNextTickAndAnEndlessOneNever) {
   }
 }
 
-TEST(Syncer, MetadataWaitAsDataDoWhereThePolicySaysSo) {
+TEST(Syncer, MetadataCanWaitLikeData) {
   SyncedWorld w(
       {.policy = Policy::interval, .interval_ns = 20 * kSecondNs, .metadata_waits = true});
   TimeNs inodes_due = 0;
@@ -159,7 +159,7 @@ TEST(Syncer, MetadataWaitAsDataDoWhereThePolicySaysSo) {
 }
 
 /// Chen's example: 10 MB, at most 15 s, 5 MB/s.
-TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
+TEST(Syncer, BurstStartsEarlyEnoughToFinishInTime) {
   constexpr std::uint64_t kMb = 1'000'000;
   const SyncerOptions chen{
       .policy = Policy::burst, .interval_ns = 15 * kSecondNs, .drain_bytes_per_s = 5 * kMb};
@@ -167,7 +167,7 @@ TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
   EXPECT_EQ(burst_age_ns(chen, 0), 15 * kSecondNs);
   EXPECT_EQ(burst_age_ns(chen, 75 * kMb), 0);
   EXPECT_EQ(burst_age_ns(chen, 1000 * kMb), 0);
-  // Here 8 blocks of 512 bytes at 1 KiB/s: 4 s.
+  // Here 8 blocks of 512 bytes at 1 KiB/s take 4 s.
   SyncedWorld w(
       {.policy = Policy::burst, .interval_ns = 10 * kSecondNs, .drain_bytes_per_s = 1024});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
@@ -179,7 +179,7 @@ TEST(Syncer, ABurstIsBegunEarlyEnoughToBeThereInTime) {
   EXPECT_LT(at, 6.3);
 }
 
-TEST(Syncer, WithoutAPolicyNothingIsWritten) {
+TEST(Syncer, PolicyNoneWritesNothing) {
   SyncedWorld w({.policy = Policy::none});
   w.executor.spawn(Executor::Kind::user, w.account, [&] { w.change(1); });
   w.executor.run_until(500 * kSecondNs);
@@ -187,7 +187,7 @@ TEST(Syncer, WithoutAPolicyNothingIsWritten) {
   EXPECT_TRUE(w.cache.any_dirty());
 }
 
-TEST(Syncer, WorkIsDoneInOrderAtTheTickAndBeforeTheSweep) {
+TEST(Syncer, WorkRunsInOrderAtTheTickBeforeTheSweep) {
   SyncedWorld w({.policy = Policy::interval});
   Log log;
   const auto say = [&](const std::string& what) {
@@ -211,14 +211,14 @@ TEST(Syncer, WorkIsDoneInOrderAtTheTickAndBeforeTheSweep) {
   EXPECT_EQ(w.syncer.work_waiting(), 0U);
 }
 
-TEST(SyncerDeathTest, NoMoreIsPutOffThanMayBe) {
+TEST(SyncerDeathTest, LimitsDeferredWork) {
   SyncedWorld w({.policy = Policy::none, .work_max = 2});
   w.syncer.add_work([] {});
   w.syncer.add_work([] {}, 60 * kSecondNs);
   EXPECT_DEATH(w.syncer.add_work([] {}), "more work is deferred");
 }
 
-TEST(Syncer, AnybodyCanDoTheWork) {
+TEST(Syncer, AnyFiberCanRunDeferredWork) {
   SyncedWorld w({.policy = Policy::none});
   Log log;
   w.executor.spawn(Executor::Kind::user, w.account, [&] {

@@ -1,20 +1,19 @@
 #pragma once
-// What a file system of our own runs on: the small operating system between a block device and a
-// Vfs.
+// The small operating system between a block device and a Vfs, on which our file systems run.
 //
 //   users and daemons    fibers of one executor, on one processor with a table of costs
-//   file system          vfs.h above, Hooks of the cache below
-//   cache                what is dirty is written by whoever waits for it, or behind by the syncer
-//   queue                the driver's: order, schedule, one request at a device at a time, or several
-//   device               emulated in virtual time, a drive's model, or a real one
+//   file system          vfs.h above, hooks of the cache below
+//   cache                dirty blocks are written by waiting callers or by the syncer
+//   queue                the driver's: order, schedule, a limit of requests at each device
+//   device               in memory with virtual time, a drive's model, or a real one
 //
-// It is one type for all who mount a file system: tests and the crash lab (memory_machine.h), the
-// papers' experiments (harness/papers/modelled_machine.h), and FUSE
-// (fs-adapters/fuse/real_machine.h) differ in the clock and the device that they give it.
+// All users share this type. Tests and crash exploration (memory_machine.h), the papers'
+// experiments (harness/papers/modelled_machine.h) and FUSE (fs-adapters/fuse/real_machine.h) differ
+// only in clock and device.
 //
-// Threads: one, the executor's; everything here is called from its fibers unless it says otherwise.
-// Before it goes nobody may be at work: either all fibers have ended, or the device's power is cut
-// and Executor::halt() has been called.
+// Threads: only the executor's. Everything here is called from its fibers unless noted otherwise.
+// Before destruction, all fibers must have ended, or the device's power must be cut and
+// Executor::halt() called.
 
 #include <functional>
 #include <utility>
@@ -37,11 +36,11 @@ struct SystemOptions {
 
 class System {
  public:
-  /// Clock and device must outlive it. The syncer is not started.
+  /// Clock and device must outlive the system. Does not start the syncer.
   System(Clock& clock, BlockDevice& device, const SystemOptions& options)
       : System(clock, std::vector{&device}, options) {}
-  /// A file system over several devices, the first its own and a log's next, say. Driver and cache
-  /// are one: homes are device_address(device, sector), and order holds over all of them
+  /// A file system on several devices, for example its own and one for its log. Driver and cache
+  /// are shared: homes are device_address(device, sector), and ordering covers all devices
   /// (disk_queue.h).
   System(Clock& clock, const std::vector<BlockDevice*>& devices, const SystemOptions& options)
       : executor(clock),
@@ -52,8 +51,8 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  /// Runs the body as a process of the account, until it and every other user has ended. Called
-  /// outside of any fiber.
+  /// Runs the body as a process of `account`, until it and every other user has ended. Call outside
+  /// of fibers.
   void run_as(Account& account, std::function<void()> body) {
     executor.spawn(Executor::Kind::user, account, std::move(body));
     executor.run();

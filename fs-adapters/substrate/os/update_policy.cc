@@ -1,4 +1,4 @@
-// Words, numbers and what is wrong with them (update_policy.h).
+// Parser of update policies (update_policy.h).
 #include "fs-adapters/substrate/os/update_policy.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,10 @@ namespace {
 
 using Policy = SyncerOptions::Policy;
 
-constexpr double kLongestDelayS = 1e9;  // of what a TimeNs can say
+constexpr double kLongestDelayS = 1e9;  // limited by the range of TimeNs
 constexpr const char* kForms =
-    "write sweep, periodic:30, interval:5, interval:5:first, interval:endless, burst:15:3M or write-through";
+    "use sweep, periodic:30, interval:5, interval:5:first, interval:endless, burst:15:3M or "
+    "write-through";
 
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -36,12 +37,11 @@ Result<TimeNs> parse_delay(std::string_view text, Zero zero, const std::string& 
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size())
     return fail(subject, fmt::format("\"{}\" is not a number of seconds", text), kForms);
-  if (!(seconds >= 0)) return fail(subject, "a delay is never negative", kForms);
+  if (!(seconds >= 0)) return fail(subject, "invalid delay: negative", kForms);
   if (seconds == 0 && zero == Zero::refused)
-    return fail(subject, "a delay of zero means nothing here", "use interval:0 or write-through");
+    return fail(subject, "invalid delay: 0 s", "use interval:0 or write-through");
   if (seconds > kLongestDelayS)
-    return fail(subject, fmt::format("a delay of {} s is longer than any run", text),
-                "use interval:endless");
+    return fail(subject, fmt::format("delay too long: {} s", text), "use interval:endless");
   return static_cast<TimeNs>(seconds * static_cast<double>(model::kSecondNs));
 }
 
@@ -53,10 +53,9 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   const std::vector<std::string> words{"sweep", "periodic", "interval", "burst", "write-through"};
   const std::string word(parts.front());
   const bool known = std::find(words.begin(), words.end(), word) != words.end();
-  if (!known)
-    return fail(subject, "there is no policy \"" + word + "\"", base::suggest(word, words));
+  if (!known) return fail(subject, "unknown policy \"" + word + "\"", base::suggest(word, words));
   const auto wrong_count = [&] {
-    return fail(subject, fmt::format("\"{}\" is not how {} is written", text, word), kForms);
+    return fail(subject, fmt::format("\"{}\" is not a valid form of {}", text, word), kForms);
   };
   SyncerOptions options;
   if (word == "sweep" || word == "write-through") {
@@ -89,18 +88,16 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   if (parts.size() != 3) return wrong_count();
   TRY(const auto rate, base::parse_size(std::string(parts[2]), subject));
   if (rate == 0)
-    return fail(subject, "a disk that writes nothing", "give what it sustains in a second: 3M");
+    return fail(subject, "invalid disk rate: 0", "give the sustained rate per second, such as 3M");
   options.policy = Policy::burst;
   options.drain_bytes_per_s = rate;
   const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(rate);
   const double seconds = static_cast<double>(delay) / static_cast<double>(model::kSecondNs);
   if (seconds > longest_s)
-    return fail(
-        subject,
-        fmt::format(
-            "a delay of {:g} s is longer than memory allows: {} MiB are written in {:.3g} s",
-            seconds, cache_bytes >> 20, longest_s),
-        "use a shorter one, or more memory");
+    return fail(subject,
+                fmt::format("delay too long: {:g} s; memory of {} MiB is written in {:.3g} s",
+                            seconds, cache_bytes >> 20, longest_s),
+                "use a shorter delay or more memory");
   return options;
 }
 

@@ -1,13 +1,14 @@
 #pragma once
-// A syncer's policy as a user writes it:
+// Syntax of a syncer policy:
 //
 //   sweep                     each second a thirtieth of the cache
 //   periodic:30               everything each 30 s
-//   interval:5                data that were last changed 5 s ago; metadata each second. interval:0: each second
-//   interval:5:first          data that were first changed 5 s ago
-//   interval:endless          data never for their age
-//   burst:15:3M               as interval:15, but so early that all of it is written in time at 3 MiB/s
-//   write-through             each call returns when what it has changed is on the disk
+//   interval:5                data last changed 5 s ago; metadata each second
+//   interval:0                everything each second
+//   interval:5:first          data first changed 5 s ago
+//   interval:endless          data never because of age
+//   burst:15:3M               as interval:15, but early enough to be done in time at 3 MiB/s
+//   write-through             each call returns once its changes are on the disk
 
 #include <cstdint>
 #include <string>
@@ -18,10 +19,9 @@
 
 namespace headcrash::os {
 
-/// `subject` is put in front of errors: an unknown policy, a delay that is not a number, negative,
-/// 0 where that means nothing, or longer than memory allows: under the burst policy a cache of
-/// `cache_bytes` is full of what has not been written long before, and can never be written in
-/// time.
+/// Parses a policy. Errors begin with `subject`: an unknown policy, or a delay that is malformed,
+/// negative, 0 where that is invalid, or too long for memory. With burst, a long delay would fill a
+/// cache of `cache_bytes` with unwritten data first, which could then never be written in time.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

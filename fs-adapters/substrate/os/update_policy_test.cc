@@ -1,4 +1,4 @@
-// Policies in words, good and bad.
+// Tests of valid and invalid update policies.
 #include "fs-adapters/substrate/os/update_policy.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ SyncerOptions read(std::string_view text) {
   return options.value_or(SyncerOptions{});
 }
 
-TEST(UpdatePolicy, EveryFormIsRead) {
+TEST(UpdatePolicy, ParsesEveryForm) {
   EXPECT_EQ(read("sweep").policy, Policy::sweep);
   EXPECT_EQ(read("write-through").policy, Policy::write_through);
   EXPECT_EQ(read("periodic:30").policy, Policy::periodic);
@@ -28,35 +28,36 @@ TEST(UpdatePolicy, EveryFormIsRead) {
   EXPECT_EQ(read("interval:endless").interval_ns, model::kNever);
   EXPECT_EQ(read("burst:15:3M").policy, Policy::burst);
   EXPECT_EQ(read("burst:15:3M").drain_bytes_per_s, 3U << 20);
-  EXPECT_EQ(read("burst:20:3M").interval_ns, 20 * model::kSecondNs) << "60 MiB are written in 20 s";
+  EXPECT_EQ(read("burst:20:3M").interval_ns, 20 * model::kSecondNs) << "writing 60 MiB takes 20 s";
 }
 
-TEST(UpdatePolicy, WhatIsWrongIsSaidOnce) {
+TEST(UpdatePolicy, ReportsEachError) {
   struct Case {
     const char *text, *said;
   };
-  for (const Case& each : std::initializer_list<Case>{{"", "there is no policy"},
-                                                      {"intervall:5", "interval"},
-                                                      {"interval", "is not how"},
-                                                      {"interval:", "not a number"},
-                                                      {"interval:x", "not a number"},
-                                                      {"interval:5s", "not a number"},
-                                                      {"interval:nan", "never negative"},
-                                                      {"interval:-1", "never negative"},
-                                                      {"interval:2e9", "longer than any run"},
-                                                      {"interval:inf", "longer than any run"},
-                                                      {"interval:5:last", "is not how"},
-                                                      {"interval:endless:first", "is not how"},
-                                                      {"periodic:0", "zero means nothing"},
-                                                      {"periodic:-30", "never negative"},
-                                                      {"periodic:30:1", "is not how"},
-                                                      {"burst:15", "is not how"},
-                                                      {"burst:0:3M", "zero means nothing"},
-                                                      {"burst:15:0", "writes nothing"},
-                                                      {"burst:15:x", "x"},
-                                                      {"burst:21:3M", "longer than memory allows"},
-                                                      {"sweep:30", "is not how"},
-                                                      {"write-through:1", "is not how"}}) {
+  for (const Case& each :
+       std::initializer_list<Case>{{"", "unknown policy"},
+                                   {"intervall:5", "interval"},
+                                   {"interval", "is not a valid form"},
+                                   {"interval:", "not a number"},
+                                   {"interval:x", "not a number"},
+                                   {"interval:5s", "not a number"},
+                                   {"interval:nan", "invalid delay: negative"},
+                                   {"interval:-1", "invalid delay: negative"},
+                                   {"interval:2e9", "delay too long"},
+                                   {"interval:inf", "delay too long"},
+                                   {"interval:5:last", "is not a valid form"},
+                                   {"interval:endless:first", "is not a valid form"},
+                                   {"periodic:0", "invalid delay: 0 s"},
+                                   {"periodic:-30", "invalid delay: negative"},
+                                   {"periodic:30:1", "is not a valid form"},
+                                   {"burst:15", "is not a valid form"},
+                                   {"burst:0:3M", "invalid delay: 0 s"},
+                                   {"burst:15:0", "invalid disk rate"},
+                                   {"burst:15:x", "x"},
+                                   {"burst:21:3M", "delay too long"},
+                                   {"sweep:30", "is not a valid form"},
+                                   {"write-through:1", "is not a valid form"}}) {
     const auto options = parse_update_policy(each.text, kCacheBytes, "-o update");
     ASSERT_FALSE(options) << each.text;
     EXPECT_NE(options.error().message().find(each.said), std::string::npos)

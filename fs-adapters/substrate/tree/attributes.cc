@@ -1,4 +1,4 @@
-// The tree (file_system.h): attributes, and what concerns no name and no file.
+// The tree (file_system.h): attributes, and operations on neither names nor file contents.
 
 #include <cerrno>
 

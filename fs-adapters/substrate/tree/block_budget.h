@@ -1,17 +1,18 @@
 #pragma once
-// A bound for everything that follows pointers on a disk.
+// A bound for code that follows pointers on a disk.
 
 #include <cstdint>
 
 namespace headcrash::tree {
 
-/// How many blocks, or other units of space, may still be met. A sound file system has each of them
-/// in one place, so that no tree of pointers has more of them than the device: a block that leads
-/// to itself uses the budget up.
+/// The number of blocks, or other units of space, that a walk may still visit. A sound file system
+/// has each unit in one place, so a tree of pointers never visits more units than the device has. A
+/// block that points to itself exhausts the budget.
 class BlockBudget {
  public:
   explicit BlockBudget(std::uint64_t units) : left_(units) {}
-  /// False if `units` more than the device has would be met: the pointers are damaged.
+  /// Consumes units. Returns false if the walk has visited more than the device has: the pointers
+  /// are damaged.
   [[nodiscard]] bool take(std::uint64_t units = 1) {
     if (units > left_) return false;
     left_ -= units;

@@ -1,5 +1,5 @@
 #pragma once
-// Whether an operation has changed anything before it failed.
+// Records whether an operation changed anything before it failed.
 
 #include <map>
 #include <utility>
@@ -8,20 +8,20 @@
 
 namespace headcrash::tree {
 
-/// Knows which of the fibers that run operations have changed something. An operation that fails
-/// with EIO after its own fiber has changed something cannot be taken back; what other fibers
-/// change meanwhile does not concern it.
+/// Tracks which of the fibers that run operations have made a change. An operation that fails with
+/// EIO after a change of its own fiber cannot be rolled back. Changes by other fibers do not
+/// matter.
 class ChangesByFiber {
  public:
   explicit ChangesByFiber(os::Executor& executor) : executor_(executor) {}
 
-  /// The running fiber changes something.
+  /// Records a change by the running fiber.
   void note() {
     if (const auto found = changed_.find(executor_.current()); found != changed_.end())
       found->second = true;
   }
 
-  /// One operation of the running fiber, for as long as this lives. Operations do not nest.
+  /// Covers one operation of the running fiber for its lifetime. Operations do not nest.
   class Watch {
    public:
     explicit Watch(ChangesByFiber& changes)

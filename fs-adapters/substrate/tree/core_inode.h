@@ -1,9 +1,9 @@
 #pragma once
-// An inode in core as the tree sees it, references to it, and its lock.
+// An in-core inode as the tree sees it, references to it, and its lock.
 //
-// Who implements InodeStore (inode_store.h) derives an inode of his own from CoreInode, keeps it in
-// a table of his, and counts references: each handle is one, and its end is put(). An inode whose
-// last link is gone lives until its last handle is put, and is removed then.
+// An implementation of InodeStore (inode_store.h) derives its inode from CoreInode, keeps it in a
+// table, and counts references: each handle is one, and ends with put(). An inode without links
+// lives until its last handle is put, and is then removed.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,64 +17,64 @@
 
 namespace headcrash::tree {
 
-/// One operation under way (InodeStore::change). A file system's own derives from it.
+/// One operation in progress (InodeStore::change). File systems derive from it.
 struct Operation {
-  bool sync_failed = false;  ///< what it changed is there, and not all of it on the disk
+  bool sync_failed = false;  ///< the change was made, but not all of it is on the disk
 };
 
-/// A search of a directory that did not find the name, and what it saw of room for it on its way
-/// (BSD's and SVR4's lookups look for both in one pass).
+/// A directory search that did not find the name, and the room for it seen in the same pass. BSD and SVR4
+/// lookups search for both in one pass.
 struct MissedName {
   std::string name;
-  std::optional<std::int64_t> room;  ///< the first block that has it
+  std::optional<std::int64_t> room;  ///< first block with room
   std::uint64_t changes =
-      0;  ///< CoreInode::entry_changes when it was made: it holds no longer than that
+      0;  ///< CoreInode::entry_changes at the search; any change invalidates the result
 };
 
-/// What an inode in core counts for in memory, whatever a file system adds to it
-/// (InodeStore::bytes_in_core). An estimate: 4.4BSD has an inode and a vnode of some 200 bytes
-/// each, and their places in hash and free lists.
+/// Memory that an in-core inode counts for, without the additions of a file system
+/// (InodeStore::bytes_in_core). An estimate: in 4.4BSD an inode and a vnode take about 200 bytes
+/// each, plus their places in hash and free lists.
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// `its` is kept in core as long as this, which need not have been made yet.
+  /// Keeps a reference to `its`, which must live as long as this but need not be constructed yet.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 
   InodeNumber number;
-  Attributes& attributes;  ///< changed under the lock, and told to InodeStore::mark_changed()
+  Attributes& attributes;  ///< changed under the lock and reported to InodeStore::mark_changed()
   os::FiberLock lock;
   std::uint32_t references = 0;
-  std::uint32_t deferred_removals = 0;  ///< links that are gone for users and still counted
-  std::uint64_t entry_changes = 1;      ///< a directory: counts them
+  std::uint32_t deferred_removals = 0;  ///< links removed for users but still counted
+  std::uint64_t entry_changes = 1;      ///< number of entry changes; for directories
   MissedName missed;
 
-  /// As users count them.
+  /// The link count that users see.
   std::uint32_t effective_links() const { return attributes.links - deferred_removals; }
 };
 
-/// Who counts the references to inodes in core.
+/// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// A reference ends. `operation`: within which the inode is removed if it was the last one to an
-  /// inode without links; null: in an operation of its own. May wait.
+  /// Ends a reference. If it was the last one to an inode without links, removes the inode within
+  /// `operation`, or in a new operation if null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:
   ~InodeOwner() = default;
 };
 
-/// A reference to an inode in core, whose file system calls it a `Node`. Its end may remove the
-/// inode, and waits for that.
+/// A reference to an in-core inode, whose type in the file system is `Node`. The destructor may
+/// remove the inode, and waits for that.
 template <typename Node>
 class Handle {
  public:
   Handle() = default;
-  /// Takes over a reference that has been counted.
+  /// Takes over a reference that is already counted.
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
-  /// From a file system's own inode to the tree's.
+  /// Converts from a file system's inode to the tree's.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
       : owner_(other.owner_),
@@ -97,7 +97,7 @@ class Handle {
     Node* inode = std::exchange(inode_, nullptr);
     if (inode != nullptr) owner_->put(*inode, operation_);
   }
-  /// For a handle that outlives the operation it was made in.
+  /// For a handle that outlives its operation.
   void detach_from_operation() { operation_ = nullptr; }
 
  private:
@@ -109,7 +109,7 @@ class Handle {
 };
 using InodeHandle = Handle<CoreInode>;
 
-/// Holds a lock while it lives.
+/// Holds a lock for its lifetime.
 class FiberLockGuard {
  public:
   explicit FiberLockGuard(os::FiberLock& lock) : lock_(lock) { lock_.lock(); }
@@ -121,7 +121,7 @@ class FiberLockGuard {
   os::FiberLock& lock_;
 };
 
-/// Holds an inode's lock while it lives.
+/// Holds an inode's lock for its lifetime.
 class InodeLock {
  public:
   InodeLock() = default;

@@ -10,7 +10,7 @@
 namespace headcrash::tree {
 namespace {
 
-/// A block's chunks: the buffer may be longer than the directory.
+/// Returns the chunks of a block; the buffer may extend beyond the directory.
 std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, std::int64_t block,
                                const os::HeldBuffer& buffer) {
   const std::uint64_t start = static_cast<std::uint64_t>(block) * store.block_bytes();
@@ -19,8 +19,8 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Each block of a directory in turn, until `look` says that it has seen enough. EIO: a hole, which
-/// no directory has.
+/// Visits the blocks of a directory until `look` returns that it is done. Fails with EIO at a hole,
+/// which no directory has.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const std::uint64_t size = directory.attributes.size_bytes, block_bytes = store.block_bytes();
@@ -50,7 +50,7 @@ DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
 
 namespace {
 
-/// Held. EIO: a hole.
+/// Returns the block, held. Fails with EIO for a hole.
 VfsResult<os::HeldBuffer> directory_block_to_change(InodeStore& store, Operation& operation,
                                                     CoreInode& directory, std::int64_t block) {
   auto buffer = store.block_to_change(operation, directory, block);

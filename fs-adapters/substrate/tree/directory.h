@@ -1,11 +1,10 @@
 #pragma once
-// Directories as files: looking for a name block by block, finding room for one, changing entries
-// (the blocks
-// themselves: directory_block.h). What is not in use of a directory are empty chunks. It never
-// becomes shorter.
+// Directories as files: finding a name block by block, finding room for one, and changing entries.
+// The blocks themselves are in directory_block.h. Unused parts of a directory are empty chunks. A
+// directory never shrinks.
 //
-// All functions are called with the directory's lock held. Names are found by looking at every
-// entry, as the systems of the time did; the processor is charged for each.
+// The directory's lock must be held in all functions. A search reads the entries linearly, as
+// systems of the time did, and charges the processor for each.
 
 #include <optional>
 #include <string>
@@ -24,16 +23,16 @@ struct FoundName {
   std::uint32_t offset = 0;
 };
 
-/// Nothing: no such name.
+/// Returns nullopt if there is no such name.
 VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory,
                                               std::string_view name);
 
-/// Makes sure that some block has room for the name: its number. The directory may grow.
+/// Returns the number of a block with room for the name. May grow the directory.
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
-/// Puts the name into a block that make_room() found, and tells the store. The target's count is
-/// raised.
+/// Adds the name to a block found by make_room() and notifies the store. The target's link count
+/// must be raised already.
 struct NewName {
   std::string_view name;
   std::int64_t block = 0;
@@ -43,7 +42,8 @@ struct NewName {
 };
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
                          CoreInode& target, const NewName& added);
-/// Lets a name lead elsewhere; what it was is dropped. The new target's count is raised.
+/// Makes a name refer to another inode and drops the old link. The new target's link count must be
+/// raised already.
 struct ChangedName {
   std::string_view name;
   FoundName at;
@@ -62,10 +62,11 @@ struct RemovedName {
 VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& directory,
                             const RemovedName& removed);
 
-/// Of a file's name that goes, or of a directory that goes, from its parent.
+/// Returns the link to drop when a file's name is removed, or a directory from its parent.
 DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
-/// With each change of a directory's entries or length: its times, and what was seen of it is void.
+/// Must follow each change of a directory's entries or length. Updates its times and invalidates
+/// search results.
 void touch_directory(InodeStore& store, CoreInode& directory);
 
 VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory);
@@ -75,7 +76,7 @@ struct ListedName {
   InodeNumber inode = 0;
   std::uint8_t type = 0;
 };
-/// Without "." and "..".
+/// Lists all names except "." and "..".
 VfsResult<std::vector<ListedName>> list_names(InodeStore& store, CoreInode& directory);
 
 }  // namespace headcrash::tree

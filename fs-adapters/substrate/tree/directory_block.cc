@@ -1,4 +1,4 @@
-// Entries of a directory's block (directory_block.h).
+// Entries of a directory block (directory_block.h).
 
 #include "fs-adapters/substrate/tree/directory_block.h"
 
@@ -36,7 +36,7 @@ std::span<const std::byte> chunk_of(std::span<const std::byte> block, std::uint3
   return block.first(std::min<std::size_t>(block.size(), (std::size_t{chunk} + 1) * kChunkBytes));
 }
 
-/// All room of a chunk that no entry needs; nothing when the chunk is damaged.
+/// Returns the total free room of a chunk; nullopt if the chunk is damaged.
 std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint32_t chunk) {
   std::uint32_t room = 0;
   DirectoryCursor cursor(chunk_of(block, chunk), chunk * kChunkBytes);
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint
   return room;
 }
 
-/// Puts the entry into the slack of `host`, or in its place if it is free room.
+/// Places the entry in the slack of `host`, or over it if it is free room.
 std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry added) {
   const std::uint32_t used = host.needed();
   added.offset = host.offset + used;
@@ -55,7 +55,7 @@ std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry adde
   return added.offset;
 }
 
-/// Moves the chunk's entries to its front; the last one gets all the room.
+/// Moves the chunk's entries to its front. The last one gets all the slack.
 std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk) {
   std::vector<MovedEntry> moved;
   const std::uint32_t end = (chunk + 1) * kChunkBytes;
@@ -63,7 +63,7 @@ std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk)
   std::optional<std::uint32_t> last;
   for (std::uint32_t at = to; at < end;) {
     const auto entry = entry_at(block, at);
-    invariant(entry.has_value(), "tree: only chunks without damage are compacted");
+    invariant(entry.has_value(), "tree: compacted a damaged chunk");
     at += entry->length;
     if (entry->inode == 0) continue;
     const std::uint32_t needed = entry->needed(), from = entry->offset;
@@ -177,7 +177,7 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
 
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type) {
-  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name has 1 to 255 bytes");
+  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name must have 1 to 255 bytes");
   const std::uint32_t needed = entry_bytes(name.size());
   const Entry added{.inode = inode, .type = type, .name = name};
   const auto room = room_of(block, chunk);
@@ -191,7 +191,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
   if (const auto offset = place()) return AddedEntry{.offset = *offset};
   AddedEntry result{.moved = compact(block, chunk)};
   const auto offset = place();
-  invariant(offset.has_value(), "tree: a compacted chunk has its room in one place");
+  invariant(offset.has_value(), "tree: no room in a compacted chunk");
   result.offset = *offset;
   return result;
 }
@@ -205,7 +205,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view
 
 void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
   const auto entry = entry_at(block, offset);
-  invariant(entry && entry->inode != 0, "tree: what is removed is an entry");
+  invariant(entry && entry->inode != 0, "tree: removed an entry that does not exist");
   if (const auto previous = previous_entry(block, offset)) {
     set_length(block, previous->offset, previous->length + entry->length);
   } else {
@@ -214,7 +214,7 @@ void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
 }
 
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode) {
-  invariant(entry_at(block, offset).has_value(), "tree: what is changed is an entry");
+  invariant(entry_at(block, offset).has_value(), "tree: changed an entry that does not exist");
   store32(block, offset + kEntryInodeOffset, inode);
 }
 
@@ -260,7 +260,7 @@ std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
     if (entry->name.find('\0') != std::string_view::npos)
       return DirectoryDamage{.offset = entry->offset, .text = "a name with a zero byte"};
     if (load8(block, entry->offset + kEntryFixedBytes + entry->name.size()) != 0)
-      return DirectoryDamage{.offset = entry->offset, .text = "a name without a zero behind it"};
+      return DirectoryDamage{.offset = entry->offset, .text = "a name without a terminating zero"};
   }
   const auto damage = cursor.damage();
   if (!damage) return std::nullopt;

@@ -1,22 +1,23 @@
 #pragma once
-// A block of a directory: names in chunks of 512 bytes, over the bytes that a buffer cache holds.
+// A directory block: names in chunks of 512 bytes, over the bytes of a cache buffer.
 //
-//   | inode | length | type | name length | name, zeroes to a multiple of 4 | slack | next entry ...
+//   | inode | length | type | name length | name, zeroes to a multiple of 4 | slack | ...
 //     4       2        1      1
 //
-// The lengths of a chunk's entries add up to 512: what is not needed belongs to the entry before it
-// as slack. No entry crosses a chunk, so that the one sector that a change touches is written whole
-// or not at all (BSD's DIRBLKSIZ: the atomic unit). An entry is removed by giving its room to the
-// one before it in the chunk, or, if it is the first, by inode number 0.
+// The lengths of the entries of a chunk sum to 512: unused bytes belong to the preceding entry as
+// slack. No entry crosses a chunk boundary, so a change touches one sector, which is written
+// completely or not at all (BSD's DIRBLKSIZ: the atomic unit). Removing an entry gives its bytes to
+// the preceding entry of the chunk. The first entry of a chunk is removed by setting its inode
+// number to 0.
 //
-// All offsets are in bytes from the block's start. A chunk whose bytes are invalid is read up to
-// there and never written into; nothing here believes a length before it has looked.
+// All offsets are in bytes from the start of the block. A chunk with invalid bytes is read up to
+// the damage and never modified. All lengths are checked before use.
 //
-// Numbers are little-endian. It is UFS1's form of a directory, which all file systems of ours have,
-// so that none of them has other names to look through.
+// Numbers are little-endian. This is the directory format of UFS1. All our file systems use it, so
+// that lookups cost the same in all of them.
 //
 // Source: McKusick, Bostic, Karels and Quarterman, "The Design and Implementation of the 4.4BSD
-// Operating System", 1996, section 8.3 and ufs_lookup's rules in its words.
+// Operating System", 1996, section 8.3, including the rules of ufs_lookup.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,15 +35,15 @@ namespace headcrash::tree {
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
 inline constexpr std::uint32_t kEntryFixedBytes = 8;  // before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
-inline constexpr std::size_t kEntryInodeOffset = 0;   ///< of d_ino in an entry's bytes, for undoing
+inline constexpr std::size_t kEntryInodeOffset = 0;   ///< of d_ino in an entry, for rollback
 inline constexpr std::size_t kEntryTypeOffset = 6;    ///< of d_type
 
-/// What an entry with such a name needs (DIRSIZ): the name, a zero, up to a multiple of 4.
+/// Returns the size of an entry with such a name (DIRSIZ): the name and a zero, rounded up to 4.
 constexpr std::uint32_t entry_bytes(std::size_t name_bytes) {
   return (kEntryFixedBytes + static_cast<std::uint32_t>(name_bytes) + 1 + 3) / 4 * 4;
 }
 
-/// A view of an entry; the name lies in the block.
+/// A view of an entry. The name points into the block.
 struct Entry {
   std::uint32_t offset = 0;
   InodeNumber inode = 0;     ///< 0: free room
@@ -55,17 +56,18 @@ struct Entry {
   bool is_dot_dot() const { return name == ".."; }
 };
 
-/// The entry at `offset`, if what is there is one: its length and its name stay in the chunk. With
-/// inode 0 its name means nothing and is empty.
+/// Returns the entry at `offset`, or nullopt if its length or name leaves the chunk. If the inode
+/// is 0, the name is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
-/// Goes over the entries, free room included. A chunk that is invalid ends at its damage.
+/// Iterates over the entries, including free room. Stops at the damage of an invalid chunk and
+/// continues with the next one.
 class DirectoryCursor {
  public:
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
       : block_(block), at_(from) {}
   std::optional<Entry> next();
-  /// The offset of the first damage passed, if any.
+  /// Offset of the first damage so far, if any.
   std::optional<std::uint32_t> damage() const { return damage_; }
 
  private:
@@ -76,57 +78,57 @@ class DirectoryCursor {
 
 std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_view name);
 
-/// What one pass over a block sees of a name: its entry, or a chunk with room for it.
+/// Result of one pass over a block for a name: its entry, or a chunk with room for it.
 struct NameSearch {
-  std::uint32_t entries = 0;  ///< looked at, free room included
-  InodeNumber inode = 0;      ///< of its entry; 0: it is not there
+  std::uint32_t entries = 0;  ///< entries visited, including free room
+  InodeNumber inode = 0;      ///< of its entry; 0 if not found
   std::uint32_t offset = 0;   ///< of its entry
-  bool room = false;          ///< as chunk_with_room(), in what was looked at
+  bool room = false;          ///< as chunk_with_room(), for the visited part
 };
-/// The same answers as a cursor's and chunk_with_room()'s: large directories are searched here,
-/// linearly.
+/// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches of
+/// large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
-/// The entry before the one at `offset` in its chunk: what remove_entry() would give its room to.
+/// Returns the entry before the one at `offset` in its chunk; remove_entry() would extend it.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  std::vector<MovedEntry> moved;  ///< in order of their places; mostly empty
+  std::vector<MovedEntry> moved;  ///< in order of position; mostly empty
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
 
-/// The first chunk with that much room in all, contiguous or not; its number.
+/// Returns the number of the first chunk with enough room in total, contiguous or not.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to that chunk: into an entry's slack or free room, or, when only all of it
-/// together is enough, behind entries that are moved to the front. Nothing: no room there. The name
-/// is not one in the block and has 1 to kNameBytesMax bytes.
+/// Adds an entry to a chunk: in the slack of an entry or in free room. If only the total room
+/// suffices, first moves the chunk's entries to its front. Returns nullopt without room. The name
+/// must not be in the block, and must have 1 to kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
-/// The same in the first chunk that has room.
+/// Same, in the first chunk that has room.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
-/// Removes the entry at `offset`, which is one. The bytes of its name stay, as BSD leaves them.
+/// Removes the entry at `offset`, which must exist. The bytes of its name remain, as in BSD.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
-/// Lets the entry at `offset` name another inode.
+/// Makes the entry at `offset` refer to another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);
 void set_entry(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode,
                std::uint8_t type);
 
-/// No entries but "." and "..", and no damage.
+/// True if there are no entries but "." and "..", and no damage.
 bool is_empty_directory_block(std::span<const std::byte> block);
-/// Chunks without entries: each one free room of 512 bytes.
+/// Fills the block with empty chunks, each one free room of 512 bytes.
 void format_chunks(std::span<std::byte> block);
-/// A new directory's first chunk: "." and "..".
+/// Writes a new directory's first chunk, with "." and "..".
 void format_directory(std::span<std::byte> chunk, InodeNumber self, InodeNumber parent);
 
 struct DirectoryDamage {
   std::uint32_t offset = 0;
   std::string text;
 };
-/// The first thing in a chunk that no file system would have written: lengths, names with '/' or
-/// zeroes.
+/// Returns the first thing in a chunk that no file system writes: bad lengths, or names with '/' or
+/// zero bytes.
 std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
                                                std::uint32_t chunk);
 

@@ -29,7 +29,7 @@ std::map<std::string, InodeNumber> names(std::span<const std::byte> block) {
   return found;
 }
 
-TEST(DirectoryBlock, NewDirectoryHasItselfAndItsParent) {
+TEST(DirectoryBlock, ANewDirectoryContainsDotAndDotDot) {
   auto block = chunks(1);
   format_directory(block, 7, 2);
   EXPECT_EQ(names(block), (std::map<std::string, InodeNumber>{{".", 7}, {"..", 2}}));
@@ -39,7 +39,7 @@ TEST(DirectoryBlock, NewDirectoryHasItselfAndItsParent) {
   EXPECT_FALSE(is_empty_directory_block(block));
 }
 
-TEST(DirectoryBlock, RemovedEntryGivesItsRoomToTheOneBefore) {
+TEST(DirectoryBlock, RemovalExtendsThePrecedingEntry) {
   auto block = chunks(1);
   const auto first = add_entry(block, "first", 5, 8);
   const auto second = add_entry(block, "second", 6, 8);
@@ -53,12 +53,13 @@ TEST(DirectoryBlock, RemovedEntryGivesItsRoomToTheOneBefore) {
   EXPECT_EQ(add_entry(block, "third", 7, 8)->offset, 0U);
 }
 
-TEST(DirectoryBlock, ScatteredRoomIsBroughtTogether) {
+TEST(DirectoryBlock, CompactsScatteredRoom) {
   auto block = chunks(1);
   std::vector<std::uint32_t> offsets;
   for (int i = 0; i < 42; ++i)
     offsets.push_back(add_entry(block, fmt::format("{:03}", i), 100 + i, 8)->offset);
-  EXPECT_FALSE(add_entry(block, "abc", 9, 8)) << "42 entries of 12 bytes and 8 that are too few";
+  EXPECT_FALSE(add_entry(block, "abc", 9, 8))
+      << "42 entries of 12 bytes, and 8 bytes that are too few";
   for (const int i : {0, 10, 20, 30}) remove_entry(block, offsets[i]);
   const auto added = add_entry(block, std::string(40, 'n'), 9, 8);
   ASSERT_TRUE(added);
@@ -70,18 +71,18 @@ TEST(DirectoryBlock, ScatteredRoomIsBroughtTogether) {
   EXPECT_EQ(find_entry(block, std::string(40, 'n'))->offset, added->offset);
 }
 
-TEST(DirectoryBlock, EntriesStayInTheirChunks) {
+TEST(DirectoryBlock, EntriesDoNotCrossChunks) {
   auto block = chunks(2);
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(add_entry(block, std::string(200, static_cast<char>('a' + i)), 5, 8));
   EXPECT_EQ(find_entry(block, std::string(200, 'c'))->chunk(), 1U);
   EXPECT_FALSE(previous_entry(block, find_entry(block, std::string(200, 'c'))->offset));
   EXPECT_FALSE(add_entry(block, 0, std::string(200, 'd'), 5, 8))
-      << "only the first chunk was offered";
+      << "only the first chunk may be used";
   EXPECT_TRUE(add_entry(block, std::string(200, 'd'), 5, 8));
 }
 
-TEST(DirectoryBlock, LikeAMap) {
+TEST(DirectoryBlock, BehavesLikeAMap) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     Random random(seed);
     auto block = chunks(4);
@@ -110,7 +111,7 @@ TEST(DirectoryBlock, LikeAMap) {
   }
 }
 
-/// What search_block() says, put together from the functions that look at one thing each.
+/// Computes the result of search_block() from the functions that search for one thing each.
 NameSearch searched_slowly(std::span<const std::byte> block, std::string_view name) {
   NameSearch result;
   DirectoryCursor cursor(block);
@@ -127,7 +128,7 @@ NameSearch searched_slowly(std::span<const std::byte> block, std::string_view na
   return result;
 }
 
-TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
+TEST(DirectoryBlock, SearchBlockMatchesSingleSearches) {
   int found = 0, missed_with_room = 0, missed_without = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
@@ -157,7 +158,7 @@ TEST(DirectoryBlock, OnePassSeesWhatManyDo) {
   EXPECT_GT(std::min({found, missed_with_room, missed_without}), 100);
 }
 
-TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
+TEST(DirectoryBlock, ADamagedChunkIsReadToTheDamageAndNeverWritten) {
   auto block = chunks(2);
   add_entry(block, 0, "one", 5, 8), add_entry(block, 0, "two", 6, 8),
       add_entry(block, 1, "three", 7, 8);
@@ -171,7 +172,7 @@ TEST(DirectoryBlock, DamageEndsAChunkAndNothingIsWrittenIntoIt) {
     EXPECT_EQ(add_entry(damaged, "new", 8, 8)->chunk(), 1U) << length;
     EXPECT_FALSE(is_empty_directory_block(damaged));
   }
-  // What is left behind the second entry is not an entry: nothing behind the block is read.
+  // The bytes behind the second entry are not an entry; nothing beyond the block is read.
   auto short_of_four = chunks(1);
   add_entry(short_of_four, 0, "one", 5, 8), add_entry(short_of_four, 0, "two", 6, 8);
   store16(short_of_four, 12 + 4, 496);

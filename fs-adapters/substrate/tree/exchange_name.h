@@ -1,9 +1,9 @@
 #pragma once
-// The third name of an exchange (rename.cc): it stands for what was at the target while neither of
-// the two names can, and a power cut may leave it on the disk. It tells whose it is, so that fsck
-// takes it away when the file or directory has another name, and nobody else's name is ever
-// mistaken for it. A name of a file in a directory that nothing leads to is none: the directory may
-// have been removed before.
+// The temporary third name of an exchange (rename.cc). It refers to the target's inode while
+// neither of the two names can. A power cut may leave it on the disk. The name contains the inode
+// number, so that fsck removes it only if the inode has another name, and never removes a user's
+// name. A name in an unreachable directory does not count as another name, because the directory
+// may already have been removed.
 
 #include <fmt/core.h>
 
@@ -17,13 +17,13 @@ namespace headcrash::tree {
 
 inline constexpr std::string_view kExchangeNameStart = ".exchanged-";
 
-/// `attempt`: when there is such a name already.
+/// Increment `attempt` if the name already exists.
 inline std::string exchange_name(InodeNumber target, int attempt) {
   return fmt::format("{}{}-{}", kExchangeNameStart, target, attempt);
 }
 
 inline bool is_exchange_name(std::string_view name, InodeNumber target) {
-  if (!name.starts_with(kExchangeNameStart)) return false;  // of nearly all names
+  if (!name.starts_with(kExchangeNameStart)) return false;  // rejects nearly all names
   const std::string start = fmt::format("{}{}-", kExchangeNameStart, target);
   if (!name.starts_with(start)) return false;
   name.remove_prefix(start.size());

@@ -2,19 +2,18 @@
 // The tree: paths, names, links, renames and files of a Vfs, over the inodes and blocks of an
 // InodeStore.
 //
-// A file system of ours derives from it, hands it a store, and adds what concerns the whole of it:
-// mounting, sync, space, caches. So all of them look names up, lock and count in the same way, and
-// a comparison of two compares how they store.
+// Our file systems derive from it, pass it a store, and add operations on the whole file system:
+// mounting, sync, space, caches. All of them therefore look up names, lock and count links in the
+// same way, and a comparison of two shows differences in storage only.
 //
-// Operations lock the inodes they change, a directory before what is in it; a walk along a path
-// locks one directory at a time. A rename locks up to four inodes. One rename works at a time, so
-// that no directory can change its place while it looks how deep each of its directories lies; it
-// locks them by depth, then by number, then what is not a directory by number, and looks the names
-// up again under the locks.
+// An operation locks the inodes that it changes, a directory before its children. A path walk locks
+// one directory at a time. A rename locks up to four inodes. Only one rename runs at a time, so
+// that no directory moves while it determines their depths. It locks directories by depth, then by
+// number, then other inodes by number, and repeats the name lookups with the locks held.
 //
-// An operation that finds no space left ends without having changed anything that is seen.
+// An operation that fails with ENOSPC leaves no visible change.
 //
-// Every function is called from within a fiber.
+// All functions must be called from a fiber.
 
 #include <functional>
 #include <memory>
@@ -61,7 +60,7 @@ class FileSystem : public Vfs {
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
   VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
-  /// Extended attributes: refused with ENOTSUP unless overridden.
+  /// Extended attributes fail with ENOTSUP unless overridden.
   VfsResult<void> setxattr(std::string_view path, std::string_view name,
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;
@@ -75,12 +74,12 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges a system call, and now and then the memory that it works with.
+  /// Charges a system call, and periodically the memory of in-core structures.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();
   }
-  /// Files still open are closed: for an unmount, or when the power is gone.
+  /// Closes files still open: for an unmount, or after a power cut.
   void close_all();
 
  private:
@@ -95,8 +94,8 @@ class FileSystem : public Vfs {
   };
   enum class LastLink : std::uint8_t { follow, keep };
 
-  /// One system call that changes something (InodeStore::change). With a syncer that writes through
-  /// it returns when everything is on the disk.
+  /// Runs a system call that changes something (InodeStore::change). With a write-through syncer,
+  /// returns once everything is on the disk.
   VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body);
 
   // path.cc
@@ -105,7 +104,8 @@ class FileSystem : public Vfs {
   VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
   VfsResult<std::string> target_of(CoreInode& link);
   VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
-  /// What an entry of a directory leads to. EIO: to nothing, or back to the directory or the root.
+  /// Returns the inode that a directory entry refers to. Fails with EIO if it is not allocated, or
+  /// if it is the directory itself or the root.
   VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name,
                                      InodeNumber number, Operation* operation);
 

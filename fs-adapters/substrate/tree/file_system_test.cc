@@ -1,5 +1,5 @@
-// The tree over the smallest store (testing/store.h): random operations beside a map that knows
-// what must be there, what a log of directory operations hears, no space, and paths that begin with
+// Tests of the tree over the smallest store (testing/store.h): random operations compared with a
+// reference, the events for a log of directory operations, lack of space, and paths that begin with
 // an inode.
 
 #include "fs-adapters/substrate/tree/file_system.h"
@@ -23,7 +23,7 @@ void expect_sound(TestMachine& m) {
   m.as_user([&] { EXPECT_EQ(m.file_system.inodes().problems(), Lines()); });
 }
 
-TEST(Tree, SeveralUsersAtOnce) {
+TEST(Tree, SeveralConcurrentUsers) {
   // HEADCRASH_SEEDS=N runs N more seeds.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
@@ -52,14 +52,14 @@ TEST(Tree, SeveralUsersAtOnce) {
   }
 }
 
-/// What is noted while `body` runs.
+/// Returns the events recorded while `body` runs.
 Lines logged(TestMachine& m, const std::function<void(TestFileSystem&)>& body) {
   m.file_system.inodes().log.clear();
   m.as_user([&] { body(m.file_system); });
   return m.file_system.inodes().log;
 }
 
-TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
+TEST(Tree, ChargesForNameChangesAndStartedPrograms) {
   TestMachine m(100);
   const auto charged = [&m](os::Cost cost,
                             const std::function<VfsResult<void>(TestFileSystem&)>& body) {
@@ -81,7 +81,7 @@ TEST(Tree, ChargesForNamesThatChangeAndProgramsThatAreStarted) {
   EXPECT_EQ(charged(Cost::name_changed,
                     [](auto& fs) { return fs.rename("g", "h", RenameMode::replace); }),
             2)
-      << "one that comes, one that goes";
+      << "one entry added, one removed";
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.unlink("h"); }), 1);
   EXPECT_EQ(charged(Cost::name_changed, [](auto& fs) { return fs.chmod("d/f", 0600); }), 0);
   EXPECT_EQ(charged(Cost::process_created,
@@ -169,9 +169,9 @@ TEST(Tree, AHoleInADirectoryIsAnError) {
   });
 }
 
-TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
+TEST(Tree, ReportsDirectoryOperationsToTheStore) {
   TestMachine m(100);
-  // Inodes: 3 a, 4 b, 5 a/f.
+  // Inode numbers: 3 is a, 4 is b, 5 is a/f.
   EXPECT_EQ(logged(m,
                    [](Vfs& fs) {
                      EXPECT_TRUE(fs.mkdir("a", 0755) && fs.mkdir("b", 0755));
@@ -194,7 +194,7 @@ TEST(Tree, TellsTheStoreWhatALogOfDirectoryOperationsNeeds) {
   EXPECT_EQ(m.file_system.inodes().inodes(), 2U) << "the root and a";
 }
 
-TEST(Tree, ATakenNameIsReplacedInOneEntry) {
+TEST(Tree, RenameReplacesAnExistingNameInPlace) {
   TestMachine m(100);
   EXPECT_EQ(
       logged(m,
@@ -210,7 +210,7 @@ TEST(Tree, ATakenNameIsReplacedInOneEntry) {
   expect_sound(m);
 }
 
-TEST(Tree, NoSpaceLeavesNothingBehind) {
+TEST(Tree, LackOfSpaceLeavesNoVisibleChange) {
   TestMachine m(6);
   m.as_user([&] {
     TestFileSystem& fs = m.file_system;
@@ -250,12 +250,12 @@ TEST(Tree, AnOpenFileOutlivesItsName) {
     EXPECT_TRUE(fs.close(*file));
     EXPECT_EQ(fs.stat(by_inode).error().value, ESTALE);
     bench::put_file(fs, "other", "text");
-    EXPECT_EQ(fs.stat(by_inode).error().value, ESTALE) << "the number is another file's";
+    EXPECT_EQ(fs.stat(by_inode).error().value, ESTALE) << "the number belongs to another file";
   });
   expect_sound(m);
 }
 
-TEST(Tree, ADirectoryGrowsWithinItsBlockAndBeyond) {
+TEST(Tree, ADirectoryGrowsWithinAndBeyondItsBlock) {
   TestMachine m(200);
   m.as_user([&] {
     TestFileSystem& fs = m.file_system;

@@ -1,4 +1,4 @@
-// The tree (file_system.h): what is in files.
+// The tree (file_system.h): contents of files.
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kOpenFilesMax = 65536;
 
-/// Offsets of a file in its blocks.
+/// Maps offsets of a file to its blocks.
 class Blocks {
  public:
   explicit Blocks(const InodeStore& store) : bytes_(store.block_bytes()) {}
@@ -52,7 +52,7 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
-/// `operation` may be null when nothing is to be made or cut.
+/// Opens a file. `operation` may be null if nothing is created or truncated.
 VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOptions& options,
                                             Operation* operation) {
   InodeHandle inode;
@@ -221,7 +221,7 @@ VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) 
   });
 }
 
-/// Zeroes where there are blocks; holes stay. Within the file.
+/// Writes zeroes to existing blocks within the file; holes stay.
 VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode,
                                          std::uint64_t offset, std::uint64_t length) {
   const Blocks blocks(*store_);
@@ -246,7 +246,7 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t size = inode.attributes.size_bytes;
   if (offset >= size) return {};
   const std::uint64_t end = std::min(size, offset + length);
-  // The file's last block stays: a file must not end in a hole, says the format's fsck.
+  // Keeps the last block: fsck does not permit a file that ends in a hole.
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   const auto make_room = [&](std::uint64_t from, std::uint64_t to) {
@@ -304,7 +304,7 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
         done = allocate_range(operation, *inode, offset, length);
         break;
       case FallocateMode::keep_size:
-        // Blocks behind a file's end have no place in this format.
+        // This format has no blocks beyond the end of a file.
         if (offset + length > size) return refuse(ENOTSUP);
         done = allocate_range(operation, *inode, offset, length);
         break;
@@ -344,7 +344,7 @@ VfsResult<void> FileSystem::mmap_write_sync(FileHandle file, std::uint64_t offse
   });
 }
 
-/// The inode is locked.
+/// Syncs the inode, which must be locked.
 VfsResult<void> FileSystem::sync_inode(Operation& operation, CoreInode& inode, SyncExtent extent) {
   auto done = store_->fsync(operation, inode, extent);
   if (done && store_->stopped()) done = refuse(EIO);

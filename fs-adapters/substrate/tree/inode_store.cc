@@ -1,4 +1,4 @@
-// What a store need not do itself (inode_store.h).
+// Default implementations of InodeStore (inode_store.h).
 
 #include "fs-adapters/substrate/tree/inode_store.h"
 

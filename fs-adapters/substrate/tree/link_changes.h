@@ -1,5 +1,5 @@
 #pragma once
-// What happens to the names in a directory's block, as it is told to the file system beneath
+// Changes of names in a directory block, as reported to the file system below
 // (InodeStore::link_added, link_removed).
 //
 //   operation        calls, in this order
@@ -7,14 +7,16 @@
 //   mkdir            link_added (create) with `raises_directory`
 //   link             link_added (link)
 //   unlink, rmdir    link_removed (unlink)
-//   rename           link_added (rename) with `others_follow`, and `replaced` where the new name was taken;
-//                    [a directory to another parent: link_added (parent) for its ".."];
+//   rename           link_added (rename) with `others_follow`, and `replaced` if the name existed;
+//                    link_added (parent) for the ".." of a directory with a new parent;
 //                    link_removed (rename)
-//   exchange         link_added (exchange) of a third name; link_added (exchange) with `replaced`, twice;
-//                    [link_added (parent) for each ".."]; link_removed (exchange) of the third name
+//   exchange         link_added (exchange) of a third name;
+//                    link_added (exchange) with `replaced`, twice;
+//                    link_added (parent) for each changed "..";
+//                    link_removed (exchange) of the third name
 //
-// Each is preceded by what it takes: the target's count, and its parent's if that rises, have been
-// raised in core and told to mark_changed(); the directory has grown if it had to.
+// Before each call, the link count of the target, and of its parent if that rises, has been raised
+// in core and reported to mark_changed(). The directory has grown if necessary.
 
 #include <cstdint>
 #include <string_view>
@@ -24,38 +26,37 @@
 
 namespace headcrash::tree {
 
-/// Which operation a change of a name is part of: for who keeps a log of operations.
+/// The operation that a name change is part of; used by logs of operations.
 enum class NameCause : std::uint8_t {
   create,
   link,
   unlink,
   rename,
   exchange,
-  parent,  ///< the ".." of a directory that moves: no name of its own, and nothing to be logged
+  parent,  ///< the ".." of a moved directory, which is not logged
 };
 
-/// An entry that another one's arrival has moved inside its chunk: an update scheme's notes must
-/// follow.
+/// An entry moved within its chunk to make room for another. Dependencies must be updated.
 struct MovedEntry {
   std::uint32_t from = 0, to = 0;  ///< offsets in bytes from the block's start
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link that is to be dropped once its entry is gone from the disk. A directory counts for the
-/// parent in which it has its name, as fsck counts, and not for the one that its ".." names: while
-/// it moves, the two are written in any order.
+/// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts for
+/// the parent that contains its name, not for the one that its ".." refers to: while it moves, the
+/// two are written in any order.
 struct DroppedLink {
-  CoreInode* inode = nullptr;  ///< null: none is dropped
-  /// Of a directory: in which it had this name and counted.
+  CoreInode* inode = nullptr;  ///< null if none
+  /// For a directory: the parent that contained this name and counted it.
   CoreInode* parent = nullptr;
-  /// 2: a directory goes, and its "." with it. 0: the entry was a "..", and nothing goes with it.
+  /// 2 if a directory and its "." are removed; 0 if the entry was a "..", which drops nothing.
   std::uint16_t links = 1;
   bool moved =
-      false;  ///< it has another name, which was added before and must be first on the disk
+      false;  ///< the inode has another name, added before, which must be on the disk first
 };
 
-/// The entry `name` at `offset` of the directory's block `block` names `target`, whose count has
-/// been raised.
+/// The entry `name` at `offset` of block `block` of the directory now refers to `target`, whose
+/// link count has been raised.
 struct LinkAddition {
   CoreInode& directory;
   std::int64_t block = 0;
@@ -64,13 +65,13 @@ struct LinkAddition {
   CoreInode& target;
   NameCause cause = NameCause::create;
   bool raises_directory =
-      false;  ///< the directory's own count has risen: the target is one that counts
-  bool others_follow = false;  ///< something that comes next must not reach the disk before this
-  DroppedLink replaced = {};   ///< what the entry named before
-  std::vector<MovedEntry> moved = {};  ///< others in its chunk that made room for it
+      false;  ///< the directory's own count has risen, because the target is a directory
+  bool others_follow = false;          ///< a later change must not reach the disk before this one
+  DroppedLink replaced = {};           ///< the entry's previous link
+  std::vector<MovedEntry> moved = {};  ///< other entries of the chunk that were moved to make room
 };
 
-/// The entry `name` at `offset` (before its space was merged) is gone.
+/// The entry `name` at `offset` (before its space was merged) has been removed.
 struct LinkRemoval {
   CoreInode& directory;
   std::int64_t block = 0;

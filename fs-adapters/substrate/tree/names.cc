@@ -1,4 +1,4 @@
-// The tree (file_system.h): names that come and go.
+// The tree (file_system.h): creation and removal of names.
 
 #include <array>
 #include <cerrno>
@@ -11,7 +11,7 @@ namespace headcrash::tree {
 
 namespace {
 
-/// A new directory's first block: "." and "..".
+/// Writes a new directory's first block, with "." and "..".
 VfsResult<void> fill_directory(InodeStore& store, Operation& operation, CoreInode& directory,
                                InodeNumber parent) {
   std::array<std::byte, kChunkBytes> names{};
@@ -30,7 +30,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
                                              std::string_view name, std::uint16_t mode,
                                              std::string_view target) {
   const bool is_directory = (mode & kTypeMask) == kTypeDirectory;
-  if (directory.effective_links() == 0) return refuse(ENOENT);  // removed while we were on our way
+  if (directory.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
   const auto room = make_room(*store_, operation, directory, name);
   if (!room) return pass_on_errno(room);
@@ -46,7 +46,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (is_directory) filled = fill_directory(*store_, operation, inode, directory.number);
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
-    inode.attributes.links = 0;  // its last user, which is this one, removes it
+    inode.attributes.links = 0;  // this operation is its last user and removes it
     return pass_on_errno(filled);
   }
   if (is_directory) {
@@ -89,7 +89,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     auto at = walk_to_parent(path, &operation);
     if (!at) return pass_on_errno(at);
-    InodeHandle gone;  // put last, when nothing is locked any more: that may take long
+    InodeHandle gone;  // put last, without locks, because it may take long
     InodeLock parent_lock(*at->directory);
     const auto found = find_name(*store_, *at->directory, at->name);
     if (!found) return pass_on_errno(found);
@@ -137,7 +137,7 @@ VfsResult<void> FileSystem::link(std::string_view existing, std::string_view pat
     if (at->directory->effective_links() == 0) return refuse(ENOENT);
     const InodeLock lock(**inode);
     CoreInode& target = **inode;
-    if (target.effective_links() == 0) return refuse(ENOENT);  // removed while we were on our way
+    if (target.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
     if (target.attributes.links >= kLinksMax) return refuse(EMLINK);
     const auto room = make_room(*store_, operation, *at->directory, at->name);
     if (!room) return pass_on_errno(room);

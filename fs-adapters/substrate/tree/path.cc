@@ -1,4 +1,4 @@
-// The tree (file_system.h): from paths to inodes.
+// The tree (file_system.h): path resolution.
 
 #include <cerrno>
 #include <deque>
@@ -9,7 +9,7 @@
 namespace headcrash::tree {
 namespace {
 
-constexpr int kLinksFollowedMax = 40;  // as POSIX systems: then ELOOP
+constexpr int kLinksFollowedMax = 40;  // as in POSIX systems; then ELOOP
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {
   std::deque<std::string> parts;
@@ -42,7 +42,7 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
 
 VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
                                                InodeNumber number, Operation* operation) {
-  // No directory is below itself. Its lock is held.
+  // No directory is below itself; its lock is already held.
   if (name != ".." && (number == directory.number || number == store_->root())) return refuse(EIO);
   auto inode = store_->get(number, operation);
   if (inode && !(*inode)->attributes.allocated()) return refuse(EIO);
@@ -55,7 +55,7 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   if (!store_->is_inode(name->inode)) return refuse(ESTALE);
   auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
-  // Whoever is just removing it holds the lock until nothing is left.
+  // A fiber that is removing the inode holds the lock until the removal is complete.
   const InodeLock lock(**inode);
   const Attributes& its = (*inode)->attributes;
   if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);

@@ -1,15 +1,14 @@
-// The tree (file_system.h): rename, in all its kinds.
+// The tree (file_system.h): rename and its variants.
 //
-//   move      source's count +1, new name (or the taken name changed), [".." of a directory that gets another
-//             parent], old name removed, which takes the count down again
-//   exchange both counts +1, a third name for what is at the target, both names changed, third name
-//   removed:
-//             at no instant has either of them no name on the disk (R1). Who is cut in between may
-//             find it, if fsck does not take it away (exchange_name.h).
+//   move      raise the source's count; add the new name (or change the existing one); [set ".." of
+//             a directory with a new parent]; remove the old name, which lowers the count
+//   exchange  raise both counts; add a third name for the target; change both names; remove the
+//             third name. Both inodes thus have a name on the disk at any instant (R1). After a
+//             cut, the third name may remain unless fsck removes it (exchange_name.h).
 //
-// A parent's count rises before a directory gets a name in it, the third name of an exchange
-// included, and falls when the directory's name there is gone: never with the "..", which says
-// nothing about names.
+// A parent's count rises before a directory gets a name in it (also the third name of an exchange),
+// and falls once the directory's name there is gone. It does not depend on "..", which is not a
+// name.
 
 #include <algorithm>
 #include <cerrno>
@@ -29,9 +28,9 @@ struct FileSystem::Rename {
 
 namespace {
 
-constexpr int kLookupsMax = 100;  // of names that others change under us all the time
+constexpr int kLookupsMax = 100;  // repeated lookups while other fibers change the names
 
-/// The inode that a directory's ".." names, and where.
+/// Returns the inode that a directory's ".." refers to, and the position of the entry.
 VfsResult<FoundName> find_parent(InodeStore& store, CoreInode& directory) {
   const auto found = find_name(store, directory, "..");
   if (!found) return pass_on_errno(found);
@@ -45,7 +44,7 @@ void raise(InodeStore& store, CoreInode& inode) {
   store.mark_changed(inode);
 }
 
-/// A directory has another parent now, whose count has been raised: its ".." follows.
+/// Updates the ".." of a directory that has moved; the new parent's count has been raised already.
 VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
   const auto parent_at = find_parent(store, directory);
@@ -57,7 +56,8 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Of what has another name by now. `leaves`: the parent that it does not count for any more.
+/// Returns the link to drop for an inode that has another name by now. `leaves` is the parent that
+/// no longer counts it.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }
@@ -123,7 +123,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (gets_parent)
     if (done = change_parent(*store_, operation, source, from, to); !done) return done;
   if (done = store_->settle_name(operation, source); !done) return done;
-  // It may have made room for the new name.
+  // The addition of the new name may have moved the old one.
   const auto old = find_name(*store_, from, rename.from.name);
   if (!old) return pass_on_errno(old);
   if (!*old) return refuse(EIO);
@@ -184,7 +184,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
                       source_moves);
   if (done) done = store_->settle_name(operation, source);
-  // Its count here has risen for the third name.
+  // Its count here was raised for the third name.
   if (done)
     done =
         change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
@@ -206,7 +206,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
   if (rename.source.get() == rename.target.get()) {
-    // Two names of one file, or the same name: nothing to do, says POSIX.
+    // Two names of one file, or the same name: POSIX requires no action.
     return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
   }
   if (mode == RenameMode::exchange) {
@@ -275,7 +275,7 @@ VfsResult<std::vector<CoreInode*>> FileSystem::in_order_of_locks(Operation& oper
 }
 
 VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, RenameMode mode) {
-  if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no devices
+  if (mode == RenameMode::whiteout) return refuse(EINVAL);  // there are no device files
   return change([&](Operation& operation) -> VfsResult<void> {
     Rename rename;
     auto from_at = walk_to_parent(from, &operation);
@@ -295,7 +295,7 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }
-      // Others may have been at work before we had all of them.
+      // Other fibers may have changed the names before all locks were held.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
         const auto again = find_name(*store_, *at.directory, at.name);

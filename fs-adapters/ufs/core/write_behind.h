@@ -32,7 +32,7 @@ class WriteBehind {
   void write(std::uint64_t file, os::HeldBuffer block);
 
   /// For tests: files of which something may be on its way.
-  std::size_t files() const { return on_their_way_.size(); }
+  std::size_t files() const { return in_flight_.size(); }
 
  private:
   struct Write {
@@ -49,8 +49,8 @@ class WriteBehind {
   os::BufferCache& cache_;
   os::DiskQueue& disk_;
   std::uint64_t bytes_max_;
-  std::map<std::uint64_t, File> on_their_way_;  ///< by inode number
-  std::size_t look_again_at_ = 64;              ///< so many files: some of them are surely quiet
+  std::map<std::uint64_t, File> in_flight_;  ///< by inode number
+  std::size_t look_again_at_ = 64;           ///< so many files: some of them are surely quiet
 };
 
 }  // namespace headcrash::ufs

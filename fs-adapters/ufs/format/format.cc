@@ -1,6 +1,5 @@
-// Fields of the superblock and the inode at their places (format.h). Later BSDs keep 64-bit copies
-// of sizes and totals in the same superblock and believe them when fs_maxbsize equals fs_bsize; we
-// write both.
+// Encoding of the superblock and the inode (format.h). Later BSDs keep 64-bit copies of sizes and
+// totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. We write both.
 
 #include "fs-adapters/ufs/format/format.h"
 
@@ -32,7 +31,8 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
                       kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
                       kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
-// Ours, in the place of fs_fsmnt: in the sector of fs_clean, so that both are always of one moment.
+// Extensions, in place of fs_fsmnt. They share a sector with fs_clean, so both are always
+// consistent.
 constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
@@ -41,7 +41,7 @@ constexpr std::uint32_t kFragmentMax = 0x7fffffff;  // addresses are signed on d
 constexpr std::uint32_t kFastCheck = 1, kBmapCache = 2, kLazyInodes = 4, kExternalJournal = 8,
                         kBusyMap = 16,
                         kForeignBlock = 32;  // bits of kFeatures
-constexpr std::uint32_t kFullCheck = 1;      // of kFeatureState
+constexpr std::uint32_t kFullCheck = 1;      // bit of kFeatureState
 
 bool power_of_two(std::uint32_t value) {
   return std::has_single_bit(value);
@@ -56,12 +56,12 @@ std::string problem_of_sizes(const Superblock& s) {
                        kSectorBytes);
   if (!power_of_two(s.fragment_bytes) || s.fragment_bytes < 512 ||
       s.fragment_bytes > s.block_bytes || s.block_bytes / s.fragment_bytes > 8)
-    return fmt::format("fs_fsize {} is not an eighth, a quarter, half or all of fs_bsize {}",
-                       s.fragment_bytes, s.block_bytes);
+    return fmt::format("fs_fsize {} is not 1/8, 1/4, 1/2 or all of fs_bsize {}", s.fragment_bytes,
+                       s.block_bytes);
   if (s.size_fragments == 0 || s.size_fragments > kFragmentMax)
-    return fmt::format("fs_size {} is not a number of fragments", s.size_fragments);
+    return fmt::format("fs_size {} is invalid", s.size_fragments);
   if (s.header_bytes < kInodeBytes || s.header_bytes > s.block_bytes)
-    return fmt::format("fs_cgsize {} is not the size of a group's header", s.header_bytes);
+    return fmt::format("fs_cgsize {} is invalid", s.header_bytes);
   if (s.reserve_percent > 99)
     return fmt::format("fs_minfree {} is not a percentage", s.reserve_percent);
   return {};
@@ -73,7 +73,7 @@ std::string problem_of_groups(const Superblock& s) {
       (std::uint64_t{s.inodes_per_group} * kInodeBytes + s.fragment_bytes - 1) / s.fragment_bytes;
   if (s.fragments_per_group == 0 || s.fragments_per_group > kFragmentMax ||
       s.fragments_per_group % per_block != 0)
-    return fmt::format("fs_fpg {} is not a number of whole blocks", s.fragments_per_group);
+    return fmt::format("fs_fpg {} is not a multiple of a block", s.fragments_per_group);
   if (s.inodes_per_group == 0 || s.inodes_per_group % (s.block_bytes / kInodeBytes) != 0)
     return fmt::format("fs_ipg {} does not fill whole blocks", s.inodes_per_group);
   const std::uint64_t superblock_end =
@@ -87,14 +87,13 @@ std::string problem_of_groups(const Superblock& s) {
         s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset);
   if (s.header_offset % per_block != 0 || s.inodes_offset % per_block != 0 ||
       s.data_offset % per_block != 0)
-    return "a group's parts do not begin at blocks";
+    return "the parts of a group are not block-aligned";
   const std::uint64_t whole = std::uint64_t{s.groups} * s.fragments_per_group;
   if (s.groups == 0 || whole < s.size_fragments ||
       whole - s.fragments_per_group >= s.size_fragments)
-    return fmt::format("fs_ncg {} groups of {} fragments do not make {}", s.groups,
+    return fmt::format("fs_ncg {} groups of {} fragments do not add up to {}", s.groups,
                        s.fragments_per_group, s.size_fragments);
-  if (std::uint64_t{s.groups} * s.inodes_per_group > 0xffffffffU)
-    return "more inodes than numbers for them";
+  if (std::uint64_t{s.groups} * s.inodes_per_group > 0xffffffffU) return "too many inodes";
   const std::uint64_t stagger_max =
       std::uint64_t{s.stagger} * static_cast<std::uint32_t>(~s.stagger_mask);
   if (stagger_max % per_block != 0 || stagger_max + s.data_offset > s.fragments_per_group)
@@ -107,13 +106,14 @@ std::string problem_of_groups(const Superblock& s) {
   return {};
 }
 
-/// All of it in one group's data, which no inode table interrupts, and not where the summaries are.
+/// Checks that the journal is within one group's data, not interrupted by an inode table, and does
+/// not overlap the summaries.
 std::string problem_of_journal(const Superblock& s) {
   if (s.features.external_journal) {
     if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
       return {};
-    return fmt::format("its external journal of {} fragments from {} on is none",
-                       s.journal.fragments, s.journal.at);
+    return fmt::format("invalid external journal: {} fragments from {} on", s.journal.fragments,
+                       s.journal.at);
   }
   if (s.journal.fragments == 0) return {};
   const Geometry geometry(s);
@@ -127,27 +127,26 @@ std::string problem_of_journal(const Superblock& s) {
       s.summary_address < end;
   if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
     return {};
-  return fmt::format("its journal, {} fragments from {} on, is not in one group's data",
+  return fmt::format("the journal ({} fragments from {} on) is not within one group's data",
                      s.journal.fragments, s.journal.at);
 }
 
 std::string problem_of_features(const Superblock& s) {
-  if (s.features.busy_map && !s.features.fast_check)
-    return "it has a map of busy groups, but no marks in them";
+  if (s.features.busy_map && !s.features.fast_check) return "busy-map requires fast-check";
   if (s.features.foreign_block &&
       (!s.features.fast_check || std::uint64_t{s.inodes_offset} <
                                      std::uint64_t{s.header_offset} + 2 * s.fragments_per_block()))
     return fmt::format("fs_iblkno {} leaves no room for the inodes of other groups",
                        s.inodes_offset);
   if (!s.features.netra()) return {};
-  if (s.journal.fragments != 0) return "it has a journal, which does not go with its features";
-  // A slot and its extension are in one sector, and so are an inode and what is beside it.
+  if (s.journal.fragments != 0) return "a journal is incompatible with the other features";
+  // A slot and its extension share a sector.
   static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
   if (s.features.fast_check &&
       (s.header_bytes != s.block_bytes ||
        CylinderGroup::header_bytes(s.inodes_per_group, s.fragments_per_group, s.features) >
            s.block_bytes))
-    return fmt::format("fs_cgsize {} leaves no room for what is busy", s.header_bytes);
+    return fmt::format("fs_cgsize {} leaves no room for busy marks", s.header_bytes);
   return {};
 }
 
@@ -187,7 +186,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_sizes(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_groups(s); !problem.empty()) return problem;
   if (std::uint64_t{s.size_fragments} * s.fragment_bytes > device_bytes)
-    return fmt::format("it is {} bytes long, its device {}",
+    return fmt::format("the file system has {} bytes, its device {}",
                        std::uint64_t{s.size_fragments} * s.fragment_bytes, device_bytes);
   const std::uint64_t summary_end =
       s.summary_address +
@@ -207,12 +206,13 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 }
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
-  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read whole");
+  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock must be read completely");
   const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
   if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
-    return fail({}, "a UFS1 file system older than 4.4BSD's", "its inodes and directories differ");
+    return fail({}, "unsupported: a UFS1 file system from before 4.4BSD",
+                "its inodes and directories differ");
   Superblock s;
   const auto read = [&](std::size_t offset) { return load32(bytes, offset); };
   s.superblock_offset = read(kSblkno), s.header_offset = read(kCblkno);
@@ -246,8 +246,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint
     const std::uint32_t bits = read(kFeatures);
     s.features = decode_features(bits);
     if (bits == 0 || bits != encode_features(s.features))
-      return fail({}, fmt::format("it has features that are unknown here (bits {:#x})", bits),
-                  "use a newer headcrash");
+      return fail({}, fmt::format("unknown features (bits {:#x})", bits), "use a newer headcrash");
     s.full_check = (read(kFeatureState) & kFullCheck) != 0;
     s.generation = load64(bytes, kGeneration);
     if (s.features.external_journal) s.journal_id = load64(bytes, kJournalId);
@@ -286,7 +285,7 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kCsaddr, s.summary_address), store64(bytes, kCsaddr64, s.summary_address);
   write(kCssize, s.summary_bytes), write(kCgsize, s.header_bytes);
   write(kIpg, s.inodes_per_group), write(kFpg, s.fragments_per_group);
-  // The disk's shape means nothing any more: one cylinder a group, as long as the group.
+  // The disk geometry has no meaning today: one cylinder per group, as long as the group.
   const std::uint32_t group_sectors = s.fragments_per_group * (s.fragment_bytes / kSectorBytes);
   write(kRps, 60), write(kInterleave, 1), write(kNtrak, 1), write(kCpg, 1), write(kNcyl, s.groups);
   write(kNsect, group_sectors), write(kNpsect, group_sectors), write(kSpc, group_sectors);
@@ -313,7 +312,7 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
     write(kFeatureState, s.full_check ? kFullCheck : 0);
     store64(bytes, kGeneration, s.generation);
     if (s.features.external_journal) store64(bytes, kJournalId, s.journal_id);
-  } else if (load32(bytes, kMagic) == kFeaturesMagic) {  // it had some
+  } else if (load32(bytes, kMagic) == kFeaturesMagic) {  // it had features
     write(kFeatures, 0), write(kFeatureState, 0);
     store64(bytes, kGeneration, 0), store64(bytes, kJournalId, 0);
   }
@@ -374,7 +373,7 @@ std::string inline_target(const Inode& inode) {
 }
 
 void set_inline_target(Inode& inode, std::string_view target) {
-  invariant(target.size() <= kInlineTargetBytes, "ufs: a target in an inode is short");
+  invariant(target.size() <= kInlineTargetBytes, "ufs: a target in an inode has at most 60 bytes");
   std::array<std::byte, kInodeBytes> bytes = {};
   inode.direct = {}, inode.indirect = {};
   inode.size_bytes = target.size();

@@ -12,7 +12,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-TEST(Format, SuperblockComesBackAndKeepsWhatItDoesNotKnow) {
+TEST(Format, SuperblockRoundTripKeepsUnknownFields) {
   Superblock s = superblock_for_tests();
   s.total = {.directories = 3, .free_blocks = 4, .free_inodes = 5, .free_fragments = 6};
   s.clean = true, s.written_at = 77, s.id = {8, 9}, s.group_rotor = 1,
@@ -32,7 +32,7 @@ TEST(Format, SuperblockComesBackAndKeepsWhatItDoesNotKnow) {
   EXPECT_EQ(load32(bytes, 1372), kSuperblockMagic) << "where other systems look for it";
 }
 
-TEST(Format, SuperblocksThatWouldOverflowAreRefused) {
+TEST(Format, RejectsSuperblocksThatWouldOverflow) {
   const auto problem = [](auto change) {
     Superblock s = superblock_for_tests();
     const std::uint64_t bytes = device_bytes_for_tests(s);
@@ -54,7 +54,7 @@ TEST(Format, SuperblocksThatWouldOverflowAreRefused) {
   EXPECT_NE(problem([](Superblock& s) { s.header_bytes = 9000; }), "");
 }
 
-TEST(Format, InodeComesBack) {
+TEST(Format, InodeRoundTrip) {
   Inode inode{{.mode = 0100644,
                .links = 2,
                .size_bytes = 1ULL << 33,
@@ -76,7 +76,7 @@ TEST(Format, InodeComesBack) {
   EXPECT_EQ(load32(bytes, kInodeIndirectOffset), 200U);
 }
 
-TEST(Format, ShortTargetsLieInThePointers) {
+TEST(Format, ShortTargetsAreStoredInThePointers) {
   Inode inode{{.mode = kTypeSymlink | 0777}};
   const std::string target(59, 'x');
   set_inline_target(inode, target);
@@ -86,7 +86,7 @@ TEST(Format, ShortTargetsLieInThePointers) {
   EXPECT_FALSE(pointers_are_text(inode, 59)) << "a longer one has a block";
 }
 
-TEST(Geometry, GroupsFollowOneAnother) {
+TEST(Geometry, GroupsAreContiguous) {
   const Superblock s = superblock_for_tests();
   const Geometry g(s);
   EXPECT_EQ(g.replica(0), 16U);
@@ -106,7 +106,7 @@ TEST(Geometry, GroupsFollowOneAnother) {
   EXPECT_EQ(place.offset, 128U);
 }
 
-TEST(Geometry, PathsGoThroughTheLevels) {
+TEST(Geometry, PathsFollowTheLevels) {
   const Geometry g(superblock_for_tests(4096, 512));
   const std::uint64_t n = 1024;
   EXPECT_EQ(g.path_of(11).levels, 0U);

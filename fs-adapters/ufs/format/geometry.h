@@ -1,14 +1,14 @@
 #pragma once
-// Where things lie, computed from a superblock that has no problem (format.h), in fragments:
+// Addresses computed from a valid superblock (format.h), in fragments:
 //
-//   group 0:  boot  superblock | replica | header | inodes ... | data ............................ |
-//   group c:  data             | replica | header | inodes ... | data ............................ |
-//             ^base              ^+superblock_offset ^+inodes_offset ^+data_offset     base of c+1 ^
+//   group 0:  boot  superblock | replica | header | inodes ... | data ......................... |
+//   group c:  data             | replica | header | inodes ... | data ......................... |
+//             ^base              ^+superblock_offset ^+inodes_offset ^+data_offset  base of c+1 ^
 //
-// With the feature foreign_block the list of foreign inodes goes on in a block behind the header
-// (busy_marks.h). With a stagger (old file systems) what begins with the replica is moved by
-// group_start() - group_base(). An inode's pointers lead to its blocks directly (12), or through
-// one, two or three levels of blocks full of pointers:
+// With the feature foreign_block, the list of foreign inodes continues in a block behind the header
+// (busy_marks.h). With a stagger (old file systems), everything from the replica on is shifted by
+// group_start() - group_base(). An inode points to its first 12 blocks directly, and to the others
+// through one, two or three levels of indirect blocks:
 //
 //   block 0 ... 11 | 12 ... 11+n | ... +n*n | ... +n*n*n          n = block size / 4
 //   direct         | indirect[0] | [1]      | [2]
@@ -22,14 +22,15 @@
 
 namespace headcrash::ufs {
 
-/// Where an inode lies: `offset` bytes into the block that begins at `block`.
+/// Position of an inode: `offset` bytes into the block that begins at `block`.
 struct InodePlace {
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
 };
 
-/// The way from an inode to a block: levels 0: direct[index[0]]; else indirect[levels - 1], in it
-/// the pointer index[0], in what that names index[1], ...
+/// The path from an inode to a block. With 0 levels it is direct[index[0]]. Otherwise it begins
+/// with indirect[levels - 1], continues with pointer index[0] of that block, then index[1] of the
+/// next one, and so on.
 struct BlockPath {
   std::uint32_t levels = 0;
   std::array<std::uint32_t, kIndirectPointers> index = {};
@@ -68,7 +69,7 @@ class Geometry {
   std::uint32_t fragments_per_group() const { return fragments_per_group_; }
   std::uint32_t header_bytes() const { return header_bytes_; }
   std::uint32_t inline_target_max() const { return inline_target_max_; }
-  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }  ///< slots for them
+  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }  ///< number of slots
   const Features& features() const { return features_; }
 
   // Places on the device.
@@ -91,23 +92,22 @@ class Geometry {
   FragmentAddress header(std::uint32_t group) const {
     return group_start(group) + header_offset_;
   }  // cgtod
-  /// With that feature.
+  /// Requires the feature foreign_block.
   FragmentAddress foreign_block(std::uint32_t group) const {
     return header(group) + fragments_per_block();
   }
   FragmentAddress inode_table(std::uint32_t group) const {
     return group_start(group) + inodes_offset_;
   }
-  /// Behind the inode table: data to the end of the group.
+  /// First fragment behind the inode table; data extends from here to the end of the group.
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
-  /// The fragments from the group's base to here are data, too, but for group 0, which has boot and
-  /// superblock there.
+  /// End of the data at the base of the group. Group 0 has boot block and superblock there instead.
   FragmentAddress early_data_end(std::uint32_t group) const {
     return group == 0 ? 0 : replica(group);
   }
-  /// Fewer in the last group.
+  /// Size of the group; the last group may be smaller.
   std::uint32_t group_fragments(std::uint32_t group) const {
     return std::min(fragments_per_group_, size_fragments_ - group_base(group));
   }
@@ -123,7 +123,7 @@ class Geometry {
     return fragment >= data_start(group) || fragment < early_data_end(group);
   }
 
-  /// Data in one block of the device, as a pointer to so many fragments has to lead to.
+  /// True if the fragments are data within one block, as the target of a pointer must be.
   bool is_run(FragmentAddress at, std::uint32_t fragments) const {
     return index_in_group(at) % fragments_per_block() + fragments <= fragments_per_block() &&
            is_data(at) && (fragments <= 1 || is_data(at + fragments - 1));
@@ -136,7 +136,7 @@ class Geometry {
   bool is_inode(InodeNumber inode) const {
     return inode >= kRootInode && inode < inodes() && !is_extension(inode);
   }
-  /// The slot belongs to the inode before it (inode_extension.h).
+  /// True if the slot belongs to the inode before it (inode_extension.h).
   bool is_extension(InodeNumber slot) const { return features_.extensions() && slot % 2 != 0; }
   InodePlace place_of(InodeNumber inode) const {
     const std::uint32_t index = inode_index_in_group(inode);
@@ -156,34 +156,36 @@ class Geometry {
   std::uint32_t fragments_of(std::uint32_t bytes) const {  // numfrags(fragroundup())
     return (bytes + fragment_bytes() - 1) >> fragment_shift_;
   }
-  /// How many fragments block `block` of a file of that size has, if it is there: whole, unless it
-  /// is the last one and a direct one (blksize).
+  /// Returns the number of fragments of block `block` in a file of that size: a whole block, unless
+  /// it is the last block and a direct one (blksize).
   std::uint32_t fragments_of_block(std::uint64_t size_bytes, std::uint64_t block) const {
     if (block >= kDirectPointers || size_bytes >= (block + 1) << block_shift_)
       return fragments_per_block();
     return fragments_of(offset_in_block(size_bytes));
   }
-  /// The first block behind those that `levels` levels of pointers reach.
+  /// Returns the first block beyond the reach of `levels` levels of pointers.
   std::uint64_t blocks_within(std::uint32_t levels) const {
     std::uint64_t blocks = kDirectPointers;
     for (std::uint32_t level = 1; level <= levels; ++level) blocks += blocks_below(level);
     return blocks;
   }
-  /// Blocks that one pointer of the inode with `levels` below it reaches; 0: itself.
+  /// Returns the number of blocks that a pointer with `levels` levels below it reaches; 1 for level
+  /// 0.
   std::uint64_t blocks_below(std::uint32_t levels) const {
     return std::uint64_t{1} << (levels * pointer_shift());
   }
   std::uint64_t file_blocks_max() const { return blocks_within(kIndirectPointers); }
-  /// The longest file: blocks reach so far, and 31 bits of them are what other systems count with.
+  /// Size of the longest file. Limited by pointers, and to 31 bits of blocks, which other systems
+  /// use.
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }
-  /// The first of the blocks whose pointers are in the same lowest indirect block as that of
-  /// `block`, which is none of the direct ones.
+  /// Returns the first block whose pointer is in the same lowest indirect block as that of `block`,
+  /// which must not be a direct block.
   std::uint64_t first_of_indirect(std::uint64_t block) const {
     return block - (block - kDirectPointers) % pointers_per_block();
   }
-  /// `block` is less than file_blocks_max().
+  /// `block` must be less than file_blocks_max().
   BlockPath path_of(std::uint64_t block) const {
     if (block < kDirectPointers) return {.levels = 0, .index = {static_cast<std::uint32_t>(block)}};
     BlockPath path{.levels = 1};

@@ -1,6 +1,5 @@
-// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again: an
-// indirect block is read again for each block behind it unless the caller asks for all of them by
-// each_block().
+// Follows pointers and names of an image (image_reader.h). Each call reads what it needs again. An
+// indirect block is read again for each block behind it, unless the caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 
@@ -34,8 +33,7 @@ Result<ImageReader> ImageReader::open(const model::SectorStore& store) {
   TRY(store.read(kSuperblockByte / kSectorBytes, bytes));
   const auto superblock = decode_superblock(bytes, device_bytes);
   if (!superblock)
-    return fail("ufs image", superblock.error().problem,
-                "run fsck, which knows where replicas are");
+    return fail("ufs image", superblock.error().problem, "run fsck, which can use a replica");
   return ImageReader(store, *superblock);
 }
 
@@ -43,7 +41,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
-/// Behind them anything may lie.
+/// Returns the number of initialised inodes of a group; those behind them have arbitrary content.
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());
@@ -54,7 +52,7 @@ Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const
 }
 
 Result<Inode> ImageReader::inode(InodeNumber number) const {
-  if (!geometry_.is_inode(number)) return damaged(number, "no inode has this number");
+  if (!geometry_.is_inode(number)) return damaged(number, "invalid inode number");
   TRY(const auto initialised, initialised_inodes(geometry_.group_of_inode(number)));
   if (geometry_.inode_index_in_group(number) >= initialised) return Inode();
   TRY(const auto bytes, slot(number));
@@ -89,7 +87,7 @@ Result<ImageReader::Mapped> ImageReader::mapped(InodeNumber number) const {
 
 Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint64_t block) const {
   const auto& [inode, bmap] = mapped;
-  if (block >= geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
+  if (block >= geometry_.file_blocks_max()) return fail({}, "longer than pointers reach");
   const BlockPath path = geometry_.path_of(block);
   FragmentAddress at =
       path.levels == 0 ? inode.direct[path.index[0]] : inode.indirect[path.levels - 1];
@@ -109,7 +107,7 @@ Result<FragmentAddress> ImageReader::address_of(const Mapped& mapped, std::uint6
     at = load32(sector, byte % kSectorBytes);
   }
   if (!good(geometry_.fragments_of_block(inode.size_bytes, block)))
-    return fail({}, fmt::format("block {} is at fragment {}, where no data are", block, at));
+    return fail({}, fmt::format("block {} is at fragment {}, outside of the data area", block, at));
   return at;
 }
 
@@ -153,7 +151,7 @@ Result<std::string> ImageReader::readlink(InodeNumber number) const {
   TRY(const auto found, inode(number));
   if (!found.is_symlink()) return damaged(number, "is not a symbolic link");
   if (pointers_are_text(found, geometry_.inline_target_max())) return inline_target(found);
-  if (found.size_bytes > kTargetBytesMax) return damaged(number, "its target is too long");
+  if (found.size_bytes > kTargetBytesMax) return damaged(number, "target too long");
   std::string target(found.size_bytes, '\0');
   const auto count = read_inode({.inode = found}, 0, std::as_writable_bytes(std::span(target)));
   if (!count) return damaged(number, count.error().problem);
@@ -216,7 +214,7 @@ Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, Fr
   return pointers;
 }
 
-/// Of the blocks below a pointer, which begin with number `from`, those before `end`.
+/// Visits the blocks below a pointer, from block `from` up to, but excluding, `end`.
 Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
                                       std::uint32_t levels, std::uint64_t from, std::uint64_t end,
                                       tree::BlockBudget& budget, const VisitBlock& visit) const {
@@ -225,8 +223,8 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
                                       ? geometry_.fragments_per_block()
                                       : geometry_.fragments_of_block(mapped.inode.size_bytes, from);
   if (!geometry_.is_run(at, fragments))
-    return fail({}, fmt::format("block {} is at fragment {}, where no data are", from, at));
-  if (!budget.take()) return fail({}, "it has more blocks than the device");
+    return fail({}, fmt::format("block {} is at fragment {}, outside of the data area", from, at));
+  if (!budget.take()) return fail({}, "more blocks than the device has");
   if (levels == 0) {
     visit(from, at);
     return {};
@@ -240,7 +238,7 @@ Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
 
 Result<void> ImageReader::each_block(const Mapped& mapped, std::uint64_t end,
                                      const VisitBlock& visit) const {
-  if (end > geometry_.file_blocks_max()) return fail({}, "it is longer than pointers reach");
+  if (end > geometry_.file_blocks_max()) return fail({}, "longer than pointers reach");
   tree::BlockBudget budget(geometry_.size_fragments());
   for (std::uint32_t block = 0; block < kDirectPointers; ++block)
     TRY(visit_below(mapped, mapped.inode.direct[block], 0, block, end, budget, visit));

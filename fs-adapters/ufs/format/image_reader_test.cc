@@ -21,7 +21,7 @@ std::string content(const ImageReader& reader, InodeNumber number, std::uint64_t
   return text;
 }
 
-TEST(ImageReader, ReadsWhatWasWritten) {
+TEST(ImageReader, ReadsWrittenFiles) {
   for (const std::uint32_t block : {4096U, 8192U}) {
     const TestTree tree(
         {.block_bytes = block, .fragment_bytes = block / 8, .bytes_per_inode = 4096});
@@ -41,7 +41,7 @@ TEST(ImageReader, ReadsWhatWasWritten) {
   }
 }
 
-TEST(ImageReader, WalksEverythingOnce) {
+TEST(ImageReader, WalksEachNameOnce) {
   const TestTree tree;
   std::map<std::string, InodeNumber> found;
   const auto reader = ImageReader::open(*tree.store);
@@ -50,7 +50,7 @@ TEST(ImageReader, WalksEverythingOnce) {
   EXPECT_EQ(found.at("docs/deep/file-39"), *reader->lookup("docs/deep/file-39"));
 }
 
-TEST(ImageReader, FollowsNoMoreBlocksThanTheDeviceHas) {
+TEST(ImageReader, LimitsBlocksToTheDeviceSize) {
   const auto disk = lab_disk("deep", {});
   const auto options = mkfs_options_of(disk->mkfs);
   ASSERT_TRUE(options) << options.error().message();
@@ -69,7 +69,7 @@ TEST(ImageReader, FollowsNoMoreBlocksThanTheDeviceHas) {
   EXPECT_FALSE(reader->blocks(inode, 1 << 18)) << "its blocks lead to themselves";
 }
 
-TEST(ImageReader, DamageIsAnErrorThatNamesTheInode) {
+TEST(ImageReader, ErrorsNameTheDamagedInode) {
   const auto problem = [](auto change) {
     const TestTree tree;
     ImageWriter writer(*tree.store);
@@ -82,13 +82,14 @@ TEST(ImageReader, DamageIsAnErrorThatNamesTheInode) {
     return walked ? std::string() : walked.error().message();
   };
   EXPECT_EQ(problem([](ImageWriter&, const TestTree&) {}), "");
-  EXPECT_EQ(problem([](ImageWriter& w, const TestTree& t) {
-              Inode inode = w.load(t.large);
-              inode.direct[3] = 0x7fffffff;
-              w.save(t.large, inode);
-            }),
-            fmt::format("inode {}: block 3 is at fragment 2147483647, where no data are; run fsck",
-                        TestTree().large));
+  EXPECT_EQ(
+      problem([](ImageWriter& w, const TestTree& t) {
+        Inode inode = w.load(t.large);
+        inode.direct[3] = 0x7fffffff;
+        w.save(t.large, inode);
+      }),
+      fmt::format("inode {}: block 3 is at fragment 2147483647, outside of the data area; run fsck",
+                  TestTree().large));
   EXPECT_NE(problem([](ImageWriter& w, const TestTree& t) {
               Inode inode = w.load(t.deep);
               inode.size_bytes = 1ULL << 50U;

@@ -1,4 +1,4 @@
-// Fields at their places (inode_extension.h).
+// Encoding of inode extensions (inode_extension.h).
 
 #include "fs-adapters/ufs/format/inode_extension.h"
 
@@ -36,7 +36,8 @@ BmapCache decode_bmap_cache(std::span<const std::byte> slot) {
 }
 
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot) {
-  invariant(extension.tags.size() <= kLinkTagsMax, "ufs: an inode has few link tags");
+  invariant(extension.tags.size() <= kLinkTagsMax,
+            "ufs: an inode has more than kLinkTagsMax link tags");
   std::fill_n(slot.begin(), kInodeBytes, std::byte{0});
   store8(slot, kTagCount, static_cast<std::uint8_t>(extension.tags.size()));
   store64(slot, kTagsGeneration, extension.generation);

@@ -1,11 +1,13 @@
-// Records to bytes and back (journal_format.h). What a stranger wrote is bounded before it is
-// followed: all that is read is as long as the ring at most, each transaction once.
+// Encoding of journal records (journal_format.h). Records are untrusted and bounded before use:
+// nothing longer than the ring is read, and each transaction once.
 //
-//   descriptor: 0 magic  4 flags  8 epoch  16 sequence  24 fragments  28 images  32 revoked  36 orphans
-//               40: home, fragments (4 + 4) for each image, then each revoked run, then inodes (4)
-//   commit:     0 magic  4 own checksum  8 epoch  16 sequence  24 checksum of all before it  28 fragments
-//   superblock: 0 magic  4 own checksum  8 version  12 flags  16 fragments  20 tail  24 sequence  32 epoch
-//               40 the file system's identifier, 0 where the journal is inside
+//   descriptor: 0 magic  4 flags  8 epoch  16 sequence  24 fragments  28 images  32 revoked
+//               36 orphans  40: home, fragments (4 + 4) for each image, then each revoked run,
+//               then inodes (4)
+//   commit:     0 magic  4 own checksum  8 epoch  16 sequence  24 checksum of all before it
+//               28 fragments
+//   superblock: 0 magic  4 own checksum  8 version  12 flags  16 fragments  20 tail  24 sequence
+//               32 epoch  40 identifier of the file system, 0 if the journal is internal
 
 #include "fs-adapters/ufs/format/journal_format.h"
 
@@ -41,7 +43,7 @@ struct Descriptor {
   std::uint64_t bytes() const {
     return kEntriesAt + (std::uint64_t{images} + revoked) * 8 + std::uint64_t{orphans} * 4;
   }
-  /// Before the images' contents: whole fragments.
+  /// Length of the part before the images' contents, in whole fragments.
   std::uint64_t whole_bytes(std::uint32_t fragment_bytes) const {
     return (bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes;
   }
@@ -53,7 +55,8 @@ Descriptor descriptor_of(const JournalTransaction& transaction) {
           .orphans = static_cast<std::uint32_t>(transaction.orphans.size())};
 }
 
-/// Where an image may belong: data, or a group's header and inodes; not in the journal.
+/// True if an image may be written there: to data or to a group's header and inodes, but not to the
+/// journal.
 bool may_be_home(const Superblock& superblock, const Geometry& geometry, FragmentAddress at,
                  std::uint32_t fragments) {
   const std::uint32_t width = geometry.fragments_per_block();
@@ -104,7 +107,7 @@ class Reader {
     return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
-  /// How long the transaction at the head is; 0: there is none, or it is invalid.
+  /// Returns the length of the transaction at the head; 0 if there is none or it is invalid.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
     TRY(load(contents_.head, 1, bytes_));
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||
@@ -121,10 +124,10 @@ class Reader {
     if (load32(commit, 0) != kCommitMagic || load64(commit, 8) != contents_.super.epoch ||
         load64(commit, 16) != sequence || load32(commit, 28) != d.fragments ||
         load32(commit, 4) != checksum_without_itself(commit))
-      return 0U;  // the power went before it was committed
+      return 0U;  // the power failed before the commit
     JournalTransaction transaction{.epoch = contents_.super.epoch, .sequence = sequence};
     const std::string problem = load32(commit, 24) != crc32c(std::span(bytes_).first(body))
-                                    ? "has a commit record, and other contents"
+                                    ? "has a commit record, but other contents"
                                     : decode(d, body, transaction);
     if (!problem.empty()) {
       contents_.damage = fmt::format("transaction {} of the journal {}", sequence, problem);
@@ -137,7 +140,7 @@ class Reader {
   std::string decode(const Descriptor& d, std::size_t body, JournalTransaction& transaction) const {
     const std::uint32_t unit = ring_.fragment_bytes();
     const std::uint64_t front = d.whole_bytes(unit);
-    if (front > body) return fmt::format("lists {} images, more than it has", d.images);
+    if (front > body) return fmt::format("lists {} images, more than it contains", d.images);
     transaction.too_many_orphans = (load32(bytes_, 4) & kTooManyOrphans) != 0;
     std::uint64_t from = front;
     std::size_t entry = kEntriesAt;
@@ -145,23 +148,24 @@ class Reader {
       const FragmentAddress home = load32(bytes_, entry);
       const std::uint32_t fragments = load32(bytes_, entry + 4);
       if (!may_be_home(superblock_, geometry_, home, fragments))
-        return fmt::format("would be written to fragment {}, where no metadata are", home);
+        return fmt::format("would be written to fragment {}, which is invalid", home);
       const std::uint64_t length = std::uint64_t{fragments} * unit;
-      if (from + length > body) return "has more images than contents";
+      if (from + length > body) return "lists more images than it contains";
       const auto* const start = bytes_.data() + from;
       transaction.images.push_back({.home = home, .bytes = {start, start + length}});
       from += length;
     }
-    if (from != body) return "has contents that belong nowhere";
+    if (from != body) return "has contents without a home";
     for (std::uint32_t i = 0; i < d.revoked; ++i, entry += 8) {
       const Extent run{.at = load32(bytes_, entry), .fragments = load32(bytes_, entry + 4)};
       if (std::uint64_t{run.at} + run.fragments > geometry_.size_fragments())
-        return fmt::format("revokes fragment {}, which is not there", run.at);
+        return fmt::format("revokes fragment {}, which does not exist", run.at);
       transaction.revoked.push_back(run);
     }
     for (std::uint32_t i = 0; i < d.orphans; ++i, entry += 4) {
       const InodeNumber inode = load32(bytes_, entry);
-      if (!geometry_.is_inode(inode)) return fmt::format("names inode {}, which is none", inode);
+      if (!geometry_.is_inode(inode))
+        return fmt::format("lists inode {}, which does not exist", inode);
       transaction.orphans.push_back(inode);
     }
     return {};
@@ -179,16 +183,17 @@ class Reader {
 
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
-  // Of a device that may be anybody's nothing is made anew.
+  // A journal on an external device may belong to another file system, so fsck does not create a
+  // new one there.
   const char* const kRemedy = superblock.features.external_journal
-                                  ? kExternalLogRemedy
-                                  : "run fsck --repair, which makes an empty one";
+                                  ? kExternalLogHint
+                                  : "run fsck --repair to create an empty journal";
   if (load32(sector, 0) != kSuperMagic)
     return fail("journal", fmt::format("no magic number ({:#x})", load32(sector, 0)), kRemedy);
   if (load32(sector, 4) != checksum_without_itself(sector))
-    return fail("journal", "its superblock's checksum is wrong", kRemedy);
+    return fail("journal", "bad checksum of its superblock", kRemedy);
   if (load32(sector, 8) != kVersion)
-    return fail("journal", fmt::format("version {} is not known", load32(sector, 8)), kRemedy);
+    return fail("journal", fmt::format("unknown version {}", load32(sector, 8)), kRemedy);
   const JournalSuperblock journal{.in_use = (load32(sector, 12) & kInUse) != 0,
                                   .fragments = load32(sector, 16),
                                   .tail = load32(sector, 20),
@@ -197,7 +202,7 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
                                   .file_system = load64(sector, 40)};
   if (journal.file_system != superblock.journal_id)
     return fail("journal",
-                fmt::format("it is another file system's: {:016x}, not {:016x}",
+                fmt::format("belongs to another file system: {:016x}, not {:016x}",
                             journal.file_system, superblock.journal_id),
                 kRemedy);
   if (journal.fragments != superblock.journal.fragments || journal.fragments < 2 ||

@@ -1,27 +1,25 @@
 #pragma once
-// The journal on the disk: a ring of fragments in one group's data, and in front of it one sector
-// that says where the ring's valid part begins.
+// The journal on the disk: a ring of fragments in one group's data area, preceded by a superblock
+// of one sector that records where the valid part of the ring begins.
 //
-//   area:  | superblock | ring ......................................................... |
-//                        ^0          ^tail: sequence n                ^head: the first that is not valid
-//          ring: | descriptor, images, commit | descriptor, images, commit |
-//                 sequence n                   n + 1
+//   area:  | superblock | ring ................................................................ |
+//                        ^0          ^tail: sequence n               ^head: first invalid fragment
+//   ring:  | descriptor, images, commit | descriptor, images, commit |
+//            sequence n                   n + 1
 //
 //   superblock  magic, checksum, in use or not, length, tail, its sequence number, epoch
-//   descriptor magic, epoch, sequence, fragments in all; for each image its home and length;
-//   revoked runs;
-//               the inodes that are open without a name
-//   image       what the home holds when the transaction is in place: physical redo
-//   commit      magic, epoch, sequence, checksum of descriptor and images; one sector, whole or not there
+//   descriptor  magic, epoch, sequence, total fragments; home and length of each image;
+//               revoked runs; open inodes without a name
+//   image       bytes to be written to the home: physical redo
+//   commit      magic, epoch, sequence, checksum of descriptor and images; one sector, so atomic
 //
-// A transaction counts when its commit record does. An epoch begins whenever somebody mounts the
-// file system, so that no record of an earlier life is ever taken for one of this. A revoked run is
-// not replayed from transactions up to this one: it was freed in this, and may hold since then what
-// no journal knows.
+// A transaction is valid once its commit record is on the disk. Each mount begins an epoch, so that
+// records of earlier mounts are never mistaken for current ones. A revoked run is not replayed from
+// this or earlier transactions: it was freed in this one, and may since contain data that no
+// journal covers.
 //
-// Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and the recovery of
-// Gray and Reuter, "Transaction Processing", 1993, chapter 10, for what there must be; the format
-// is ours.
+// Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and Gray and Reuter,
+// "Transaction Processing", 1993, chapter 10, for recovery. The format is our own.
 
 #include <algorithm>
 #include <cstdint>
@@ -36,22 +34,21 @@
 
 namespace headcrash::ufs {
 
-/// For who has no journal of an external one's file system. `headcrash image` and
-/// fsck.headcrash-ufs have these words.
-inline constexpr const char* kExternalLogRemedy =
-    "give the device of this file system's log (--log); if it is gone for good, --without-log gives up what only it "
-    "holds";
+/// Hint for a missing external journal. `headcrash image` and fsck.headcrash-ufs print it.
+inline constexpr const char* kExternalLogHint =
+    "pass the device of its log with --log; if that is lost, --without-log discards what only the "
+    "log contains";
 
 struct JournalSuperblock {
-  bool in_use = false;              ///< what is in it belongs to the file system as it lies there
-  std::uint32_t fragments = 0;      ///< of the area
-  std::uint32_t tail = 0;           ///< in the ring
-  std::uint64_t tail_sequence = 1;  ///< of the transaction there, or of the next one
+  bool in_use = false;              ///< the journal applies to the present state of the file system
+  std::uint32_t fragments = 0;      ///< size of the area
+  std::uint32_t tail = 0;           ///< position in the ring
+  std::uint64_t tail_sequence = 1;  ///< sequence number at the tail, or of the next transaction
   std::uint64_t epoch = 1;
-  std::uint64_t file_system = 0;  ///< of an external journal: Superblock::journal_id
+  std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
 };
 
-/// Whole fragments, and where they belong.
+/// Whole fragments, and their home.
 struct JournalImage {
   FragmentAddress home = 0;
   std::vector<std::byte> bytes;
@@ -61,9 +58,9 @@ struct JournalTransaction {
   std::uint64_t epoch = 0, sequence = 0;
   std::vector<JournalImage> images = {};
   std::vector<Extent> revoked = {};
-  std::vector<InodeNumber> orphans =
-      {};                         ///< allocated, without links, open: to be released by a replay
-  bool too_many_orphans = false;  ///< the list is not all of them: a replay looks at every inode
+  /// Open inodes without links, which a replay must release.
+  std::vector<InodeNumber> orphans = {};
+  bool too_many_orphans = false;  ///< the list is incomplete; a replay must check every inode
 };
 
 /// The ring of a file system.
@@ -80,13 +77,13 @@ class JournalRing {
   std::uint32_t after(std::uint32_t position, std::uint32_t fragments) const {
     return static_cast<std::uint32_t>((std::uint64_t{position} + fragments) % fragments_);
   }
-  /// Where `count` fragments from `position` on lie: the first run of them, the rest begins at the
+  /// Returns the first contiguous run of `count` fragments from `position`. The rest begins at the
   /// ring's start.
   Extent run(std::uint32_t position, std::uint32_t count) const {
     return {.at = area_ + 1 + position, .fragments = std::min(count, fragments_ - position)};
   }
   std::uint64_t superblock_lba() const { return lba(area_); }
-  /// Of a fragment of the area, at a driver's address.
+  /// Returns the driver address of a fragment of the area.
   std::uint64_t lba(FragmentAddress at) const {
     return os::device_address(device_, std::uint64_t{at} * (fragment_bytes_ / kSectorBytes));
   }
@@ -98,37 +95,38 @@ class JournalRing {
   std::uint32_t fragments_ = 1, fragment_bytes_ = kSectorBytes;
 };
 
-/// A sector. An Error says what is wrong with it.
+/// Decodes one sector. The Error says what is wrong with it.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// That of its file system, whoever's it is; 0: it is none of an external journal.
+/// Returns the file system's identifier in an external journal, even if it belongs to another file
+/// system; 0 if it is not one.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 
-/// Whole fragments; the commit record is the last one.
+/// Returns whole fragments, of which the last is the commit record.
 std::vector<std::byte> encode_transaction(const JournalTransaction& transaction,
                                           std::uint32_t fragment_bytes);
 
-/// How long that will be.
+/// Returns the length of an encoded transaction.
 std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t fragment_bytes);
 
-/// What is valid in a ring.
+/// The valid contents of a ring.
 struct JournalContents {
   JournalSuperblock super;
   std::vector<JournalTransaction> transactions;
-  std::vector<std::uint32_t> starts;  ///< of each, in the ring
+  std::vector<std::uint32_t> starts;  ///< position of each transaction in the ring
   std::uint32_t head = 0;
-  std::string damage;  ///< a transaction that was committed is invalid: those before it are given
+  std::string damage;  ///< set if a committed transaction is invalid; earlier ones are returned
 };
-/// An Error: the journal's superblock is damaged, or the store failed.
+/// Fails if the journal's superblock is damaged or the store fails.
 Result<JournalContents> read_journal(const model::SectorStore& store, const Superblock& superblock);
 
-/// Makes the journal empty, in a new epoch.
+/// Empties the journal and begins a new epoch.
 Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superblock& superblock,
                                         const JournalSuperblock& old, bool in_use);
 Result<void> write_journal_superblock(model::SectorStore& store, const Superblock& superblock,
                                       const JournalSuperblock& journal);
-/// Puts a transaction's bytes into the ring.
+/// Writes the bytes of a transaction to the ring.
 Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring,
                            std::uint32_t position, std::span<const std::byte> bytes);
 

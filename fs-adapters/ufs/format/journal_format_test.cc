@@ -18,7 +18,7 @@ struct JournalledImage {
     super.clean = false;
     ring = JournalRing(super);
   }
-  /// The transaction at `position`, as the first of its epoch.
+  /// Writes the transaction at `position`, as the first of its epoch.
   void log(JournalTransaction& transaction, std::uint32_t position) {
     journal = {.in_use = true,
                .fragments = super.journal.fragments,
@@ -55,7 +55,7 @@ JournalTransaction some_transaction(const JournalledImage& image) {
   return made;
 }
 
-TEST(JournalFormat, ATransactionComesBackFromAnywhereInTheRing) {
+TEST(JournalFormat, ATransactionRoundTripsAtAnyRingPosition) {
   JournalledImage image;
   JournalTransaction written = some_transaction(image);
   EXPECT_EQ(fragments_of(written, 1024), 11U);
@@ -76,7 +76,7 @@ TEST(JournalFormat, ATransactionComesBackFromAnywhereInTheRing) {
   }
 }
 
-TEST(JournalFormat, WithoutItsCommitRecordItIsNone) {
+TEST(JournalFormat, ATransactionNeedsItsCommitRecord) {
   JournalledImage image;
   JournalTransaction written = some_transaction(image);
   image.log(written, 0);
@@ -85,7 +85,7 @@ TEST(JournalFormat, WithoutItsCommitRecordItIsNone) {
   EXPECT_EQ(image.contents().damage, "");
 }
 
-TEST(JournalFormat, OfAnotherEpochItIsNone) {
+TEST(JournalFormat, IgnoresTransactionsOfAnotherEpoch) {
   JournalledImage image;
   JournalTransaction written = some_transaction(image);
   image.log(written, 0);
@@ -97,7 +97,7 @@ TEST(JournalFormat, OfAnotherEpochItIsNone) {
   EXPECT_EQ(fresh->epoch, 5U);
 }
 
-TEST(JournalFormat, WhatWasCommittedAndIsNotThereIsDamage) {
+TEST(JournalFormat, AMissingPartOfACommittedTransactionIsDamage) {
   JournalledImage image;
   JournalTransaction written = some_transaction(image);
   for (std::uint32_t sector = 1; sector < 20; ++sector) {
@@ -110,7 +110,7 @@ TEST(JournalFormat, WhatWasCommittedAndIsNotThereIsDamage) {
   }
 }
 
-TEST(JournalFormat, ImagesStayWhereMetadataAndDataAre) {
+TEST(JournalFormat, RejectsImagesOutsideMetadataAndData) {
   JournalledImage image;
   const Geometry geometry(image.super);
   const auto damage = [&](FragmentAddress home, std::uint32_t fragments) {
@@ -133,7 +133,7 @@ TEST(JournalFormat, ImagesStayWhereMetadataAndDataAre) {
   EXPECT_NE(image.contents().damage, "");
 }
 
-TEST(JournalFormat, ASuperblockThatMakesNoSenseIsRefused) {
+TEST(JournalFormat, RejectsAnInvalidJournalSuperblock) {
   JournalledImage image;
   const auto problem = [&](auto change) {
     std::array<std::byte, kSectorBytes> sector = {};
@@ -153,7 +153,7 @@ TEST(JournalFormat, ASuperblockThatMakesNoSenseIsRefused) {
   EXPECT_FALSE(decode_journal_superblock(std::array<std::byte, kSectorBytes>{}, image.super));
 }
 
-TEST(JournalFormat, AnAreaOutsideOfOneGroupsDataIsRefused) {
+TEST(JournalFormat, RejectsAnAreaOutsideOneGroupsData) {
   const JournalledImage image;
   const std::uint64_t bytes = 8192 * kSectorBytes;
   const auto problem = [&](Extent area) {

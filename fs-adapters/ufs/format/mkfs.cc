@@ -1,8 +1,7 @@
-// Lays out groups, then writes them one by one (mkfs.h). The layout within a group is that of newfs
-// for UFS1:
+// Lays out groups, then writes them one by one (mkfs.h). The layout of a group is that of newfs for
+// UFS1:
 //
-//   boot, superblock (16 KiB; in later groups data) | replica (8 KiB) | header (a block) | inodes |
-//   data
+//   boot, superblock (16 KiB; later: data) | replica (8 KiB) | header (block) | inodes | data
 
 #include "fs-adapters/ufs/format/mkfs.h"
 
@@ -21,7 +20,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kInodesPerGroupMax = 32767;  // cg_niblk is a short
-constexpr std::uint32_t kDataBlocksMin = 4;  // summary, root, lost+found, and one for somebody
+constexpr std::uint32_t kDataBlocksMin = 4;          // summary, root, lost+found, and one for users
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
@@ -35,36 +34,37 @@ Result<void> check(const MkfsOptions& o) {
   const auto refuse_option = [](const char* option, const std::string& problem, const char* hint) {
     return fail(fmt::format("mkfs {}", option), problem, hint);
   };
-  // With blocks of 512 to 2048 bytes, which others do not know, a lab reaches every level of
+  // Blocks of 512 to 2048 bytes, which other systems do not support, let tests reach every level of
   // indirect blocks on a small disk.
   if (!std::has_single_bit(o.block_bytes) || o.block_bytes < kSectorBytes || o.block_bytes > 8192)
     return refuse_option("block-size", fmt::format("{} bytes", o.block_bytes),
-                         "give 4096 or 8192; 512, 1024 and 2048 only this program reads");
+                         "use 4096 or 8192; 512, 1024 and 2048 are not portable");
   if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 ||
       o.fragment_bytes > o.block_bytes || o.block_bytes / o.fragment_bytes > 8)
-    return refuse_option(
-        "fragment-size", fmt::format("{} bytes in blocks of {}", o.fragment_bytes, o.block_bytes),
-        "give 512 or more, and an eighth, a quarter, half or all of the block size");
+    return refuse_option("fragment-size",
+                         fmt::format("{} bytes in blocks of {}", o.fragment_bytes, o.block_bytes),
+                         "use at least 512, and 1/8, 1/4, 1/2 or all of the block size");
   if (o.bytes_per_inode < kInodeBytes * 2)
     return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode),
-                         "give 256 or more");
+                         "use 256 or more");
   if (o.reserve_percent > 99)
     return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "give 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
-    return refuse_option("journal-size", "a journal beside fast-check, bmap-cache or lazy-inodes",
-                         "give one of them");
+    return refuse_option("journal-size",
+                         "a journal together with fast-check, bmap-cache or lazy-inodes",
+                         "use only one of them");
   if (o.features.busy_map && !o.features.fast_check)
-    return refuse_option("busy-map", "a map of busy groups without marks in them",
+    return refuse_option("busy-map", "a map of busy groups without busy marks",
                          "give --fast-check 1, too");
   if (o.features.foreign_block && !o.features.fast_check)
-    return refuse_option("foreign-block", "a list of inodes that nobody marks",
+    return refuse_option("foreign-block", "a list of foreign inodes without busy marks",
                          "give --fast-check 1, too");
   if (o.journal_bytes && wants_external_journal(o))
-    return refuse_option("external-journal", "a journal inside the file system, too",
-                         "give one of them");
+    return refuse_option("external-journal", "both an internal and an external journal",
+                         "use only one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
     return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group),
-                         "give 32767 or less");
+                         "use 32767 or less");
   return {};
 }
 
@@ -82,10 +82,9 @@ class Layout {
     if (device_fragments_ > 0x7fffffff)
       return fail(
           "mkfs",
-          fmt::format(
-              "the device has {} fragments of {} bytes, more than 2147483647, which addresses reach",
-              device_fragments_, o_.fragment_bytes),
-          "give a smaller device or larger fragments");
+          fmt::format("the device has {} fragments of {} bytes; addresses reach only 2147483647",
+                      device_fragments_, o_.fragment_bytes),
+          "use a smaller device or larger fragments");
     const std::uint32_t eight_kib = kSuperblockBytes / o_.fragment_bytes;
     s_.superblock_offset = 2 * eight_kib;
     s_.header_offset = round_up(3 * eight_kib, per_block_);
@@ -95,7 +94,7 @@ class Layout {
     fill_in();
     if (std::string problem = problem_of(s_, device_fragments_ * o_.fragment_bytes);
         !problem.empty())
-      return fail("mkfs", problem, "give other sizes");
+      return fail("mkfs", problem, "use other sizes");
     return s_;
   }
 
@@ -125,7 +124,7 @@ class Layout {
       return fail("mkfs group-size",
                   fmt::format("{} bytes do not fit the {} bytes of a group's header",
                               o_.group_bytes, o_.block_bytes),
-                  "give less, or larger fragments");
+                  "use a smaller group or larger fragments");
     }
     std::uint64_t fragments =
         std::min<std::uint64_t>(device_fragments_, std::uint64_t{o_.block_bytes} * 8);
@@ -137,16 +136,16 @@ class Layout {
     return {};
   }
 
-  /// A last group without room for data is not made.
+  /// Drops a last group without room for data.
   Result<void> cut_last_group() {
     const std::uint64_t least = s_.data_offset + std::uint64_t{kDataBlocksMin} * per_block_;
     if (s_.fragments_per_group < least || device_fragments_ < least)
       return fail("mkfs",
-                  fmt::format("a group of {} bytes has no room for data behind its {} inodes",
+                  fmt::format("a group of {} bytes has no room for data after its {} inodes",
                               std::min<std::uint64_t>(s_.fragments_per_group, device_fragments_) *
                                   o_.fragment_bytes,
                               s_.inodes_per_group),
-                  fmt::format("give a device and groups of {} bytes or more, or fewer inodes",
+                  fmt::format("use a device and groups of {} bytes or more, or fewer inodes",
                               least * o_.fragment_bytes));
     const std::uint64_t last = device_fragments_ % s_.fragments_per_group;
     const std::uint64_t size =
@@ -162,7 +161,7 @@ class Layout {
         CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
         o_.fragment_bytes);
     if (s_.features.fast_check)
-      s_.header_bytes = o_.block_bytes;  // what the maps leave is for foreign inodes
+      s_.header_bytes = o_.block_bytes;  // foreign inodes use what the maps leave
     s_.summary_address = s_.data_offset;
     s_.summary_bytes = round_up(std::uint64_t{s_.groups} * kSummaryBytes, o_.fragment_bytes);
     s_.reserve_percent = o_.reserve_percent;
@@ -195,7 +194,7 @@ class Maker {
 
   Result<Superblock> make() {
     TRY(look_for_journal());
-    // An old superblock must not speak for what is being written.
+    // Erase an old superblock before writing the new file system.
     TRY(store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes));
     for (std::uint32_t group = 0; group < s_.groups; ++group) {
       TRY(make_group(group));
@@ -214,7 +213,7 @@ class Maker {
     return store_.write(geometry_.lba_of(at), bytes);
   }
 
-  /// Nothing is written for a journal that has no place: the groups are laid out without it first.
+  /// Checks that the journal fits before anything is written, by laying out the groups without it.
   Result<void> look_for_journal() {
     if (!options_.journal_bytes) return {};
     TRY(const auto fragments, journal_fragments(s_, *options_.journal_bytes));
@@ -229,7 +228,7 @@ class Maker {
 
   Result<void> lay_out(std::span<std::byte> header, std::uint32_t number) {
     if (!CylinderGroup::format(geometry_, header, number))
-      return fail("mkfs", "a group's maps do not fit its header", "give smaller groups");
+      return fail("mkfs", "a group's maps do not fit its header", "use smaller groups");
     CylinderGroup group(geometry_, header, number);
     group.set_time(options_.time);
     if (s_.features.lazy_inodes) group.set_initialised_inodes(number == 0 ? first_inodes() : 0);
@@ -241,7 +240,8 @@ class Maker {
     const std::uint64_t inode_sectors =
         std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
     if (!s_.features
-             .lazy_inodes)  // else the root's block is written, and the others when they are used
+             .lazy_inodes)  // otherwise only the root's block is written now, the others on first
+                            // use
       TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {
       const FragmentAddress list = geometry_.foreign_block(number);
@@ -258,7 +258,7 @@ class Maker {
     return write(geometry_.header(number), header);
   }
 
-  /// Summary, root and lost+found lie in the first group's first data blocks.
+  /// Puts the summary, root and lost+found into the first data blocks of the first group.
   void fill_first(CylinderGroup& group) {
     const std::uint32_t width = s_.fragments_per_block();
     std::uint32_t next = s_.summary_address;
@@ -297,7 +297,7 @@ class Maker {
     return write(geometry_.inode_table(0), inodes);
   }
 
-  /// Slots in the blocks that hold the root's inode and lost+found's.
+  /// Number of slots in the blocks that contain the inodes of the root and lost+found.
   std::uint32_t first_inodes() const {
     return round_up(lost_found_ + 1, geometry_.inodes_per_block());
   }

@@ -1,4 +1,4 @@
-// Names and values become MkfsOptions (mkfs_settings.h).
+// Converts names and values to MkfsOptions (mkfs_settings.h).
 #include "fs-adapters/ufs/format/mkfs_settings.h"
 
 #include <algorithm>
@@ -10,30 +10,30 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "of a block, 4096 or 8192 (8192)"},
-    {"fragment-size", 'f', "BYTES", "of a fragment, an eighth of a block to all of it (1024)"},
+    {"block-size", 'b', "BYTES", "size of a block, 4096 or 8192 (8192)"},
+    {"fragment-size", 'f', "BYTES", "size of a fragment, 1/8, 1/4, 1/2 or all of a block (1024)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
-    {"inodes-per-group", 0, "NUMBER", "0: as the density says (0)"},
-    {"group-size", 'g', "BYTES", "of a cylinder group; 0: as few groups as can be (0)"},
-    {"reserve", 'm', "PERCENT", "kept free (10)"},
+    {"inodes-per-group", 0, "NUMBER", "inodes per group; 0: from bytes-per-inode (0)"},
+    {"group-size", 'g', "BYTES", "size of a cylinder group; 0: as few groups as possible (0)"},
+    {"reserve", 'm', "PERCENT", "space kept free (10)"},
     {"journal-size", 'J', "BYTES",
-     "of a journal; 0: as many as fit the device (none; the first mount with a journal makes one)"},
+     "size of a journal; 0: as large as fits (none; the first mount with a journal creates one)"},
     {"external-journal", 0, "BYTES",
-     "of a journal on a device of its own, the second one; 0: 16 MiB (none); for scheme=journal-external"},
+     "size of a journal on the second device; 0: 16 MiB (none); for scheme=journal-external"},
     {"fast-check", 0, "0|1",
-     "notes what is busy, so that fsck need not look at the rest (0); for scheme=netra"},
+     "record busy groups, so that fsck can skip all others (0); for scheme=netra"},
     {"bmap-cache", 0, "0|1",
-     "addresses of a file's last blocks lie beside its inode, so that an append writes no indirect block (0); for "
-     "scheme=netra"},
+     "store addresses of a file's last blocks next to its inode, so that an append writes no "
+     "indirect block (0); for scheme=netra"},
     {"busy-map", 0, "0|1",
-     "says beside the groups' summaries which are busy, so that fsck need not read the others' headers (0); with "
-     "fast-check"},
+     "record busy groups in the groups' summaries, so that fsck need not read the headers of idle "
+     "groups (0); requires fast-check"},
     {"foreign-block", 0, "0|1",
-     "a block in each group for those inodes of other groups that its header has no room for (as fast-check)"},
-    {"lazy-inodes", 0, "0|1",
-     "blocks of inodes are zeroed when they are first used (0); for scheme=netra"},
-    {"uuid", 'U', "UUID", "its first eight bytes are the file system's id (none)"},
-    {"time", 0, "SECONDS", "since the epoch, of what it makes (0)"},
+     "add a block to each group for inodes of other groups that do not fit its header (as "
+     "fast-check)"},
+    {"lazy-inodes", 0, "0|1", "zero inode blocks on first use (0); for scheme=netra"},
+    {"uuid", 'U', "UUID", "UUID whose first eight bytes become the file system's id (none)"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
 });
 
 constexpr auto kFeatureOptions =
@@ -62,8 +62,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to ufs",
-                  "`mkfs.headcrash-ufs -h` lists all of them");
+      return fail("mkfs option " + name, "is unknown to ufs", "see `mkfs.headcrash-ufs -h`");
     TRY(const auto number, base::parse_size(value, name));
     if (name == "group-size") {
       options.group_bytes = number;
@@ -72,7 +71,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
     } else if (name == "external-journal") {
       options.external_journal_bytes = number;
     } else if (number > UINT32_MAX) {
-      return fail(name, "is too large", "give less than 4G");
+      return fail(name, "is too large", "use less than 4G");
     } else {
       const auto small = static_cast<std::uint32_t>(number);
       if (name == "block-size") options.block_bytes = small;

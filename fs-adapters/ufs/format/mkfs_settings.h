@@ -1,5 +1,5 @@
 #pragma once
-// The options of mkfs by name, as users and the lab write them.
+// The options of mkfs by name, for users and campaigns.
 
 #include <span>
 #include <string_view>
@@ -10,11 +10,10 @@
 namespace headcrash::ufs {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Errors: a name that is unknown, a value that is neither a number nor a UUID. What the numbers
-/// have to be, mkfs says.
+/// Fails if a name is unknown or a value is neither a number nor a UUID. mkfs checks the ranges.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 
-/// Those that give a file system a feature, by 0 or 1.
+/// Options that switch a feature, with value 0 or 1.
 struct FeatureOption {
   std::string_view name;
   bool Features::* feature;

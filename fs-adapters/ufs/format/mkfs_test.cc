@@ -31,7 +31,7 @@ TEST(Mkfs, RootHasLostFound) {
   EXPECT_TRUE(reader->list(kLostFoundInode)->empty());
 }
 
-TEST(Mkfs, ManySizesWork) {
+TEST(Mkfs, SupportsManySizes) {
   for (const std::uint32_t block : {4096U, 8192U})
     for (std::uint32_t fragment = block / 8; fragment <= block; fragment *= 2)
       for (const std::uint64_t bytes :
@@ -46,7 +46,7 @@ TEST(Mkfs, ManySizesWork) {
       }
 }
 
-TEST(Mkfs, AJournalWithoutAPlaceIsRefusedBeforeAnythingIsWritten) {
+TEST(Mkfs, RejectsAJournalThatDoesNotFitBeforeWriting) {
   const auto store = device(8 << 20);
   ASSERT_TRUE(mkfs(*store));
   for (const std::uint64_t bytes : {1ULL << 10U, 8ULL << 20U, 9ULL << 20U}) {
@@ -65,7 +65,7 @@ TEST(Mkfs, AJournalWithoutAPlaceIsRefusedBeforeAnythingIsWritten) {
   }
 }
 
-TEST(Mkfs, ReplicasSayTheSame) {
+TEST(Mkfs, ReplicasAreEqual) {
   const auto store = device(64 << 20);
   const auto made = mkfs(*store, {.group_bytes = 8 << 20});
   ASSERT_TRUE(made) << made.error().message();
@@ -83,7 +83,7 @@ TEST(Mkfs, ReplicasSayTheSame) {
   }
 }
 
-TEST(Mkfs, RefusesWhatCannotBe) {
+TEST(Mkfs, RejectsInvalidOptions) {
   const auto refused = [](std::uint64_t bytes, const MkfsOptions& options) {
     const auto store = device(bytes);
     const auto made = mkfs(*store, options);

@@ -1,7 +1,6 @@
 #pragma once
-// Allocation initialization without copies: one block of zeroes that is the source of all writes
-// that initialise others (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory
-// block").
+// Allocation initialization without copies: one block of zeroes is the source of all initializing
+// writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
 
 #include <cstddef>
 #include <vector>
@@ -15,8 +14,8 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// The extent becomes zero on the disk. Nobody waits; the caller pays for the way through the
-  /// driver. If it fails the volume is stopped: what points to the extent relies on it.
+  /// Zeroes the extent on the disk, without waiting. The caller pays for the path through the
+  /// driver. If the write fails, the volume stops, because pointers to the extent depend on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
     volume_.cpu.charge(os::Cost::request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
@@ -25,7 +24,7 @@ class ZeroPage : private os::DiskDone {
     return as_result(volume_.disk.transfer(request(extent)));
   }
 
-  /// What is new of an allocation: a fragment that grows in place keeps what it has on the disk.
+  /// Returns the new part of an allocation. A fragment that grows in place keeps its old part.
   static Extent new_part(const BlockAllocation& allocation) {
     const std::uint32_t kept = allocation.old_at == allocation.at ? allocation.old_fragments : 0;
     return {.at = allocation.at + kept, .fragments = allocation.fragments - kept};

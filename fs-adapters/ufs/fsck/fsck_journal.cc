@@ -34,7 +34,7 @@ void Fsck::State::look_into_journal() {
   if (external) {
     if (const auto read = source->read(JournalRing(superblock).superblock_lba(), sector); !read) {
       failure = Error{"the log's device", "cannot be read: " + read.error().message(),
-                      kExternalLogRemedy};
+                      kExternalLogHint};
       return;
     }
   } else if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) {

@@ -159,7 +159,7 @@ TEST(ExternalJournal, MkfsMakesBothDevices) {
   EXPECT_NE(ImageReader::open(disks.both)->superblock().journal_id, super.journal_id);
 }
 
-TEST(ExternalJournal, MkfsRefusesWhatCannotBe) {
+TEST(ExternalJournal, MkfsRejectsInvalidOptions) {
   Disks disks;
   const auto error_of = [&](model::SectorStore& store, const MkfsOptions& options) {
     const auto done = mkfs(store, options);
@@ -174,10 +174,10 @@ TEST(ExternalJournal, MkfsRefusesWhatCannotBe) {
   EXPECT_NE(error_of(disks.both, options).find("external-journal"), std::string::npos);
   options = external();
   options.journal_bytes = 0;
-  EXPECT_NE(error_of(disks.both, options).find("give one of them"), std::string::npos);
+  EXPECT_NE(error_of(disks.both, options).find("use only one of them"), std::string::npos);
   options = external();
   options.features.fast_check = true;
-  EXPECT_NE(error_of(disks.both, options).find("give one of them"), std::string::npos);
+  EXPECT_NE(error_of(disks.both, options).find("use only one of them"), std::string::npos);
 }
 
 TEST(ExternalJournal, IsMountedUnmountedAndMountedAgain) {

@@ -1,5 +1,5 @@
 #pragma once
-// For tests that cut the power after each write: a store that remembers what was written to it.
+// A store that remembers all writes, for tests that cut the power after each of them.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace headcrash::os {
 
-/// Hands everything on and keeps what was written, in the order of completion.
+/// Forwards all requests and keeps the written bytes in order of completion.
 class LoggedStore final : public model::SectorStore {
  public:
   struct Write {

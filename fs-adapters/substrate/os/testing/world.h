@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of this folder share: a system in virtual time on a disk in memory that logs what
-// it is asked.
+// Fixtures of the tests of this folder: a system in virtual time on a disk in memory that logs its
+// requests.
 
 #include <cstring>
 #include <functional>
@@ -34,7 +34,7 @@ class Medium final : public model::SectorStore {
     std::memset(bytes_.data() + lba * model::kSectorBytes, 0, count * model::kSectorBytes);
     return {};
   }
-  /// The word that fills a sector.
+  /// Returns the word that fills a sector.
   std::uint64_t word(std::uint64_t lba) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + lba * model::kSectorBytes, sizeof word);
@@ -45,7 +45,7 @@ class Medium final : public model::SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Passes everything on, and remembers it. Requests for a bad sector fail.
+/// Forwards all requests and logs them. Requests for a bad sector fail.
 class WatchedDisk final : public BlockDevice {
  public:
   explicit WatchedDisk(BlockDevice& disk) : disk_(disk) {}
@@ -71,10 +71,10 @@ class WatchedDisk final : public BlockDevice {
   struct Inner final : BlockDone {
     explicit Inner(WatchedDisk& outer) : disk(outer) {}
     void done(model::Status status) override {
-      BlockDone& told = *listener;
+      BlockDone& finished = *listener;
       const bool fails = bad && status == model::Status::ok;
       disk.under_way_.erase(self);
-      told.done(fails ? model::Status::medium_error : status);
+      finished.done(fails ? model::Status::medium_error : status);
     }
     WatchedDisk& disk;
     BlockDone* listener = nullptr;
@@ -85,7 +85,7 @@ class WatchedDisk final : public BlockDevice {
   std::list<Inner> under_way_;
 };
 
-/// An event that calls something.
+/// An event that calls a function.
 struct Calls final : model::EventTarget {
   explicit Calls(std::function<void()> what) : what_(std::move(what)) {}
   void on_event(std::uint64_t) override { what_(); }
@@ -115,7 +115,7 @@ struct World {
   Account account{.name = "ann"};
 };
 
-/// Whole sectors filled with one word.
+/// Returns whole sectors filled with one word.
 inline std::vector<std::byte> filled(std::uint32_t sectors, std::uint64_t word) {
   std::vector<std::byte> bytes(std::size_t{sectors} * model::kSectorBytes);
   model::bench::fill_with(std::span<std::byte>(bytes), word);

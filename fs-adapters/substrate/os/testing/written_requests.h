@@ -1,5 +1,5 @@
 #pragma once
-// What a driver issues that changes the disk or flushes it, in its order.
+// Records the writes, trims and flushes that a driver issues, in order.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A user that keeps a disk full while others work (history.h), and knows what his files hold.
+// A user that keeps a disk full while others work (history.h), and knows the contents of its files.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace headcrash::tree::bench {
 
-/// Makes, overwrites and removes files in the root so that the disk stays as full as is asked for.
+/// Creates, overwrites and removes files in the root to keep the disk as full as requested.
 class Ballast {
  public:
   static constexpr std::uint64_t kFullPercent = 90;

@@ -1,6 +1,6 @@
 #pragma once
-// Random operations for tests of any file system: of a user in a folder of his own, beside a map
-// that knows what must be there, and of several in one folder where only the structure is judged.
+// Random operations for tests of any file system: by one user in a separate folder, compared with a
+// reference, or by several users in one folder, where only the structure is checked.
 
 #include <gtest/gtest.h>
 
@@ -45,10 +45,10 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   return text;
 }
 
-/// What a file system should be: names to nodes.
+/// Reference file system: a map from names to nodes.
 struct Node {
   FileType type = FileType::regular;
-  std::string text;  ///< contents, or a symbolic link's target
+  std::string text;  ///< contents, or the target of a symbolic link
   std::map<std::string, std::shared_ptr<Node>> names;
 };
 
@@ -97,7 +97,7 @@ class User {
     if (!testing::Test::HasFailure()) compare();
   }
 
-  /// All that is below the folder, against the reference.
+  /// Compares the whole folder with the reference.
   void compare() { compare_folder(*reference_.root(), folder_); }
   void moves_to(Vfs& fs) { fs_ = &fs; }
 
@@ -170,7 +170,7 @@ class User {
     expect(fs_->close(*file), 0, "close");
   }
 
-  /// What a path fails with whose folder is not there.
+  /// Returns the error of a path whose folder does not exist.
   int not_there(const std::string& path) const {
     std::shared_ptr<Node> at = reference_.root();
     std::size_t from = 0;
@@ -178,7 +178,8 @@ class User {
          slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
-      if (next->second->type == FileType::symlink) return ENOENT;  // they lead nowhere here
+      // symbolic links are dangling here
+      if (next->second->type == FileType::symlink) return ENOENT;
       if (next->second->type != FileType::directory) return ENOTDIR;
       at = next->second;
       from = slash + 1;
@@ -317,7 +318,7 @@ class User {
   Reference reference_;
 };
 
-/// In one folder, all at once: nobody knows what comes of it, but it must be a file system.
+/// Several users work in one folder. The result is unpredictable, but must be a sound file system.
 inline void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {

@@ -1,5 +1,5 @@
 #pragma once
-// A machine in virtual time with a file system of ours on a disk that somebody else has.
+// A machine in virtual time that mounts a file system on an existing disk.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Of any file system with mount(System&, options), unmount() and abandon(). What is mounted at the
-/// end is abandoned.
+/// Works with any file system that has mount(System&, options), unmount() and abandon(). Abandons
+/// the mounted file system at destruction.
 template <typename FileSystem, typename MountOptions>
 class MountedMachine {
  public:
@@ -30,7 +30,7 @@ class MountedMachine {
   MountedMachine& operator=(const MountedMachine&) = delete;
 
   void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
-  /// Errors: those of the mount.
+  /// Returns the errors of the mount.
   Result<void> try_mount(const MountOptions& options = {}) {
     Result<void> result;
     as_user([&] {

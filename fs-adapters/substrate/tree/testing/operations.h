@@ -1,6 +1,6 @@
 #pragma once
-// What every file system of ours answers to the operations of vfs.h, on an empty one. Called as a
-// user.
+// Checks of vfs.h operations that every file system under test must pass, on an empty file system.
+// Called by a user.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace headcrash::tree::bench {
 
-/// Leaves an empty file `f`. A file of 3 MB that has only its first bytes takes less than
+/// Leaves an empty file `f`. A 3 MB file with only its first bytes written must take less than
 /// `hole_bytes_most`.
 inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
@@ -23,7 +23,7 @@ inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   EXPECT_EQ(get_file(fs, "f"), "oNetwo");
   EXPECT_TRUE(fs.truncate(*file, 4));
   EXPECT_TRUE(fs.truncate(*file, 6));
-  EXPECT_EQ(get_file(fs, "f"), std::string("oNet\0\0", 6)) << "what was cut off does not come back";
+  EXPECT_EQ(get_file(fs, "f"), std::string("oNet\0\0", 6)) << "truncated bytes do not come back";
   EXPECT_TRUE(fs.truncate(*file, 3'000'000));
   EXPECT_LT(fs.stat("f")->allocated_bytes, hole_bytes_most) << "a hole";
   EXPECT_TRUE(fs.pwrite(*file, 2'500'000, bytes_of("far")));

@@ -1,7 +1,7 @@
 #pragma once
-// The smallest InodeStore: inodes in a table, blocks in a buffer cache over a disk in memory, links
-// dropped at once. It has no form on the disk. It notes what a log of directory operations would
-// hold, and says whether links, names and blocks agree.
+// The smallest InodeStore: inodes in a table, blocks in a buffer cache over a disk in memory, and
+// links dropped at once. It has no disk format. It records the events for a log of directory
+// operations, and checks the consistency of links, names and blocks.
 
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ namespace headcrash::tree::bench {
 inline constexpr std::uint32_t kBlockBytes = 4096;
 inline constexpr std::uint32_t kBlockSectors = kBlockBytes / 512;
 
-/// A disk's sectors.
+/// Allocator of disk sectors.
 class Sectors final : public model::SectorStore {
  public:
   explicit Sectors(std::uint64_t sectors) : bytes_(sectors * 512) {}
@@ -51,7 +51,7 @@ struct TestInode : CoreInode {
   TestInode(os::Executor& executor, InodeNumber its_number)
       : CoreInode(executor, its_number, its) {}
   Attributes its;
-  std::map<std::int64_t, std::uint64_t> blocks;  ///< to their places
+  std::map<std::int64_t, std::uint64_t> blocks;  ///< to their addresses
 };
 
 class TestStore final : public InodeStore, public InodeOwner {
@@ -62,7 +62,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     TestInode& first = *add(root());
     first.its = {.mode = kTypeDirectory | 0755, .links = 2};
   }
-  /// Within a fiber.
+  /// Call within a fiber.
   void format() {
     Operation none;
     TestInode& first = *inodes_.at(root());
@@ -165,7 +165,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     cache.write_delayed(std::move(*buffer));
     return {};
   }
-  /// A chunk at a time.
+  /// Adds one chunk.
   VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) override {
     const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / kBlockBytes);
     const auto buffer =
@@ -196,14 +196,15 @@ class TestStore final : public InodeStore, public InodeOwner {
     return cache.flush_object(inode.number) == model::Status::ok ? VfsResult<void>() : refuse(EIO);
   }
 
-  /// What a log of directory operations would hold: cause, directory, name, inode and its count.
+  /// Records an event for a log of directory operations: cause, directory, name, inode and its
+  /// count.
   std::vector<std::string> log;
 
   std::size_t free_blocks_left() const { return free_.size(); }
   std::size_t inodes() const { return inodes_.size(); }
 
-  /// Nobody is at work. Links that are not counted, names that lead nowhere, blocks of nobody.
-  /// Within a fiber.
+  /// Returns miscounted links, dangling names and unowned blocks. No other fiber may be at work.
+  /// Call within a fiber.
   std::vector<std::string> problems() {
     std::vector<std::string> found;
     std::map<InodeNumber, std::uint32_t> links{{root(), 1}};
@@ -275,7 +276,8 @@ class TestStore final : public InodeStore, public InodeOwner {
         found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
-  /// A directory's name counts for the directory it is in, and its ".." leads there.
+  /// A directory's name counts for the directory that contains it, and its ".." refers to that
+  /// directory.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
@@ -292,7 +294,7 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::uint32_t generations_ = 0;
 };
 
-/// The tree on it.
+/// The tree on this store.
 class TestFileSystem final : public FileSystem {
  public:
   explicit TestFileSystem(os::System& system, std::uint64_t blocks)
@@ -311,7 +313,7 @@ class TestFileSystem final : public FileSystem {
   }
 };
 
-/// A machine with one, and a user.
+/// A machine with this file system, and a user.
 struct TestMachine {
   explicit TestMachine(std::uint64_t blocks, std::uint64_t cache_bytes = 4 << 20)
       : sectors(blocks * kBlockSectors),

@@ -1,8 +1,8 @@
 #pragma once
-// A disk that is in use: files of all sizes until so much of what it says that it has is taken, and
-// then files that go and come until all of it has been written over. Sizes and ages are those of
-// harness/papers/comparison/ageing.h, which says where they are from: log-normal, half of them
-// below 2 KB and none above 1 MB; half of what goes is young.
+// Ages a disk: creates files of all sizes until a given part of the space is used, then removes and
+// creates files until all of it has been overwritten. Sizes and ages follow
+// harness/papers/comparison/ageing.h, which names their sources: sizes are log-normal, half of them
+// below 2 KB and none above 1 MB; half of the removed files are young.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ struct TurnoverOptions {
   double turnovers = 3;
   std::uint32_t seed = 1;
   double largest_bytes = 1 << 20;  ///< of a file
-  std::size_t together = 32;       ///< files between two looks at what is free
+  std::size_t together = 32;       ///< files between two checks of the free space
 };
 
 class Turnover {
@@ -30,7 +30,7 @@ class Turnover {
   Turnover(Vfs& vfs, const TurnoverOptions& options)
       : vfs_(vfs), options_(options), random_(options.seed) {}
 
-  /// From a fiber. What was refused, in words; empty: nothing.
+  /// Call from a fiber. Returns the refused operation as text; empty if none.
   std::string run() {
     for (std::uint32_t i = 0; i < kFolders; ++i)
       if (const auto made = vfs_.mkdir(fmt::format("d{}", i), 0755); !made)
