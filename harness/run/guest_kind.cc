@@ -9,9 +9,7 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
   std::string kind = virtual_time ? "virtual" : "qemu";
   TRY(guest.take("kind", kind));
   if (kind != "qemu" && kind != "virtual")
-    return fail(guest.subject("kind"),
-                fmt::format(
-                    "unknown kind of guest " {} "", kind),
+    return fail(guest.subject("kind"), fmt::format("unknown kind of guest \"{}\"", kind),
                 "use qemu (real time) or virtual (user-mode Linux in virtual time)");
   virtual_time = kind == "virtual";
   return {};

@@ -86,7 +86,7 @@ struct Inspection {
   std::vector<oracle::ObservedObject> tree;
   std::optional<Look> again;
   std::string difference;  ///< difference between the two trees; empty if equal
-  /// The error of using the file system after the last mount cycle; empty if there was none, or
+  /// The error of using the file system after the last mount cycle; empty without an error, or
   /// if it was not used.
   std::string unusable;
   double use_ms = 0;

@@ -85,7 +85,7 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
-  /// Returns the error of using the recovered file system; empty if there was none, or if it was
+  /// Returns the error of using the recovered file system; empty without an error, or if it was
   /// not used.
   const std::string& unusable() const { return unusable_; }
   /// Returns the verdict from the recovery and the findings.

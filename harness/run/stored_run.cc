@@ -37,7 +37,7 @@ Result<void> forget_errors(db::Database& database, const std::string& digest, st
               "omit --redo-errors");
 }
 
-/// Finds the run to continue and locks it. Returns false if there is none.
+/// Finds the run to continue and locks it. Returns false if no run matches.
 Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest,
                   StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;

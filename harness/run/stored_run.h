@@ -40,7 +40,7 @@ struct StoredRun {
 
 /// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
 /// or else the newest finished one. With `redo_errors`, chooses the newest one with trials left or
-/// to be repeated, and fails if there is none. Otherwise creates a new run. Fails if another
+/// to be repeated, and fails without one. Otherwise creates a new run. Fails if another
 /// process executes the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 

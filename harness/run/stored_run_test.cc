@@ -109,7 +109,7 @@ TEST_F(StoredRunTest, RepeatsErrorsOfTheNewestRun) {
     EXPECT_EQ(again.finished, std::set<std::string>{"a"});
     ASSERT_TRUE(database_.finish_run(again.id));
   }
-  EXPECT_FALSE(open({.redo_errors = true})) << "there is nothing to redo";
+  EXPECT_FALSE(open({.redo_errors = true})) << "no trial left to repeat";
 }
 
 }  // namespace

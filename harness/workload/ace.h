@@ -10,7 +10,7 @@
 // directory, a file with content, a free name) are set up before the first step and synced, or in
 // place if an earlier step has already touched the name.
 //
-// Symmetry: the two directories are interchangeable, and so are the two names in each place. Only
+// Symmetry: the two directories are interchangeable, as are the two names in each place. Only
 // workloads that use A before B and foo before bar are generated. The number of possible next steps
 // depends only on the number of names in use, so each workload has a number. Workload N can be
 // generated without its predecessors; shards and resumed campaigns use the numbers.

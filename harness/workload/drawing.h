@@ -67,7 +67,7 @@ class Drawing {
     if (dice == 3) add({.kind = Operation::Kind::fsync, .path = any_file()});
   }
 
-  /// Returns a random existing file; empty if there is none.
+  /// Returns a random existing file; empty without files.
   std::string any_file() {
     const auto files = draft_.all(FileType::regular);
     return files.empty() ? std::string() : any_of(files);

@@ -84,7 +84,7 @@
 // thread (reading a directory on the path is permitted; the oracle's ownership.h checks this). And
 // persistence points are reported in list order: after its point succeeds, a thread waits until all
 // earlier points have been reported. "persisted N" therefore gives the position of every thread.
-// The calls themselves overlap, and so do the resulting commits.
+// The calls themselves overlap, like the resulting commits.
 //
 // A workload is a list generated from a seed before the run. The agent executes it, and the oracle
 // follows the same list on the host; neither needs data from the other. Paths are those of vfs.h,
