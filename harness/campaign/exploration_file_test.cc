@@ -297,11 +297,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'creat f'",
                 "workload.operations"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workload]\noperations = 'create f'",
-                "makes nothing persistent"},
+                "has no persistence point"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'creat f'",
                 "workloads.mine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'create f'",
-                "makes nothing persistent"},
+                "has no persistence point"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nrandom = 'sync'",
                 "of the catalogue"},
         BadText{

@@ -1,4 +1,4 @@
-// The client's side of the control socket: JSON lines over a Unix socket, every wait bounded.
+// The client's side of the control socket: JSON lines over a Unix socket. Every wait is bounded.
 #include "harness/device/control_client.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket
   auto conversation = base::JsonSocket::connect(socket);
   if (conversation) return ControlClient(std::move(*conversation), socket);
   Error error = conversation.error();
-  error.hint = "is a server with control= this socket running?";
+  error.hint = "check that a server with control= this socket is running";
   return tl::unexpected<Error>(std::move(error));
 }
 
@@ -33,14 +33,14 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
       case base::Silence::timeout:
         return fail(socket_.string(), fmt::format("no answer within {} ms", timeout.count()));
       case base::Silence::closed:
-        return fail(socket_.string(), "the server has gone");
+        return fail(socket_.string(), "the server has exited");
       case base::Silence::malformed:
         break;
     }
   }
   if (!answer || !answer->contains("ok") || !(*answer)["ok"].is_boolean()) {
-    return fail(socket_.string(), "the answer does not follow headcrash's control protocol",
-                "is this the control socket of another program?");
+    return fail(socket_.string(), "the answer violates headcrash's control protocol",
+                "check that this is not the control socket of another program");
   }
   return std::move(*answer);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Talks to a plugin's control socket (plugin/servers/nbd/CONTROL.md).
+// A client of a plugin's control socket (plugin/servers/nbd/CONTROL.md).
 
 #include <chrono>
 #include <filesystem>
@@ -14,12 +14,13 @@ class ControlClient {
  public:
   static Result<ControlClient> connect(const std::filesystem::path& socket);
 
-  /// One request, one answer. An answer with "ok": false is an Error with the server's words.
+  /// Sends a request and returns its answer. An answer with "ok": false becomes an Error with the
+  /// server's text.
   Result<nlohmann::json> request(const nlohmann::json& message,
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-  // The same in two steps, for whoever continues after a refusal. After an error of the first one
-  // the conversation is out of step and good for nothing any more.
+  // Sends a request and returns its answer, including a refusal. After an error the connection is
+  // out of step and must not be used again.
   Result<nlohmann::json> exchange(const nlohmann::json& message, std::chrono::milliseconds timeout);
   Result<nlohmann::json> accepted(nlohmann::json answer) const;
 

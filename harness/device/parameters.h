@@ -1,5 +1,5 @@
 #pragma once
-// What a served device is, in the words that the plugin and every other face take
+// The parameters of a served device, in the form accepted by the plugin and all other servers
 // (plugin/servers/emulation/settings.h).
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headcrash::device {
 
-/// KEY=VALUE each, without the sockets.
+/// Returns KEY=VALUE words, without the sockets.
 std::vector<std::string> parameters_of(const ServedDeviceSpec& spec);
 
 }  // namespace headcrash::device

@@ -1,4 +1,4 @@
-// An emulated device and its parameters (served_device.h).
+// Starts an emulated device with its parameters (served_device.h).
 #include "harness/device/served_device.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
 
 namespace {
 
-/// `headcrash serve` in virtual time: the same words as options.
+/// Returns the command line of `headcrash serve` in virtual time, with the parameters as options.
 std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::path& socket,
                                         const fs::path& control) {
   std::vector<std::string> words{base::installation().command,

@@ -1,9 +1,9 @@
 #pragma once
-// An emulated device being served by a child process: over NBD in real time, or over vhost-user to
-// a guest in virtual time (plugin/servers/timetravel/calendar.h names the sockets beside its own).
+// An emulated device served by a child process: over NBD in real time, or over vhost-user to a
+// guest in virtual time (plugin/servers/timetravel/calendar.h names the additional sockets).
 //
-// The child dies with this process, however that ends. Destroying a ServedDevice stops the server
-// and waits for it, so that its recording is complete afterwards.
+// The child dies with this process in every case. The destructor stops the server and waits for it,
+// so its recording is complete afterwards.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,32 +17,31 @@
 namespace headcrash::device {
 
 struct ServedDeviceSpec {
-  std::string profile;  ///< name or path of a .toml file; empty when there is a machine
-  std::optional<std::filesystem::path> machine;  ///< file of several devices
-  std::uint64_t size_bytes = 0;                  ///< 0: the whole drive
-  std::optional<bool> write_cache;               ///< none: as the profile has it
-  std::string
-      /// what a cut leaves under the head (plugin/model/core/tear.h); empty: as the profile has it
-      tear{};
-  bool virtual_time = false;  ///< `clock` is not used then
-  double charge =
-      0;  ///< with it: of the guest's processor time (plugin/servers/timetravel/calendar.h)
+  std::string profile;  ///< name or path of a .toml file; empty with `machine`
+  std::optional<std::filesystem::path> machine;  ///< file that describes several devices
+  std::uint64_t size_bytes = 0;                  ///< 0 for the whole drive
+  std::optional<bool> write_cache;               ///< nullopt for the profile's setting
+  /// effect of a cut under the head (plugin/model/core/tear.h); empty for the profile's
+  std::string tear{};
+  bool virtual_time = false;  ///< ignores `clock`
+  double charge = 0;          ///< share of the guest's processor time charged in virtual time
+                              ///< (plugin/servers/timetravel/calendar.h)
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                                 ///< trigger in text form; empty for none
+  std::string cut;                                 ///< trigger in text form; empty if none
   std::vector<std::string> faults{};               ///< in text form
-  std::optional<std::filesystem::path> store;      ///< folder; memory when absent
-  std::optional<std::filesystem::path> recording;  ///< must not exist yet beside a store
+  std::optional<std::filesystem::path> store;      ///< folder; memory if unset
+  std::optional<std::filesystem::path> recording;  ///< with a store, must not exist yet
   std::optional<std::filesystem::path>
-      socket;  ///< of the disks; default: nbd.sock or vhost.sock in the scratch folder
+      socket;  ///< for the disks; default: nbd.sock or vhost.sock in the scratch folder
   std::optional<std::filesystem::path>
       control_socket;  ///< default: control.sock in the scratch folder
 };
 
 class ServedDevice {
  public:
-  /// `scratch` is an existing folder for the sockets (its name short enough for one). Errors are
-  /// the server's own last words when it refuses the configuration.
+  /// Starts the server. `scratch` is an existing folder for the sockets, with a path short enough
+  /// for one. If the server rejects the configuration, the error contains its last output.
   static Result<std::unique_ptr<ServedDevice>> start(const ServedDeviceSpec& spec,
                                                      const std::filesystem::path& scratch);
   ~ServedDevice();
@@ -50,12 +49,12 @@ class ServedDevice {
   std::filesystem::path socket() const;
   std::filesystem::path control_socket() const;
   ControlClient& control();
-  /// From now on: "off", "real", "real:K". In virtual time there is nothing to set, and nothing is.
+  /// Sets the clock from now on: "off", "real" or "real:K". Does nothing in virtual time.
   Result<void> set_clock(const std::string& clock);
   bool alive() const;
 
-  /// Ends the server in order (SIGTERM, then SIGKILL after 10 s) and waits. Errors: it had died on
-  /// its own before.
+  /// Stops the server cleanly (SIGTERM, then SIGKILL after 10 s) and waits for it. Fails if it had
+  /// already died.
   Result<void> stop();
 
  private:

@@ -1,4 +1,4 @@
-// What a ServedDevice hands to the plugin, as the plugin answers to it.
+// Verifies the parameters that a ServedDevice passes to the plugin, through the plugin's answers.
 #include "harness/device/served_device.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::string refusal_of(const ServedDeviceSpec& spec) {
   return served ? "" : served.error().message();
 }
 
-TEST(ServedDevice, TellsThePluginWhatACutLeaves) {
+TEST(ServedDevice, PassesTheEffectOfACutToThePlugin) {
   const ServedDeviceSpec good{
       .profile = "hp-c2447", .size_bytes = 1 << 20, .tear = "unreadable", .clock = "off"};
   EXPECT_EQ(refusal_of(good), "");

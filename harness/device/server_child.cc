@@ -1,4 +1,4 @@
-// Starts a server and waits until both its sockets answer (server_child.h).
+// Starts a server and waits until both sockets answer (server_child.h).
 #include "harness/device/server_child.h"
 
 #include <fcntl.h>
@@ -22,10 +22,10 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kStopLimit{10};
 
-/// nbdkit runs one thread a request: more than any client here keeps in flight.
+/// nbdkit runs one thread per request; no client here keeps as many in flight.
 constexpr const char* kThreads = "64";
 
-/// What the server said when it refused, without its own prefix; one line.
+/// Returns the server's error in one line, without the server's prefix.
 std::string last_words(const fs::path& errors) {
   std::ifstream in(errors);
   std::string words;
@@ -34,7 +34,7 @@ std::string last_words(const fs::path& errors) {
     const std::string said = at == std::string::npos ? line : line.substr(at + 7);
     if (!said.empty()) words += (words.empty() ? "" : " | ") + said;
   }
-  return words.empty() ? "it ended without a message" : words;
+  return words.empty() ? "it exited without a message" : words;
 }
 
 fs::path log_of(const fs::path& scratch) {
@@ -56,8 +56,8 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start_nbdkit(
     Spec spec, const std::vector<std::string>& parameters) {
   const fs::path plugin = base::installation().plugin;
   if (!fs::exists(plugin))
-    return fail(plugin.string(), "the plugin is not there",
-                "build it: cmake --build --preset release; or install headcrash again");
+    return fail(plugin.string(), "the plugin is missing",
+                "build it (cmake --build --preset release) or reinstall headcrash");
   spec.argv = {"nbdkit",    "--foreground", "--exit-with-parent",
                "--threads", kThreads,       "--unix",
                spec.socket, plugin,         "control=" + spec.control_socket.string()};
@@ -75,9 +75,8 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
   while (true) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
     if (control && fs::exists(spec.socket)) {
-      child->sockets_.emplace_back(spec.socket);  // nbdkit leaves it there
-      child->sockets_.emplace_back(
-          spec.control_socket);  // which a plugin that is killed leaves there
+      child->sockets_.emplace_back(spec.socket);          // nbdkit does not remove it
+      child->sockets_.emplace_back(spec.control_socket);  // a killed plugin does not remove it
       child->control_.emplace(std::move(*control));
       return child;
     }

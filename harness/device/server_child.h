@@ -1,6 +1,6 @@
 #pragma once
-// A server of emulated disks as a child process: started, waited for until both its sockets answer,
-// and ended in order. It is nbdkit with headcrash's plugin, or the command itself for a guest in
+// A server of emulated disks as a child process. It is started, awaited until both sockets answer,
+// and stopped cleanly. It is nbdkit with headcrash's plugin, or this command itself for a guest in
 // virtual time.
 
 #include <filesystem>
@@ -17,16 +17,16 @@ namespace headcrash::device {
 class ServerChild {
  public:
   struct Spec {
-    std::string subject;  ///< in errors: "the emulated device"
+    std::string subject;  ///< used in errors: "the emulated device"
     std::vector<std::string> argv;
-    std::filesystem::path scratch;  ///< existing folder, for its words
+    std::filesystem::path scratch;  ///< existing folder for its output
     std::filesystem::path socket, control_socket;
   };
-  /// Errors are the server's own last words when it refuses the configuration, or that another
-  /// server listens on a socket. `control` is connected. Both sockets go with the child; those of
-  /// servers that were killed are replaced.
+  /// Starts the server and connects `control`. Fails if another server listens on a socket. If the
+  /// server rejects its configuration, the error contains its last output. Both sockets are removed
+  /// with the child; sockets left by killed servers are replaced.
   static Result<std::unique_ptr<ServerChild>> start(const Spec& spec);
-  /// With the plugin's parameters in place of argv; control= is added.
+  /// Starts nbdkit with the plugin's parameters in place of argv; adds control=.
   static Result<std::unique_ptr<ServerChild>> start_nbdkit(
       Spec spec, const std::vector<std::string>& parameters);
   ~ServerChild();
@@ -37,9 +37,9 @@ class ServerChild {
   const std::filesystem::path& control_socket() const { return spec_.control_socket; }
   ControlClient& control() { return *control_; }
   bool alive() const { return server_.running(); }
-  Error death() const;  ///< why it is not alive any more
+  Error death() const;  ///< why it is no longer alive
 
-  /// SIGTERM, then SIGKILL after 10 s, and waits. Errors: it had died on its own before.
+  /// Sends SIGTERM, then SIGKILL after 10 s, and waits. Fails if the server had already died.
   Result<void> stop();
 
  private:

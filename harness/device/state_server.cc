@@ -1,4 +1,4 @@
-// nbdkit with stages as a child, and the conversation with it (state_server.h).
+// Runs nbdkit with stages as a child and exchanges messages with it (state_server.h).
 #include "harness/device/state_server.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reading a long recording for the first time takes a while.
+/// Reading a long recording for the first time is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
-/// The server admits 16 clients; people may want to look on.
+/// The server accepts 16 clients; leave some for users.
 constexpr std::size_t kConversationsMax = 8;
 
 std::uint64_t number_of(const nlohmann::json& hex) {
@@ -26,8 +26,8 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 
 }  // namespace
 
-/// Each caller has a conversation of its own while it waits, so that one that loads a long
-/// recording does not hold up the others.
+/// Each caller uses a separate connection while it waits, so that loading a long recording does not
+/// block others.
 struct StateServer::State {
   std::unique_ptr<ServerChild> child;
   fs::path virtual_sockets;

@@ -1,4 +1,4 @@
-// A server of crash states as a child: what its client says and hears, from several threads too.
+// Tests a server of crash states as a child: requests and answers, also from several threads.
 #include "harness/device/state_server.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(StateServer, LoadsMarksSealsAndLoadsAgain) {
   EXPECT_EQ(StateServer::mark_export(3), "mark/3");
 }
 
-TEST(StateServer, HandsOnTheServersWords) {
+TEST(StateServer, ForwardsTheServersErrors) {
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
@@ -61,7 +61,7 @@ TEST(StateServer, HandsOnTheServersWords) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  constexpr std::size_t kStages = 12;  // more than there are conversations
+  constexpr std::size_t kStages = 12;  // exceeds the number of connections
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, kStages);
@@ -84,7 +84,7 @@ TEST(StateServer, ServesManyThreads) {
   EXPECT_EQ(different.size(), kStages * 30);
 }
 
-TEST(StateServer, ADeadServerIsToldAndEnds) {
+TEST(StateServer, ReportsADeadServer) {
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);

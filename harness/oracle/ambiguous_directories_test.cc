@@ -1,5 +1,5 @@
-// Trees in which many directories may be one of several: a correct tree has no finding, however
-// many there are, and a loss among them is found.
+// Trees with many ambiguous directories. A correct tree has no finding, whatever their number, and
+// a loss among them is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -48,14 +48,14 @@ Tree tree_of_pairs(std::uint32_t pairs, auto&& is_exchanged) {
   return tree;
 }
 
-TEST(AmbiguousDirectories, TwentyExchangedPairsAreFine) {
+TEST(AmbiguousDirectories, AcceptsTwentyExchangedPairs) {
   const Case pairs = exchanged_pairs(kPairs);
   EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [](auto) { return true; }), Promises{}), Found{});
   EXPECT_EQ(pairs.judge(tree_of_pairs(kPairs, [](auto i) { return i % 3 == 1; }), Promises{}),
             Found{});
 }
 
-TEST(AmbiguousDirectories, ALossAmongTwentyExchangedPairsIsFound) {
+TEST(AmbiguousDirectories, FindsALossAmongTwentyExchangedPairs) {
   const Case pairs = exchanged_pairs(kPairs);
   for (const std::size_t lost : {std::size_t{1}, std::size_t{41}, std::size_t{79}}) {
     Tree tree = tree_of_pairs(kPairs, [](auto i) { return i % 2 == 0; });
@@ -66,14 +66,15 @@ TEST(AmbiguousDirectories, ALossAmongTwentyExchangedPairsIsFound) {
   }
 }
 
-TEST(AmbiguousDirectories, TheTimeIsBounded) {
+TEST(AmbiguousDirectories, TimeIsBounded) {
   const Case pairs = exchanged_pairs(300);
   EXPECT_EQ(pairs.judge(tree_of_pairs(300, [](auto i) { return i % 7 != 0; }), Promises{}),
             Found{});
 }
 
-/// Each directory goes from place to place: any number of the exchanges may have been done.
-TEST(AmbiguousDirectories, AChainOfExchanges) {
+/// Each directory moves from place to place, and any number of the exchanges may have been
+/// executed.
+TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
   Case chain{.lines = {}, .persisted = std::nullopt};
   for (std::uint32_t i = 0; i < kDirectories; ++i) {
@@ -100,9 +101,9 @@ TEST(AmbiguousDirectories, AChainOfExchanges) {
   }
 }
 
-/// The content is the same everywhere; only the inode of an empty file, which has another name,
-/// says which it is.
-TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
+/// All contents are equal; only the inode of an empty file with another name identifies the
+/// directory.
+TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
   for (std::uint32_t i = 0; i < kDirectories; ++i) {
@@ -119,7 +120,7 @@ TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
   const auto tree_with = [](std::uint32_t wrong) {
     Tree tree;
     for (std::uint32_t i = 0; i < kDirectories; ++i) {
-      const std::uint32_t shown = (i + 1) % kDirectories;  // all exchanges have been done
+      const std::uint32_t shown = (i + 1) % kDirectories;  // all exchanges have been executed
       tree.push_back(directory(fmt::format("d{}", i), 100 + shown));
       tree.push_back(directory(fmt::format("d{}/e", i), 200 + shown));
       tree.push_back(file(fmt::format("d{}/e/f", i), 0, 0, 0, 300 + (i == wrong ? 5 : shown), 2));
@@ -131,7 +132,7 @@ TEST(AmbiguousDirectories, LinksTellDirectoriesApart) {
   EXPECT_NE(links.judge(tree_with(9), Promises{}), Found{});
 }
 
-TEST(AmbiguousDirectories, EmptyOnesAreMatched) {
+TEST(AmbiguousDirectories, MatchesEmptyDirectories) {
   Case empty{.lines = {}, .persisted = std::nullopt};
   Tree tree;
   for (std::uint32_t i = 0; i < 2 * kPairs; ++i) {
@@ -149,8 +150,8 @@ TEST(AmbiguousDirectories, EmptyOnesAreMatched) {
   EXPECT_EQ(empty.judge(tree, Promises{}), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-/// Where all is of one point, the point decides.
-TEST(AmbiguousDirectories, OnePointDecides) {
+/// If everything is at one point, the point identifies the directories.
+TEST(AmbiguousDirectories, OnePointIdentifiesDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
   Case pairs = exchanged_pairs(kPairs);
@@ -161,8 +162,9 @@ TEST(AmbiguousDirectories, OnePointDecides) {
   EXPECT_NE(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i == 3; }), promises), Found{});
 }
 
-/// Empty directories look alike; that a later file is there says that all exchanges have been done.
-TEST(AmbiguousDirectories, OnePointDecidesAmongEmptyOnes) {
+/// Empty directories are equal; the presence of a later file implies that all exchanges were
+/// executed.
+TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
   Case pairs{.lines = {}, .persisted = std::nullopt};
@@ -181,8 +183,8 @@ TEST(AmbiguousDirectories, OnePointDecidesAmongEmptyOnes) {
   EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
-/// Directories that each may be any of twenty: after the sync they are exchanged at random. The
-/// file m is made after half of the exchanges.
+/// Directories that may each be any of twenty. After the sync they are exchanged at random. The
+/// file m is created after half of the exchanges.
 class RandomExchanges {
  public:
   static constexpr std::uint32_t kDirectories = 20, kExchanges = 200;
@@ -202,7 +204,7 @@ class RandomExchanges {
     list_.lines.emplace_back("sync");
   }
   const Case& list() const { return list_; }
-  /// Which directory each name has after `done` exchanges.
+  /// Returns the directory of each name after `done` exchanges.
   std::vector<std::uint32_t> after(std::uint32_t done) const {
     std::vector<std::uint32_t> at(kDirectories);
     for (std::uint32_t i = 0; i < kDirectories; ++i) at[i] = i;
@@ -249,7 +251,7 @@ TEST(AmbiguousDirectories, OnePointIdentifiesEachOfTwentyDirectories) {
   EXPECT_EQ(exchanges.list().judge(tree, promises), Found{}) << "half of the exchanges are done";
 }
 
-TEST(SpecialFiles, ADestroyedInodeIsFound) {
+TEST(SpecialFiles, FindsADestroyedInode) {
   const Case synced{.lines = {"mkdir d", "mknod p fifo", "symlink to s", "create x",
                               "rename-whiteout x y", "sync"},
                     .persisted = 5};
@@ -265,24 +267,24 @@ TEST(SpecialFiles, ADestroyedInodeIsFound) {
     tree[broken].link_target.clear();
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
-    // The agent knows no more than the kind that the directory gives.
+    // The agent knows only the kind from the directory entry.
     tree[broken] = {.path = tree[broken].path, .type = tree[broken].type, .error = 117};
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
   }
-  Tree listed = whole;  // of a whiteout not even that
+  Tree listed = whole;  // for a whiteout not even the kind
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }
 
-TEST(Findings, NamesOfADiskArePrintable) {
+TEST(Findings, NamesArePrintable) {
   const Result<Oracle> oracle = Oracle::follow({}, {});
   const auto findings = oracle->judge(std::nullopt, {file("a\x1b[31m\xff", 0, 0, 0, 3)});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].path, "a\\x1b[31m\\xff");
 }
 
-TEST(SpecialFiles, TwoDirectoriesAreNotOneInode) {
+TEST(SpecialFiles, TwoDirectoriesCannotShareAnInode) {
   const Case synced{.lines = {"mkdir d", "mkdir e", "sync"}, .persisted = 2};
   EXPECT_EQ(synced.judge({directory("d", 2), directory("e", 3)}, Promises{}), Found{});
   EXPECT_EQ(synced.judge({directory("d", 2), directory("e", 2)}, Promises{}),

@@ -1,11 +1,12 @@
 #pragma once
-// What an application's verifier said, as findings (harness/workload/application.h).
+// Converts the output of an application's verifier to findings (harness/workload/application.h).
 //
 //   "lost: TEXT"    lost_synced_data: the application was promised that it is persistent
-//   "wrong: TEXT"   wrong_data: no moment of the run had it (a failed integrity check, half a transaction)
-//   "permitted: TEXT"   no finding: missing, and the application's documents do not promise it
+//   "wrong: TEXT"   wrong_data: it existed at no moment of the run (a failed integrity check, half
+//                   a transaction)
+//   "permitted: TEXT"   no finding: missing, but not promised by the application's documentation
 //
-// The findings of a trial then go the same way as the oracle's, through judge_trial().
+// judge_trial() treats these findings like those of the oracle.
 
 #include <string>
 #include <string_view>
@@ -18,21 +19,22 @@ namespace headcrash::oracle {
 
 struct VerifierEnd {
   int exit_code = 0;
-  std::string output, errors;  ///< standard output and standard error, or their ends
+  std::string output, errors;  ///< standard output and standard error, or their last parts
 };
 
 inline constexpr std::size_t kApplicationFindingsMost =
-    100;  ///< the last then says how many more there are
+    100;  ///< a last finding states the number of others
 
-/// Errors: a verifier that neither found everything in order (exit 0) nor named what is not (exit 1
-/// and lines): nothing is known about the file system then. A verifier that never ended is the
-/// caller's to tell: a hang.
+/// Converts the output of a verifier. Fails unless the verifier found everything in order (exit 0),
+/// or named the losses (exit 1 and lines): otherwise the state of the file system is unknown. A
+/// verifier that did not end must be handled by the caller, as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
-/// What its lines "permitted: ..." say, the first few, joined by "; "; empty: nothing.
+/// Returns the first few texts of the lines "permitted: ...", joined by "; "; empty without such
+/// lines.
 std::string permitted_losses(std::string_view output);
 
-/// The texts of marks "persisted TEXT", as the verifier gets them.
+/// Returns the texts of marks "persisted TEXT" as input for the verifier.
 std::string verifier_input(const std::vector<std::string>& marks);
 
 }  // namespace headcrash::oracle

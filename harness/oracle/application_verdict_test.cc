@@ -5,7 +5,7 @@
 namespace headcrash::oracle {
 namespace {
 
-TEST(ApplicationVerdict, LinesBecomeFindings) {
+TEST(ApplicationVerdict, ConvertsLinesToFindings) {
   const auto none =
       application_findings({.exit_code = 0, .output = "checked 3 rows\n", .errors = ""});
   ASSERT_TRUE(none) << none.error().message();
@@ -20,7 +20,7 @@ TEST(ApplicationVerdict, LinesBecomeFindings) {
   EXPECT_EQ(judge_trial({}, *some).verdict, Verdict::lost_synced_data);
 }
 
-TEST(ApplicationVerdict, AVerifierThatContradictsItselfSaysNothing) {
+TEST(ApplicationVerdict, RejectsAContradictoryVerifier) {
   for (const VerifierEnd& end :
        {VerifierEnd{.exit_code = 1, .output = "", .errors = ""},
         VerifierEnd{.exit_code = 0, .output = "lost: a"},
@@ -34,7 +34,7 @@ TEST(ApplicationVerdict, AVerifierThatContradictsItselfSaysNothing) {
   }
 }
 
-TEST(ApplicationVerdict, WhatIsPermittedIsToldAndNoFinding) {
+TEST(ApplicationVerdict, ReportsPermittedLossesWithoutAFinding) {
   const std::string output = "permitted: commit 7\nchecked\npermitted: commit 8\n";
   const auto none = application_findings({.exit_code = 0, .output = output, .errors = ""});
   ASSERT_TRUE(none) << none.error().message();
@@ -47,7 +47,7 @@ TEST(ApplicationVerdict, WhatIsPermittedIsToldAndNoFinding) {
       << permitted_losses(many);
 }
 
-TEST(ApplicationVerdict, LongListsAreCounted) {
+TEST(ApplicationVerdict, SummarisesLongLists) {
   std::string output;
   for (int i = 0; i < 250; ++i) output += "lost: " + std::to_string(i) + "\n";
   const auto findings = application_findings({.exit_code = 1, .output = output, .errors = ""});
@@ -56,7 +56,7 @@ TEST(ApplicationVerdict, LongListsAreCounted) {
   EXPECT_NE(findings->back().found.find("150 more"), std::string::npos);
 }
 
-TEST(ApplicationVerdict, TheVerifierGetsTheTextsOfMarks) {
+TEST(ApplicationVerdict, PassesTheTextsOfMarksToTheVerifier) {
   EXPECT_EQ(verifier_input({"phase workload", "persisted wal 1", "persisted delete 1"}),
             "wal 1\ndelete 1\n");
 }

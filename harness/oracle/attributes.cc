@@ -1,5 +1,5 @@
-// Extended attributes as the kernel changes them: what a list sets, what is inherited, and what
-// goes with another change (follower.h).
+// Changes to extended attributes in the kernel: values set by a list, inherited values, and values
+// removed by other changes (follower.h).
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using workload::Operation;
 using Kind = Operation::Kind;
 
-// Modes that execute.cc makes objects with.
+// Modes with which execute.cc creates objects.
 constexpr std::uint32_t kModeOfDirectories = 0755, kModeOfFiles = 0644;
 
 std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view name) {
@@ -31,20 +31,20 @@ void Follower::set_mode(ObjectHistory& of, std::uint32_t mode) {
   history_.judged.modes = true;
 }
 
-/// Empty: there is none.
+/// Sets or, without a value, removes an attribute.
 void Follower::set_attribute(ObjectHistory& of, std::string_view name,
                              std::optional<std::string> value) {
   of.attributes[std::string(name)].emplace_back(index_, std::move(value));
 }
 
-/// A list that says no more than the mode becomes the mode.
+/// A list equivalent to the mode is replaced by the mode.
 void Follower::set_access_list(ObjectHistory& of, const PosixAcl& acl) {
   set_attribute(of, kAccessAcl,
                 acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
   if (!acl.empty()) set_mode(of, acl.mode());
 }
 
-/// chmod changes the list as well.
+/// chmod also changes the list.
 void Follower::change_access_list(ObjectHistory& of, std::uint32_t mode) {
   if (const auto acl = list_of(of, kAccessAcl))
     set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
@@ -60,8 +60,7 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// A write, a change of size or of the owner takes capabilities away, and file systems differ in
-/// when.
+/// A write and a change of size or owner remove capabilities, and file systems differ in when.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }
@@ -93,14 +92,16 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   const auto acl = PosixAcl::parse(operation.value);
   if (!acl) return wrong(fmt::format("the value of \"{}\" is not an access control list", name));
   if (inherited && holder.type != FileType::directory)
-    return wrong(fmt::format("\"{}\" is not a directory, and has no default list", operation.path));
+    return wrong(
+        fmt::format("\"{}\" is not a directory and cannot have a default list", operation.path));
   if (access) set_access_list(holder, *acl);
   if (inherited)
     set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
   return {};
 }
 
-/// Fails if a dump could not report all attributes of the object: a loss would not be seen.
+/// Fails if a dump could not report all attributes of the object, because a loss would then go
+/// unnoticed.
 Result<void> Follower::check_attributes_are_reported(const Operation& operation,
                                                      ReportedAttributes& reported) const {
   const std::string value = workload::reported_attribute_value(operation.value);
@@ -117,11 +118,11 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
   if (reported.longest.size() <= kMost && reported.bytes <= kBytesMost &&
       reported.name_bytes <= kNamesMost)
     return {};
-  return fail(subject(),
-              fmt::format("\"{}\" gets more attributes than a dump can report", operation.path),
-              fmt::format("set at most {} attributes with at most {} KiB of names and values (a "
-                          "value over 1 KiB counts as a short one) and {} KiB of names",
-                          kMost, kBytesMost >> 10, kNamesMost >> 10));
+  return fail(
+      subject(), fmt::format("\"{}\" has more attributes than a dump can report", operation.path),
+      fmt::format("set at most {} attributes with at most {} KiB of names and values (a value "
+                  "over 1 KiB counts as a short one) and {} KiB of names",
+                  kMost, kBytesMost >> 10, kNamesMost >> 10));
 }
 
 Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistory& holder) {
@@ -131,8 +132,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // The one that set it may not have happened, where extended attributes are refused; then this one
-  // does not.
+  // If extended attributes are unsupported, the operation that set it may have been skipped; then
+  // this one is skipped, too.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

@@ -1,5 +1,5 @@
-// Extended attributes of all namespaces: what the list or the kernel makes of them is right, a loss
-// is found.
+// Extended attributes of all namespaces: values set by the list or the kernel are accepted, and a
+// loss is found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ ObservedObject empty_file() {
   return file("a", 0, 0, 0, 7);
 }
 
-TEST(Attributes, AnyLengthInEachNamespace) {
+TEST(Attributes, AcceptsAnyLengthInEachNamespace) {
   for (const char* name : {"user.b", "trusted.overlay.opaque", "security.ima", "system.other"}) {
     for (const char* value :
          {"y", "fill:255", "fill:256", "fill:257", "fill:4096", "fill:65536", "0x00ff80"}) {
@@ -42,7 +42,8 @@ TEST(Attributes, AnyLengthInEachNamespace) {
   }
 }
 
-/// Sets `count` attributes with values of `bytes` bytes; `name_bytes` is the length of a name.
+/// Returns a list that sets `count` attributes with values of `bytes` bytes. `name_bytes` is the
+/// length of a name.
 std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
                                                 std::size_t name_bytes = 9) {
   std::vector<workload::Operation> list{workload::parse_operation("create a", "test").value()};
@@ -72,7 +73,7 @@ TEST(Attributes, RejectsAListThatExceedsADump) {
   EXPECT_TRUE(Oracle::follow(again, {})) << "a value that is replaced counts once";
 }
 
-TEST(Attributes, AnEntryOfADumpHasBytes) {
+TEST(Attributes, LimitsTheSizeOfADumpEntry) {
   const auto entry = nlohmann::json::parse(
       R"({"path":"a","type":"file","attributes":{"user.t":"x"},"attributes-hex":{"user.b":"00ff80"}})");
   const auto object = parse_entry(entry);
@@ -83,7 +84,7 @@ TEST(Attributes, AnEntryOfADumpHasBytes) {
       nlohmann::json::parse(R"({"path":"a","type":"file","attributes-hex":{"user.b":"0"}})")));
 }
 
-TEST(Attributes, TheKernelsOwnAreNotJudged) {
+TEST(Attributes, IgnoresTheKernelsOwnAttributes) {
   const Case synced{.lines = {"create a", "fsync a"}, .persisted = 1};
   for (const char* name : {"security.selinux", "system.advise"})
     EXPECT_EQ(synced.judge({with(empty_file(), name, "label")}, Promises{}), Found{}) << name;
@@ -91,7 +92,7 @@ TEST(Attributes, TheKernelsOwnAreNotJudged) {
     EXPECT_EQ(synced.judge({with(empty_file(), name, "label")}, Promises{}), kWrong) << name;
 }
 
-TEST(Attributes, AWriteTakesCapabilitiesAway) {
+TEST(Attributes, AWriteRemovesCapabilities) {
   const std::string capability = "0x0100000200000000000000000000000000000000";
   const std::string set = "setxattr a security.capability " + capability;
   const Case kept{.lines = {"create a", "write a 0 512 1 1", set, "fsync a"}, .persisted = 3};
@@ -129,7 +130,7 @@ ObservedObject of_mode(ObservedObject object, std::uint32_t mode) {
   return object;
 }
 
-TEST(Attributes, AnAccessListIsTheModeToo) {
+TEST(Attributes, AnAccessListChangesTheMode) {
   const Case set{.lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
                            "fsync a"},
                  .persisted = 2};
@@ -146,7 +147,7 @@ TEST(Attributes, AnAccessListIsTheModeToo) {
   EXPECT_EQ(changed.judge({of_mode(listed, 0741)}, Promises{}), kLost);
 }
 
-TEST(Attributes, AListThatIsAModeIsNotKept) {
+TEST(Attributes, AListEquivalentToTheModeIsNotStored) {
   const std::string minimal = "0x02000000010006000000000004000400000000002000000000000000";
   const Case set{
       .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, minimal), "fsync a"},
@@ -169,7 +170,7 @@ TEST(Attributes, ADefaultListIsInherited) {
   EXPECT_NE(inherited.judge(lost, Promises{}), Found{});
 }
 
-TEST(Attributes, AListThatTheKernelRefusesIsRefused) {
+TEST(Attributes, RejectsAListThatTheKernelRejects) {
   for (const char* value : {"y", "0x02000000", "0x01000000", "0x0200000001000700ffffffff"}) {
     const auto operation =
         workload::parse_operation(fmt::format("setxattr a {} {}", kAccess, value), "test");
@@ -180,7 +181,7 @@ TEST(Attributes, AListThatTheKernelRefusesIsRefused) {
   }
 }
 
-TEST(Attributes, LinksAndPipesHaveThoseOfTheSystemOnly) {
+TEST(Attributes, LinksAndPipesHaveOnlySystemAttributes) {
   const Case synced{.lines = {"symlink to s", "setxattr s trusted.b y", "sync"}, .persisted = 2};
   EXPECT_EQ(synced.judge({with(symlink("s", "to"), "trusted.b", "y")}, Promises{}), Found{});
   const std::vector<workload::Operation> list{

@@ -1,10 +1,10 @@
-// Block by block: what may stand there, what does (content.h).
+// Judges content block by block (content.h).
 //
-// With p the last persistence point that covers the block and Q the last operation that may have
-// run, a block may show what it held at p and whatever any operation in (p, Q] made of it: a
-// version of the file, or zeroes where a hole was punched, the file truncated, or nothing written
-// yet. A block with a write in flight may also be torn: a prefix of one permitted content and the
-// rest of another. Sizes likewise, and all between.
+// Let p be the last persistence point that covers the block, and Q the last operation that may have
+// run. A block may show its content at p, or the content after any operation in (p, Q]: a version
+// of the file, or zeroes for a punched hole, a truncation or a block not written yet. A block with
+// a write in flight may also be torn: a prefix of one permitted content and the rest of another.
+// Sizes may have their value at p, any later one, and any in between.
 #include "harness/oracle/content.h"
 
 #include <fmt/format.h>
@@ -27,17 +27,16 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;        // of an attribute
-constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others are like the last
+constexpr std::uint64_t kForeignBlocksJudged = 64;  // of one run; the others equal the last
 
 struct Permitted {
   Held persistent;  ///< at the persistence point that covers the block; zeroes before the first
-  std::vector<Held> pending;      ///< what may have replaced it since
+  std::vector<Held> pending;      ///< contents that may have replaced it since
   std::vector<Held> overwritten;  ///< stamps before the persistent state
   bool covered = false;
-  bool unit_in_flight = false;  ///< the block's unit of allocation may have been allocated since
-  bool may_be_another = false;  ///< it may have been given up since, and allocated again
-  bool beyond_end =
-      false;  ///< of the file as it was covered, where it may be longer than it ever was
+  bool unit_in_flight = false;  ///< the block's allocation unit may have been allocated since
+  bool may_be_another = false;  ///< it may have been freed and reallocated since
+  bool beyond_end = false;  ///< beyond the covered size, if the file may be longer than it ever was
   Tier tier = Tier::posix;
 
   bool any(auto&& fits) const {
@@ -45,7 +44,7 @@ struct Permitted {
   }
 };
 
-/// Which persistence points count.
+/// Selects the persistence points that count.
 enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
@@ -59,8 +58,7 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // Of a range it is not known whether the block that shows there now was in it, once blocks have
-    // moved.
+    // After blocks have moved, it is unknown whether the range covered the block that is here now.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -95,7 +93,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// A file that grows has the unit of its old end filled up, and gets one for its new end.
+/// Returns true if the file grows. The allocation unit at its old end is then filled, and one for
+/// the new end is allocated.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -127,8 +126,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// What is given up and allocated again is another block of the disk, perhaps an older one of the
-/// same file.
+/// Returns true if the block may have been freed and reallocated. It is then a different block of
+/// the disk, possibly an older one of the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -144,8 +143,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// `moves_count`: what moves in flight have put there, too. At another place it is looked for where
-/// it comes from.
+/// Adds earlier contents. `moves_count` includes those of moves in flight, which are looked up at
+/// their source.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -157,9 +156,8 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Where blocks of the file that may show here have been, or would be: those that are in flight
-/// have moved or not. What is written later goes to where they are then, and may show where they
-/// have been.
+/// Returns the places where blocks that may show here were or would be. Blocks of a move in flight
+/// may have moved or not. Later writes go to their current place and may show at the old one.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -198,7 +196,9 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  if (!places.empty()) permitted.pending.push_back({});  // moved away, and what comes here not yet
+  if (!places.empty())
+    permitted.pending.push_back({});  // it has moved away, and its replacement
+                                      // has not arrived
   for (const std::uint64_t place : places) {
     Permitted there;
     add_what_stood_there(object, place, terms, cover, false, there);
@@ -215,7 +215,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   return permitted;
 }
 
-/// A hole in it shows; one of bytes that are zeroes in the stamp does not.
+/// Returns true if a hole in the block is visible. A hole over bytes that are zeroes in the stamp
+/// is not.
 bool shows_a_hole(const Held& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
@@ -228,8 +229,8 @@ bool shows_a_hole(const Held& held, std::uint64_t block) {
                                       [](std::byte each) { return each != std::byte{0}; });
 }
 
-/// True if the observed first bytes can be a permitted content that ends inside the block, or one
-/// that was cut short by the power with another one after the cut.
+/// Returns true if the first bytes can be a permitted content that ends inside the block, or a torn
+/// combination of two.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
@@ -237,7 +238,7 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const bool ends_inside = permitted.any([&](const Held& held) {
     contents.push_back(head_of(held, block));
     const std::size_t told = std::min<std::size_t>(length, held.bytes);
-    BlockHead cut = contents.back();  // where nothing follows the stamp's end
+    BlockHead cut = contents.back();  // if nothing follows the end of the stamp
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
         !held.zero &&
@@ -296,7 +297,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // Newly allocated blocks show what they held before.
+  // Newly allocated blocks show their old contents.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -330,12 +331,11 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // A block that the file has got back, for what it had no block for, or had given up its
-      // block.
+      // The file may have reused this block for an unallocated or freed one.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
-      // An older version where a newer one was synced is a lost write; where a hole was, a removed
-      // one is back.
+      // An older version in place of a synced one is a lost write; in place of a hole, removed data
+      // has returned.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
@@ -374,7 +374,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps its end at least
+  for (const DataCover& each : object.data_covers) {  // a write with O_SYNC keeps at least its end
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))
       continue;
@@ -435,7 +435,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t end_ = 0;
-  std::uint64_t moving_end_ = 0;  ///< blocks before it are judged one by one: others may show there
+  std::uint64_t moving_end_ = 0;  ///< blocks before it are judged separately, since others may show
+                                  ///< there
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };
@@ -468,7 +469,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  std::uint64_t told = 0;  // blocks before it have been described, one run after the other
+  std::uint64_t told = 0;  // end of the blocks described so far; runs are contiguous
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
     if (run.first_block == told) told += run.blocks;
@@ -503,7 +504,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
     bool was_there = false;
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
-    if (!shown && observed.attributes_cut) continue;  // it may be among those that were not told
+    if (!shown && observed.attributes_cut) continue;  // it may be among the omitted ones
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
@@ -528,7 +529,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// What POSIX alone would have let pass is a breach of what the system documents.
+/// A finding that POSIX alone would permit violates a promise of the documentation.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -1,5 +1,5 @@
 #pragma once
-// Judges the size, the blocks and the attributes of one object against its history.
+// Judges the size, the blocks and the attributes of an object against its history.
 
 #include <cstddef>
 #include <optional>
@@ -13,30 +13,31 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed the file over another one, where the file system promises its
-  /// content then.
+  /// The operation that renamed the file over another one, if the file system then promises its
+  /// content.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   std::uint64_t allocation_blocks =
-      1;                       ///< of 512 bytes that come together (Promises::allocation_bytes)
-  bool ends_anywhere = false;  ///< while it grows, the file may be as long as fsck finds blocks
-  /// Where stale data is exposed: in every block with a change in flight, and not only in those
-  /// that may have been allocated since. Without it a truncation in flight leaves the file's own
-  /// data or less.
+      1;  ///< allocation unit in blocks of 512 bytes (Promises::allocation_bytes)
+  bool ends_anywhere = false;  ///< while it grows, the file may extend to the end of the blocks
+                               ///< that fsck finds
+  /// Selects the blocks where stale data may show. True: every block with a change in flight.
+  /// False: only blocks that may have been allocated since, so that a truncation in flight leaves
+  /// the file's own data or less.
   bool stale_anywhere_in_flight = false;
-  bool fills_last_unit = false;  ///< when the file grows, the units of both ends are allocated
+  bool fills_last_unit = false;  ///< a growing file allocates the units at both ends
 };
 
-/// At most one finding of each kind; each names the first block and how many there are.
+/// Returns at most one finding of each kind. Each names the first block and the number of blocks.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 
-/// Mode, owner, time of modification and blocks allocated by fallocate, of files and directories
-/// (inode_facts.cc).
+/// Judges mode, owner, modification time and blocks allocated by fallocate, for files and
+/// directories (inode_facts.cc).
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 
-/// Extended attributes, of files and directories.
+/// Judges the extended attributes of files and directories.
 std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
                                       const Horizon& horizon);
 

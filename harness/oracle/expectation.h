@@ -1,8 +1,8 @@
 #pragma once
-// The expectation of a finding, as data and as the words of Finding::expected.
+// The expectation of a finding, as data and as the text of Finding::expected.
 //
-// A database stores the words only. Both directions are in one file, so that code which needs a
-// part of an expectation (explorer/reproduce/plain_checks.cc) decides by its kind.
+// A database stores only the text. Both conversions are in one file, so that code which needs part
+// of an expectation (explorer/reproduce/plain_checks.cc) can decide by its kind.
 
 #include <cstdint>
 #include <limits>
@@ -16,7 +16,7 @@ namespace headcrash::oracle {
 
 struct Expectation {
   enum class Kind : std::uint8_t {
-    other,  ///< `text` has the words
+    other,  ///< `text` holds the complete text
     name,
     no_name,
     regular,
@@ -24,11 +24,11 @@ struct Expectation {
     symlink,
     readable_directory,
     readable_content,
-    target,                       ///< of a symbolic link: `text`
-    one_name,                     ///< `text`: the other name that was found; empty if unknown
+    target,                       ///< target of a symbolic link, in `text`
+    one_name,                     ///< `text` holds the other name found; empty if unknown
     links,                        ///< `least` names
     size,                         ///< `least` to `most` bytes
-    version,                      ///< `least` or a newer one, in `block`
+    version,                      ///< version `least` or newer, in `block`
     zeroes,                       ///< in `block`
     zeroes_or_version_in_flight,  ///< in `block`
   };
@@ -36,21 +36,22 @@ struct Expectation {
 
   Kind kind = Kind::other;
   std::string text = {};
-  std::uint64_t least = 0, most = 0;  ///< kOpen: no upper bound
+  std::uint64_t least = 0, most = 0;  ///< kOpen for no upper bound
   std::uint64_t block = 0;            ///< of 512 bytes
   bool operator==(const Expectation&) const = default;
 };
 
-/// "at least 4096 bytes", "zeroes"; for a block without its number.
+/// Returns the text: "at least 4096 bytes", "zeroes". The text for a block does not contain its
+/// number.
 std::string words(const Expectation& expectation);
-/// "zeroes in block 5"
+/// Returns, for example, "zeroes in block 5".
 std::string words_in_block(std::string_view words, std::uint64_t block);
-/// The inverse. Kind::other for words that no Expectation has.
+/// Parses the text of a finding; the inverse of words(). Returns Kind::other for an unknown text.
 Expectation expectation_of(const Finding& finding);
 
-/// "a file", "a directory", "a fifo".
+/// Returns "a file", "a directory", "a fifo" and so on.
 std::string_view kind_of(FileType type);
-/// For Finding::found, where one name was expected.
+/// Returns the text of Finding::found if a second name was found where one was expected.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

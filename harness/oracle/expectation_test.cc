@@ -1,4 +1,4 @@
-// Expectations survive their words, which are all that a database has.
+// Expectations can be restored from their texts, which are all that a database stores.
 #include "harness/oracle/expectation.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using Expected = Expectation::Kind;
 
-TEST(Expectation, IsReadBackFromItsWords) {
+TEST(Expectation, ParsingInvertsFormatting) {
   const std::vector<Expectation> all{
       {.kind = Expected::other, .text = "mode 644"},
       {.kind = Expected::name},
@@ -36,13 +36,13 @@ TEST(Expectation, IsReadBackFromItsWords) {
   }
 }
 
-TEST(Expectation, OtherWordsAreKept) {
+TEST(Expectation, KeepsUnknownTexts) {
   for (const char* text : {"", "4096 to bytes", "18446744073709551616 bytes", "zeroes in block x",
                            "zeroes", "at least -1 bytes", "version 3 or newer", "a link to \"\""})
     EXPECT_EQ(expectation_of({.expected = text}), (Expectation{.text = text})) << text;
 }
 
-TEST(Expectation, KindsOfObjectsHaveTheWordsOfTheirType) {
+TEST(Expectation, KindsOfObjectsNameTheirType) {
   EXPECT_EQ(words({.kind = Expected::regular}), kind_of(FileType::regular));
   EXPECT_EQ(words({.kind = Expected::directory}), kind_of(FileType::directory));
   EXPECT_EQ(words({.kind = Expected::symlink}), kind_of(FileType::symlink));

@@ -1,11 +1,11 @@
 #pragma once
-// Follows a workload's operations as a correct file system would and writes down who covers what
-// (history.h).
+// Follows a workload's operations as a correct file system would execute them, and records which
+// persistence points cover each change (history.h).
 //
-//   history.cc      names, links and content: what each operation changes
-//   attributes.cc   extended attributes, and the lists among them
-//   subvolumes.cc   snapshots, and what they copy
-//   persistence.cc  open files, and what each persistence point covers
+//   history.cc      names, links and content: the changes of each operation
+//   attributes.cc   extended attributes, including access control lists
+//   subvolumes.cc   snapshots and the objects that they copy
+//   persistence.cc  open files, and the objects that each persistence point covers
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ class Follower {
   }
 
   Result<void> step(const workload::Operation& operation);
-  /// An operation that was skipped or found no room.
+  /// Handles an operation that was skipped or found no space.
   void step_over(const workload::Operation& operation, workload::Outcome outcome) {
     begin(operation, true);
     disturbed_ = true;
@@ -48,7 +48,7 @@ class Follower {
   WorkloadHistory take() { return std::move(history_); }
 
  private:
-  /// A name and where it is looked up. `token` is there while the name exists.
+  /// A name and its directory. `token` is set while the name exists.
   struct Place {
     ObjectId directory;
     std::string name;
@@ -80,7 +80,7 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // The first thing that another thread has is remembered; it fails the step.
+  // Records the first object that another thread owns; this fails the step.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -94,7 +94,7 @@ class Follower {
     need(owners_.pass(Ownership::Name(directory, name)), path);
   }
 
-  /// The directory of `path` must exist.
+  /// Returns nullopt if the directory of `path` does not exist.
   std::optional<Place> look_up(const std::string& path) {
     ObjectId directory = kRoot;
     std::size_t start = 0;
@@ -119,7 +119,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// The link that the file was opened by; it may be gone.
+  /// Returns the link by which the file was opened; it may no longer exist.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -169,7 +169,7 @@ class Follower {
   Result<void> remove(const std::string& path, bool directory);
   Result<void> snapshot(const workload::Operation& operation);
   Result<void> remove_subvolume(const std::string& path);
-  /// Of an object with two names there is one copy, which `copies` has.
+  /// Copies entries. An object with two names is copied once; `copies` maps it to its copy.
   void copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
                     const std::string& path, std::map<ObjectId, ObjectId>& copies);
   ObjectHistory copy_of(const ObjectHistory& object);
@@ -202,13 +202,14 @@ class Follower {
   void inherit_attributes(ObjectId directory, TokenId token);
   static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// The content of a file or directory has changed, and with it the time of its modification.
+  /// Records a change to the content of a file or directory, which also changes its modification
+  /// time.
   void modified(ObjectHistory& file) {
     lose_capability(file);
     if (!file.times.empty() && file.times.back().second)
       file.times.emplace_back(index_, std::nullopt);
   }
-  /// It may have been read, or been mapped, which counts as that.
+  /// Records a possible read, or a mapping, which counts as one.
   void accessed(ObjectHistory& file) {
     if (!file.accesses.empty() && file.accesses.back().second)
       file.accesses.emplace_back(index_, std::nullopt);
@@ -220,7 +221,7 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// A directory that moves has another "..".
+  /// Records a change to ".." of a directory that moves.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }

@@ -1,4 +1,4 @@
-// See held.h.
+// Computes the content of blocks (held.h).
 #include "harness/oracle/held.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ using workload::kStampBytes;
 
 namespace {
 
-// Bytes of a stamp (stamp.h): 0 to 8 the magic number, whose first is zero, 8 to 12 the file, 12 to
-// 16 the version.
+// Offsets in a stamp (stamp.h): 0 to 8 the magic number, whose first byte is zero, 8 to 12 the
+// file, 12 to 16 the version.
 constexpr std::uint32_t kFileAt = 8, kVersionAt = 12, kBlockAt = 16;
 
 bool leaves_no_trace(const Held& made, const Held& before) {
@@ -42,8 +42,8 @@ Bytes stamp_of(const Held& held, std::uint64_t block) {
   return bytes;
 }
 
-/// Part of a stamp over what was there. Where all of that is known, so is whether a stamp comes
-/// out: the first bytes of two stamps are the same.
+/// Applies part of a stamp to the previous content. If that content is known, so is whether a stamp
+/// results, since the first bytes of two stamps are equal.
 Held patched(const BlockEvent& event, std::uint64_t block, const Held& before) {
   const BlockHole part = event.hole;
   Held fresh{.zero = false, .file = event.file, .version = event.version, .bytes = part.end};

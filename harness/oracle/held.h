@@ -1,9 +1,9 @@
 #pragma once
-// What one block of a file holds, as the events of its history make it (history.h).
+// The content of one block of a file, as determined by the events of its history (history.h).
 //
-// A stamp names the file and the block that it was written to. A block that collapse or insert has
-// moved, or that a clone shares, shows the number of another one: the difference is its
-// displacement, which is the same for all blocks that moved together.
+// A stamp names the file and block for which it was written. A block that collapse or insert has
+// moved, or that a clone shares, shows a different block number. The difference is its
+// displacement, which is equal for all blocks that moved together.
 
 #include <cstdint>
 #include <optional>
@@ -15,17 +15,17 @@
 
 namespace headcrash::oracle {
 
-/// Zeroes, or the first `bytes` of a stamp and anything after them.
+/// The content of a block: zeroes, or the first `bytes` of a stamp followed by arbitrary bytes.
 struct Held {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
-  std::int64_t displacement = 0;  ///< the block's number in the stamp, less its number here
-  BlockHole hole = {};            ///< in the stamp
-  /// How a block begins that two writes have made, which is no stamp: `version` is the newer one's.
-  /// With holes in many places nothing is known of it.
+  std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
+  BlockHole hole = {};            ///< zeroed bytes inside the stamp
+  /// The first bytes of a block made by two writes, which is not a stamp; `version` is the newer
+  /// one. Unknown for a block with holes in several places.
   std::optional<BlockHead> mixed = {};
 
-  /// The first byte of a stamp is zero (stamp.h).
+  /// True if it reads as zeroes. The first byte of a stamp is zero (stamp.h).
   bool reads_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }
@@ -37,26 +37,27 @@ struct Held {
   }
 };
 
-/// Its first bytes, as far as they are known.
+/// Returns the block's first bytes, as far as known.
 BlockHead head_of(const Held& held, std::uint64_t block);
 
-/// What the event, whose range the block is in, puts there; `before` is what a truncation shortens,
-/// or a hole is made in.
+/// Returns the content that the event puts into a block of its range. `before` is the content that
+/// a truncation shortens or a hole interrupts.
 Held made_by(const BlockEvent& event, std::uint64_t block, const Held& before);
 
-/// What the block holds after it. A write of so few bytes of a stamp that it is the same up to
-/// there as the one before changes nothing.
+/// Returns the content of the block after the event. A write changes nothing if its few bytes equal
+/// those of the stamp before.
 Held after(const BlockEvent& event, std::uint64_t block, const Held& before);
 
-/// Where the history of the blocks changes: between two of them all blocks have the same.
+/// Returns the blocks at which the history changes. All blocks between two of them have the same
+/// history.
 std::set<std::uint64_t> borders(const ObjectHistory& object);
 
-/// Neighbouring blocks that hold the same.
+/// Adjacent blocks with equal content.
 struct Stretch {
   std::uint64_t first = 0, end = 0;
   Held held;
 };
-/// What blocks `first` to `end` hold when all that the history knows of has been done.
+/// Returns the content of blocks `first` to `end` after all events of the history.
 std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first,
                                  std::uint64_t end);
 

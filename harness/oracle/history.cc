@@ -1,4 +1,4 @@
-// What each operation changes (follower.h).
+// The changes of each operation (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ Result<void> Follower::link(const Operation& operation) {
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
   if (open && has_lost_its_names(*existing))
-    return wrong(
-        fmt::format("the file of \"{}\" no longer has a name and cannot get one", operation.path));
+    return wrong(fmt::format("the file of \"{}\" has lost its names and cannot be linked again",
+                             operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
   if (!place || place->token)
     return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
@@ -81,7 +81,7 @@ Result<void> Follower::rename(const Operation& operation) {
   if (to->token) {
     if (operation.kind == Kind::rename_noreplace)
       return wrong(fmt::format("\"{}\" exists already", operation.target));
-    if (history_.tokens[*to->token].object == moved) return {};  // POSIX: does nothing
+    if (history_.tokens[*to->token].object == moved) return {};  // POSIX: no effect
     const bool onto_directory = object(*to->token).type == FileType::directory;
     if (directory != onto_directory || (directory && !empty(*to->token)))
       return wrong(fmt::format("\"{}\" cannot be replaced", operation.target));
@@ -114,21 +114,20 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // After an operation that did not happen, a later one may find another file, or another size,
-  // than the list was made for.
+  // After an operation that was skipped, a later one may find a different file or size than the
+  // list assumes.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
   if (other_file && !file.unclear) return wrong("a file is written under two numbers");
   if (other_end && !file.unclear)
-    return wrong(
-        fmt::format("it appends at {}, but the file has {} bytes", operation.offset, size(file)));
+    return wrong(fmt::format("the append is at {}, but the file has {} bytes", operation.offset,
+                             size(file)));
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
   if (mapped) accessed(file);
-  if (mapped && end > size(file) && !file.unclear)
-    return wrong("a mapping cannot make a file longer");
+  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot extend a file");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   write_bytes(file, operation);
@@ -139,8 +138,8 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// A part of a block, if it begins in one, and blocks. The first byte of a stamp is zero, as that
-/// of one before is.
+/// Splits a write into a partial first block, if any, and further blocks. The first byte of a stamp
+/// is zero, as in the stamp before.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
@@ -177,7 +176,7 @@ Result<void> Follower::truncate(const Operation& operation) {
   return {};
 }
 
-/// Whole blocks, and parts of the one before and the one behind them.
+/// Zeroes whole blocks, and parts of the blocks at both ends.
 void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
   const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes,
                       whole_end = end / kStampBytes;
@@ -196,7 +195,7 @@ void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_
   if (whole_end != first_block) part(whole_end);
 }
 
-/// fallocate in all its modes.
+/// Handles all modes of fallocate.
 Result<void> Follower::reshape(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -215,7 +214,7 @@ Result<void> Follower::reshape(const Operation& operation) {
   return {};
 }
 
-/// chmod, chown, flags, project, touch, access.
+/// Handles chmod, chown, flags, project, touch and access.
 Result<void> Follower::change_inode(const Operation& operation) {
   const auto token = find(operation.path);
   if (!token) return missing(operation.path);
@@ -257,7 +256,7 @@ Result<void> Follower::step(const Operation& operation) {
       subject(),
       fmt::format("another thread uses \"{}\" or a directory on its path since the last join",
                   *conflict_),
-      "give each thread files and names of its own, or put a join between");
+      "use separate files and names for each thread, or add a join between");
 }
 
 Result<void> Follower::act(const Operation& operation) {
@@ -332,8 +331,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // skipped by who cannot cut the power; where it is done the rest of the list has a history
-        // of its own
+        // skipped by an executor that cannot cut the power; otherwise the rest of the list has a
+        // separate history
         crash:
       return {};
     case Kind::join:

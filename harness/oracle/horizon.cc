@@ -1,4 +1,4 @@
-// See horizon.h.
+// Computes horizons (horizon.h).
 #include "harness/oracle/horizon.h"
 
 #include <algorithm>

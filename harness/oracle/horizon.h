@@ -1,16 +1,17 @@
 #pragma once
-// What is known about how far a workload had come when the power went.
+// The known progress of a workload at the time of the power cut.
 //
-// Persistence points are reported in the order of the list (operation.h). With P the last one
-// reported, all points up to P have succeeded, and each thread may have run up to its own next
-// point after P; not beyond, because it waits there until it is reported. No thread has passed a
-// join with an unreported point before it.
+// Persistence points are reported in list order (operation.h). Let P be the last one reported. All
+// points up to P have succeeded. Each thread may have reached its next point after P but not passed
+// it, because it waits there for the report. No thread has passed a join that follows an unreported
+// point.
 //
 //   operation   0  1  2  3  4  5  6  7  8  9
 //   thread 0    w     F        w  F     |  w      F persistence point, | join, P = 2
-//   thread 1       w     w  F        w  |         thread 0 may have reached 6, thread 1 may have reached 4
+//   thread 1       w     w  F        w  |         thread 0 may have reached 6, thread 1 may have
+//                                                 reached 4
 //
-// Without threads this is the one interval (P, next point].
+// With a single thread this is the interval (P, next point].
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace headcrash::oracle {
 
-/// The operations that may or must have happened.
+/// The operations that must have happened, and those that may have happened.
 class Horizon {
  public:
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
@@ -33,9 +34,8 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// How many operations of the list, from its beginning, have been done as far as a thread's own
-  /// are
-  /// concerned: those up to its last known point, and those up to the last that may have run.
+  /// Number of operations from the start of the list that have been executed, counting only a
+  /// thread's own: up to its last known point, and up to the last that may have run.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -43,46 +43,46 @@ class Horizon {
 
  private:
   friend class Timeline;
-  std::optional<std::size_t> persisted_;  // the last known persistence point, P
-  std::vector<std::size_t> reached_;      // by thread: its last operation that may have run
-  std::vector<std::size_t> passed_;       // by thread: behind its last point up to P
+  std::optional<std::size_t> persisted_;  // last known persistence point, P
+  std::vector<std::size_t> reached_;      // by thread: last operation that may have run
+  std::vector<std::size_t> passed_;       // by thread: end of the operations covered by its last
+                                          // point up to P
   std::span<const std::uint8_t> thread_of_;
 };
 
 /// The threads, persistence points and joins of a list.
 class Timeline {
  public:
-  /// The next operation of the list. One that was skipped makes nothing persistent. `keeps`: as a
-  /// point, it makes what was done before it persistent; a rest that is shorter than what is
-  /// promised of age does not.
+  /// Adds the next operation. A skipped one makes nothing persistent. `keeps` is true if, as a
+  /// point, it makes earlier operations persistent; a rest shorter than the promised age does not.
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
-  /// The timeline must outlive it.
+  /// Returns the horizon after a persistence point. The timeline must outlive it.
   Horizon at(std::optional<std::size_t> persisted) const;
-  /// The first `done` operations are known to have been done, and no other has. At least one. As
-  /// at().
+  /// Returns the horizon after exactly the first `done` operations; `done` is at least 1. The
+  /// timeline must outlive it.
   Horizon after(std::size_t done) const;
 
-  /// The operations from `first` up to `end`, which lies behind the join that ends them, or the
-  /// list.
+  /// The operations from `first` to `end`, exclusive. `end` follows the join that ends the section,
+  /// or the list.
   struct Section {
     std::size_t first = 0, end = 0;
   };
   std::vector<Section> sections() const;
-  /// Of a thread's transaction, after the first `done` operations of the list, some have been done
-  /// and some not.
+  /// Returns true if, after the first `done` operations, a transaction of the thread has been
+  /// executed only in part.
   bool splits_transaction(std::size_t done, std::size_t thread) const;
 
  private:
   std::vector<std::uint8_t> thread_of_;
-  /// A thread's operations behind `begin` and before `commit`; the last one may have no end.
+  /// A thread's operations between `begin` and `commit`. The last transaction may have no end.
   struct Transaction {
     std::uint8_t thread = 0;
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  std::vector<std::size_t> kept_points_;  ///< those of points_ that keep something
+  std::vector<std::size_t> kept_points_;  ///< those of points_ that make operations persistent
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;
 };

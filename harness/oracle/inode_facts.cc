@@ -1,5 +1,5 @@
-// What an inode says of an object besides size and content (content.h): what was set and made
-// persistent is there, or something that was set since. fsync keeps it as it keeps extended
+// Judges the values of an inode other than size and content (content.h). A value that was set and
+// made persistent must be there, or a value set later. fsync keeps these values like extended
 // attributes; fdatasync does not.
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizo
   return last;
 }
 
-/// The values that may be seen; nothing when any may.
+/// Returns the permitted values; nullopt if any value is permitted.
 template <typename Value>
 std::optional<std::vector<Value>> permitted_values(
     const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
@@ -55,7 +55,7 @@ bool may_be(const std::vector<std::pair<std::size_t, Value>>& states,
   return !permitted || std::find(permitted->begin(), permitted->end(), shown) != permitted->end();
 }
 
-/// `what` in words, for a finding.
+/// `what` describes the value in a finding.
 template <typename Value>
 void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
                  const AttributeCovers& covers, const Horizon& horizon, const Value& shown,
@@ -68,7 +68,7 @@ void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
 
 using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
 
-/// Nothing is said of a time that something else may have set since.
+/// A time that another operation may have set since is not judged.
 void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
                 const std::optional<std::int64_t>& shown, const std::string& path,
                 std::string_view what, std::vector<Finding>& findings) {
@@ -80,8 +80,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
       [&](const auto& time) { return fmt::format("{} at {}", what, time.value_or(0)); }, findings);
 }
 
-/// Nobody sets a time of creation, and the host does not know the guest's clock: one that was kept
-/// with the inode is no time before there were such file systems.
+/// No operation sets a creation time, and the host does not know the guest's clock. A time kept
+/// with the inode must not precede the first such file systems.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
@@ -91,8 +91,7 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                       fmt::format("created at {}", *observed.born_seconds)});
 }
 
-using Intervals =
-    std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to the one behind the last
+using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint; first block to end
 
 void add(Intervals& set, std::uint64_t first, std::uint64_t end) {
   auto at = set.upper_bound(first);
@@ -120,8 +119,8 @@ void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
   }
 }
 
-/// Number of blocks that fallocate has made room for up to the cover, and that nothing can have
-/// given back since.
+/// Returns the number of blocks that fallocate has allocated up to the cover and that no operation
+/// can have freed since.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   struct Change {
     std::size_t operation;
@@ -137,10 +136,10 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   };
   for (const BlockEvent& event : object.blocks)
     if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
-  // A change of size may give back what is behind the end, even one that makes the file longer.
+  // A change of size may free blocks beyond the end, even if it extends the file.
   for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
   for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
-  // An operation gives back before it makes room.
+  // Within an operation, frees precede allocations.
   std::ranges::stable_sort(changes, {},
                            [](const Change& each) { return std::pair(each.operation, each.made); });
   Intervals kept;

@@ -1,5 +1,5 @@
-// Mode, owner, time of modification and allocated blocks: what was made persistent is there, what
-// is in flight may be, and what nobody observed is not judged.
+// Mode, owner, modification time and allocated blocks: persistent values must be there, values in
+// flight may be, and unobserved ones are not judged.
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 const Found kFine;
 const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
 
-/// The list ends with a point that says nothing of the file.
+/// The list ends with a point that does not concern the file.
 Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
                  const adapters::Promises& promises = {.keeps_allocation = true}) {
   return Case{std::move(lines), persisted}.judge({observed}, promises);
@@ -23,7 +23,7 @@ ObservedObject with(const std::function<void(ObservedObject&)>& change) {
   return object;
 }
 
-TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
+TEST(InodeFacts, KeepsASyncedModeOrALaterOne) {
   const Lines list{"create a", "fsyncdir .", "chmod a 640", "fsync a", "chmod a 600", "fsync a"};
   const auto mode = [](std::uint32_t bits) {
     return with([&](ObservedObject& o) { o.mode = bits; });
@@ -37,7 +37,7 @@ TEST(InodeFacts, AModeThatWasSyncedIsThereOrALaterOne) {
   EXPECT_EQ(judge_file(list, 5, file("a", 0, 0, 0, 3)), kFine) << "not observed";
 }
 
-TEST(InodeFacts, FlagsAndProjectThatWereSyncedAreThere) {
+TEST(InodeFacts, KeepsSyncedFlagsAndProject) {
   const Lines list{"create a", "fsyncdir .", "flags a Ad", "project a 7",
                    "fsync a",  "flags a -",  "fsync a"};
   const auto seen = [](std::uint32_t flags, std::uint32_t project) {
@@ -64,7 +64,7 @@ TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(InodeFacts, AnAttributeMayBeAmongThoseThatTheAgentLeftOut) {
+TEST(InodeFacts, AnAttributeMayBeOmittedByTheAgent) {
   const Lines list{"create a", "fsyncdir .", "setxattr a user.x v", "setxattr a user.y v",
                    "fsync a"};
   const ObservedObject some = with([](ObservedObject& o) { o.attributes["user.y"] = "v"; });
@@ -78,7 +78,7 @@ TEST(InodeFacts, AnAttributeMayBeAmongThoseThatTheAgentLeftOut) {
   EXPECT_TRUE(parse_entry(entry)->attributes_cut);
 }
 
-TEST(InodeFacts, OfADirectoryToo) {
+TEST(InodeFacts, JudgesDirectoriesToo) {
   const Case changed{{"mkdir d", "sync", "chmod d 700", "chown d 7 8", "fsyncdir d"}, 4};
   ObservedObject d = directory("d", 2);
   d.mode = 0700, d.user = 7, d.group = 8;
@@ -89,7 +89,7 @@ TEST(InodeFacts, OfADirectoryToo) {
   EXPECT_EQ(changed.judge({d}, {}), kLostByFsync);
 }
 
-TEST(InodeFacts, AnOwnerIsUserAndGroupOfOneMoment) {
+TEST(InodeFacts, AnOwnerIsAConsistentUserAndGroup) {
   const Lines list{"create a", "sync", "chown a 7 8", "fsync a", "chown a 9 10", "sync"};
   const auto owner = [](std::uint32_t user, std::uint32_t group) {
     return with([&](ObservedObject& o) { o.user = user, o.group = group; });
@@ -100,7 +100,7 @@ TEST(InodeFacts, AnOwnerIsUserAndGroupOfOneMoment) {
   EXPECT_EQ(judge_file(list, 3, owner(0, 0)), kLostByFsync);
 }
 
-TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
+TEST(InodeFacts, AModificationTimeIsKeptUntilAChange) {
   const auto at = [](std::int64_t seconds) {
     return with([&](ObservedObject& o) { o.modified_seconds = seconds; });
   };
@@ -114,7 +114,7 @@ TEST(InodeFacts, ATimeThatWasSetStaysUntilTheFileIsChanged) {
   EXPECT_EQ(judge_file(written, 3, at(1700000000)), kFine) << "the truncation may have come";
 }
 
-TEST(InodeFacts, ATimeOfADirectoryStaysUntilItsNamesChange) {
+TEST(InodeFacts, ADirectorysTimeIsKeptUntilItsNamesChange) {
   const auto at = [](std::int64_t seconds) {
     ObservedObject object = directory("d", 2);
     object.modified_seconds = seconds;
@@ -128,7 +128,7 @@ TEST(InodeFacts, ATimeOfADirectoryStaysUntilItsNamesChange) {
   EXPECT_EQ(filled.judge(at(1700000000), promises), kFine);
 }
 
-TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
+TEST(InodeFacts, AnAccessTimeIsKeptUntilAReadOrMapping) {
   const auto at = [](std::int64_t seconds) {
     return with([&](ObservedObject& o) { o.accessed_seconds = seconds, o.size_bytes = 0; });
   };
@@ -151,7 +151,7 @@ TEST(InodeFacts, ATimeOfAccessThatWasSetStaysUntilTheFileIsReadOrMapped) {
   EXPECT_EQ(judge_file(Lines(mapped.begin(), mapped.end() - 1), 4, read), kLostByFsync);
 }
 
-TEST(InodeFacts, ATimeOfCreationIsThereOnceTheInodeWasKept) {
+TEST(InodeFacts, ACreationTimeIsThereOnceTheInodeIsPersistent) {
   const ObservedObject unborn = with([](ObservedObject& o) { o.born_seconds = 0; });
   const ObservedObject born = with([](ObservedObject& o) { o.born_seconds = 1700000000; });
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, born), kFine);
@@ -165,7 +165,7 @@ TEST(InodeFacts, ATimeOfCreationIsThereOnceTheInodeWasKept) {
   EXPECT_EQ(parse_entry(entry)->born_seconds, -1);
 }
 
-TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
+TEST(InodeFacts, SyncedAllocationsAreKept) {
   const auto room = [](std::uint64_t bytes) {
     return with([&](ObservedObject& o) { o.allocated_bytes = bytes; });
   };
@@ -183,7 +183,7 @@ TEST(InodeFacts, RoomThatWasMadeAndSyncedStays) {
   EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be a hole";
 }
 
-TEST(InodeFacts, RoomIsCountedByRanges) {
+TEST(InodeFacts, AllocationsAreCountedByRange) {
   Lines list{"create a"};
   for (int i = 0; i < 2000; ++i) list.push_back("allocate-keep a 0 1073741824");
   list.insert(list.end(), {"punch a 4096 4096", "allocate-keep a 4096 512", "sync"});
@@ -196,7 +196,7 @@ TEST(InodeFacts, RoomIsCountedByRanges) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(TreeDifference, NumbersOfInodesAreNotCompared) {
+TEST(TreeDifference, IgnoresInodeNumbers) {
   const Tree tree{file("a", 1, 1, 1, 10, 2), file("b", 1, 1, 1, 10, 2), file("c", 1, 2, 1, 11)};
   Tree renumbered = tree;
   renumbered[0].inode = renumbered[1].inode = 90;
@@ -212,7 +212,7 @@ TEST(TreeDifference, NumbersOfInodesAreNotCompared) {
   EXPECT_EQ(tree_difference(grown, tree), "c is new");
 }
 
-TEST(InodeFacts, AnAgentThatDoesNotTellThemIsNotAskedForThem) {
+TEST(InodeFacts, AnOlderAgentNeedNotReportThem) {
   const auto old =
       nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");
   const ObservedObject object = parse_entry(old).value();

@@ -1,5 +1,5 @@
-// The tree is walked from the root together with the history: names first, then what stands under
-// them, then the links that must show and may not show twice (judge.h).
+// Traverses the tree and the history from the root: first names, then their objects, then the links
+// that must show and must not show twice (judge.h).
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ bool in_lost_and_found(const std::string& path) {
   return path == kLostAndFound || path.starts_with("lost+found/");
 }
 
-/// The file numbers that recognisable blocks name.
+/// Returns the file numbers in recognisable blocks.
 std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
   std::set<std::uint32_t> numbers;
   for (const ContentRun& run : observed.runs) {
@@ -37,8 +37,6 @@ std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
 
 }  // namespace
 
-/// How much is broken under the most lenient reading: a de-facto promise is less than a documented
-/// one.
 std::size_t weight(const std::vector<Finding>& findings) {
   constexpr std::array<std::size_t, 4> kByTier{2, 1, 0, 3};
   std::size_t worst = 0;
@@ -75,7 +73,8 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
-/// Names and values come from a disk, and findings go to terminals and pages.
+/// Names and values come from a disk, and findings go to terminals and pages, so they are made
+/// printable.
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)
@@ -146,8 +145,7 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // Anything may stand there: an inode that another file has taken, a directory without what was in
-  // it.
+  // Any object is permitted: an inode reused by another file, or a directory without its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -162,8 +160,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
           words({.kind = Expectation::Kind::no_name})});
 }
 
-/// Where names are ordered a directory that is being renamed may have two of them, and fsck takes
-/// one away: perhaps that which something else had before, or has next.
+/// If names are ordered, a directory that is being renamed may have two names, and fsck removes
+/// one. It may be the previous or next name of another object.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -173,11 +171,11 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// What an exchange that is not complete on the disk may leave under a third name; `exchanged` is
-/// null if none.
+/// Returns the states that an exchange, incomplete on the disk, may leave under a third name.
+/// `exchanged` is null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
-  // The directory has been written since, and not only as far as another thread knows.
+  // True if the directory has been written since, and not only to the knowledge of another thread.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
     return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
       return cover.operation > exchange && horizon_.knows(cover.operation) &&
@@ -237,7 +235,7 @@ void Judge::judge_object(const SlotHistory& slot, const PermittedName& allowed,
   judge_special(observed, possible);
 }
 
-/// FIFOs and whiteouts, which are all alike.
+/// Judges FIFOs and whiteouts, which all look alike.
 void Judge::judge_special(const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   show(observed, candidates);
   if (observed.error == 0) return;
@@ -321,9 +319,9 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   return findings;
 }
 
-/// A file is whichever of the candidates its stamps name; without stamps any that fits, and if none
-/// does, the one with the fewest findings says why. Where stale data may be seen the stamps may be
-/// those of others, and whoever fits may be shown.
+/// A file is the candidate that its stamps name. Without stamps it is any matching candidate, or
+/// else the one with the fewest findings. If stale data is permitted, the stamps may belong to
+/// others, and any matching candidate is accepted.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -440,7 +438,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each by itself is what it may be: are they so at once?
+/// Each name is permitted; checks whether their combination is.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
@@ -450,8 +448,8 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// A link that an exchange in flight had called by a third name only, of a file that has other
-/// links: fsck cannot tell that name from one that was left over, and takes it away.
+/// Returns true for a link that had only a third name during an exchange in flight, if the file has
+/// other links. fsck cannot distinguish this name from a leftover one, and removes it.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -474,7 +472,7 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// What fsck put into lost+found, as far as it may be something that is adrift.
+/// Returns the objects that fsck moved to lost+found and that may be adrift.
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {
@@ -482,7 +480,7 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory may have lost its name: what has moved into it is found in it.
+      // Only a directory can have lost its name; objects moved into it are found in it.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

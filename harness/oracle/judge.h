@@ -1,5 +1,5 @@
 #pragma once
-// One observed tree against one history (oracle.h).
+// Judges one observed tree against one history (oracle.h).
 
 #include <algorithm>
 #include <cstddef>
@@ -18,28 +18,28 @@
 
 namespace headcrash::oracle {
 
-/// The reading of ambiguous directories. A directory has no number of its own, so a name may stand
-/// for one of several; `of` holds the choice by path. A search forces choices; the rest follow by
-/// matching.
+/// The interpretation of ambiguous directories. A directory has no number in stamps, so a name may
+/// stand for one of several. `of` holds the choice by path. A search fixes choices; the rest follow
+/// by matching.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    std::vector<TokenId> fitting;      ///< the candidates with the fewest findings of their own
-    std::set<std::uint64_t> linked;    ///< inodes below it that have names elsewhere
-    std::set<std::size_t> renamed_by;  ///< operations that decide between the candidates
+    std::vector<TokenId> fitting;      ///< candidates with the fewest findings below them
+    std::set<std::uint64_t> linked;    ///< inodes below it that also have names elsewhere
+    std::set<std::size_t> renamed_by;  ///< operations that distinguish the candidates
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
   std::optional<std::size_t>
-      point;  ///< where all is of one point: prefer the tokens after so many operations
+      point;  ///< if everything is at one point: prefer the tokens after this number of operations
 };
 
-/// Lone names (lone_names.h) that have been judged already and are neither in the tree nor to be
-/// missed.
+/// Lone names (lone_names.h) that have already been judged. They are omitted from the tree and not
+/// reported as missing.
 class LeftOut {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
-  /// False: it is left out already.
+  /// Returns false if already present.
   bool add(LoneName name) {
     if (name >= flags_.size()) flags_.resize(std::size_t{name} + 1, 0);
     return std::exchange(flags_[name], 1) == 0;
@@ -50,24 +50,24 @@ class LeftOut {
   std::vector<std::uint8_t> flags_;
 };
 
-/// How much is broken under the most lenient reading: a de-facto promise is less than a documented
-/// one.
+/// Returns the severity under the most lenient interpretation: de-facto promises weigh less than
+/// documented ones.
 std::size_t weight(const std::vector<Finding>& findings);
 
-/// Judges one tree once. Owns only its own working memory; not thread-safe.
+/// Judges one tree once. Owns only its working memory; not thread-safe.
 class Judge {
  public:
   struct Terms {
     const WorkloadHistory& history;
     const adapters::Promises& promises;
     const Horizon& horizon;
-    const PromisedTokens& promised;  ///< promised_tokens() of these
+    const PromisedTokens& promised;  ///< promised_tokens() of the history and horizon
     const LeftOut& left_out;
   };
-  /// All must outlive this.
+  /// All arguments must outlive this object.
   Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
 
-  /// The findings of the reading of the tree that has the fewest.
+  /// Returns the findings of the interpretation with the fewest findings.
   std::vector<Finding> judge();
 
  private:
@@ -146,18 +146,19 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// The objects that each inode with several names can be, by the names that are not in doubt.
+  /// The candidates for each inode with several names, from unambiguous names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Findings below a directory if it is read as this token, with the best reading of all below it.
+  /// Findings below a directory interpreted as this token, with the best interpretation of all
+  /// directories below it.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
-  // State of the current walk.
+  // State of the current traversal.
   std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
-  bool in_doubt_ = false;                   ///< it met a directory with several candidates
-  bool trying_ = false;                     ///< in misfit()
+  bool in_doubt_ = false;                   ///< found a directory with several candidates
+  bool trying_ = false;                     ///< inside misfit()
   std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
-  std::vector<SeenName> seen_;  ///< where all has to be of one point
+  std::vector<SeenName> seen_;  ///< used if everything must be at one point
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

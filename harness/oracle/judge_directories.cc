@@ -1,14 +1,14 @@
-// The reading of directories that a name alone does not determine (judge.h).
+// Resolves directories that their names alone do not identify (judge.h).
 //
-// Directories are told apart by what is in them. The directories of one level that may be several
-// are read
-// together: first each pair of a directory and a candidate is judged by itself, with all that is
-// below it (misfit(), computed once a pair), and the candidates with the fewest findings stay.
-// Inodes that have a name elsewhere exclude more. Then a matching gives each directory a token of
-// its own, promised tokens first.
+// Directories are identified by their content. The ambiguous directories of one level are resolved
+// together. First each pair of a directory and a candidate is judged separately, with everything
+// below it (misfit(), computed once per pair), and the candidates with the fewest findings remain.
+// Inodes with a name elsewhere exclude more. A matching then gives each directory a separate token,
+// promised tokens first.
 //
-//   read_directories()   one reading, in time that grows with the number of pairs
-//   improve()            if findings remain: other readings of groups of directories that depend on each other
+//   read_directories()   one interpretation, in time proportional to the number of pairs
+//   improve()            if findings remain: other interpretations of groups of directories that
+//                        depend on each other
 #include <algorithm>
 #include <numeric>
 
@@ -18,11 +18,11 @@ namespace headcrash::oracle {
 
 namespace {
 
-constexpr std::size_t kWalksMost = 512;  // of improve(), which stops at the best so far
+constexpr std::size_t kWalksMost = 512;  // limit of improve(), which then keeps the best so far
 constexpr std::size_t kWalksOfAGroupMost = 256;
 constexpr std::size_t kLinkRoundsMost = 32;  // each excludes at least one candidate
 
-/// The token that `slot` has after `done` operations.
+/// Returns the token that `slot` has after `done` operations.
 std::optional<TokenId> token_after(const SlotHistory& slot, std::size_t done) {
   std::optional<TokenId> token;
   for (const Binding& binding : slot.bindings)
@@ -35,7 +35,7 @@ bool intersect(const auto& one, const auto& other) {
       one, [&](const auto& each) { return std::ranges::find(other, each) != other.end(); });
 }
 
-/// Groups of indices of `ambiguous` that share a candidate or an inode.
+/// Groups indices of `ambiguous` that share a candidate or an inode.
 std::vector<std::vector<std::size_t>> groups_of(
     const std::vector<DirectoryReading::Ambiguous>& ambiguous) {
   std::vector<std::size_t> leader(ambiguous.size());
@@ -63,7 +63,7 @@ struct Judge::Level {
   struct Directory {
     ObjectId object;
     std::string path;
-    bool certain;  ///< it and all above it have one candidate
+    bool certain;  ///< the directory and all above it have one candidate
   };
   struct Child {
     const ObservedObject* observed;
@@ -75,7 +75,7 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// What the directory would find as this token. Each pair is judged once.
+/// Returns the findings of the directory as this token. Each pair is judged once.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});
   if (known != misfits_.end()) return known->second;
@@ -133,7 +133,7 @@ bool Judge::may_be_linked(const ObservedObject& observed,
          });
 }
 
-/// Takes the names of a directory that is not in doubt as what the inodes of other names can be.
+/// Uses the names of an unambiguous directory as candidates for inodes with several names.
 void Judge::note_links(ObjectId directory, const std::string& path) {
   const auto children = children_.find(path);
   if (children == children_.end()) return;
@@ -156,7 +156,7 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
   }
 }
 
-/// Names of one inode are one directory, where a rename in flight may leave it two.
+/// Names of one inode are one directory, since a rename in flight may leave it two names.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
   for (const Level::Child& child : level.children) {
@@ -172,7 +172,7 @@ void Judge::agree_by_inode(Level& level) {
   }
 }
 
-/// Finds the directories below those of the level and gives each its token.
+/// Finds the directories below those of the level and assigns their tokens.
 void Judge::read_level(Level& level, DirectoryReading& reading) {
   for (const Level::Directory& directory : level.directories) {
     const auto children = children_.find(directory.path);
@@ -220,7 +220,7 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Each round knows more inodes than the one before it.
+/// Each round resolves more inodes.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;
@@ -233,8 +233,7 @@ void Judge::read_directories(DirectoryReading& reading) {
   }
 }
 
-/// Tries other readings, group by group, and keeps in `best` the findings of the one with the
-/// fewest.
+/// Tries other interpretations group by group, and keeps the findings of the best in `best`.
 void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   std::size_t walks = 0;
   DirectoryReading kept = start;

@@ -1,4 +1,4 @@
-// Objects, the highest first, as operations (list_of_tree.h).
+// Converts objects to operations, parents first (list_of_tree.h).
 #include "harness/oracle/list_of_tree.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ class Writer {
   }
 
   Result<void> add(const ObservedObject& object) {
-    if (object.cut || object.attributes_cut) return cannot(object, "was described in part only");
+    if (object.cut || object.attributes_cut) return cannot(object, "was only partly described");
     if (object.error != 0) return cannot(object, "cannot be read");
     const auto [first, is_first] = named_.emplace(object.inode, object.path);
     if (!is_first) {
@@ -55,7 +55,7 @@ class Writer {
 
  private:
   static tl::unexpected<Error> cannot(const ObservedObject& object, const std::string& why) {
-    return fail(object.path, why + ", so that no list goes on after it",
+    return fail(object.path, why + ", so the list cannot continue after it",
                 "end the list at the crash");
   }
 
@@ -149,13 +149,13 @@ Result<std::vector<Operation>> list_of_tree(const std::vector<ObservedObject>& t
     return each.kind == Kind::subvolume || each.kind == Kind::snapshot;
   });
   if (subvolumes)
-    return fail("the list", "has subvolumes, after which it cannot go on with a crash",
+    return fail("the list", "has subvolumes, so it cannot continue after a crash",
                 "end it at the crash");
   std::vector<const ObservedObject*> in_order;
   in_order.reserve(tree.size());
   for (const ObservedObject& each : tree)
     if (!is_lost_and_found(each.path)) in_order.push_back(&each);
-  std::ranges::sort(in_order, {}, &ObservedObject::path);  // what a path begins with comes first
+  std::ranges::sort(in_order, {}, &ObservedObject::path);  // parents come before their children
   Writer writer(list);
   for (const ObservedObject* each : in_order) TRY(writer.add(*each));
   return writer.take();

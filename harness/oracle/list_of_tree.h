@@ -1,6 +1,6 @@
 #pragma once
-// A tree as a list of operations that makes it: what was found after a power cut inside of a list
-// (`crash`) is where the rest of the list begins, and the oracle follows lists.
+// Converts a tree to a list of operations that creates it. The tree found after a power cut inside
+// a list (`crash`) is the starting point of the rest of the list, and the oracle follows lists.
 
 #include <span>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace headcrash::oracle {
 
-/// Ends with a freeze, after which all of the tree is known to be persistent. Of inodes it sets
-/// what `list`, the one that goes on from there, sets somewhere: nothing else of them is judged.
-/// Numbers of files and versions are those that the tree's stamps name. lost+found is left out.
-/// Errors: a tree that these operations cannot make (blocks that were shared or moved, bytes that
-/// nobody wrote, whiteouts, subvolumes, a description that was cut short).
+/// Returns a list that ends with a freeze, after which the whole tree is persistent. It sets those
+/// inode values that `list`, its continuation, sets somewhere; no others are judged. Numbers of
+/// files and versions come from the tree's stamps. lost+found is omitted. Fails for a tree that
+/// these operations cannot create (blocks that were shared or moved, bytes that no operation wrote,
+/// whiteouts, subvolumes, a truncated description).
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

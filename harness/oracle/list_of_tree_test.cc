@@ -27,14 +27,14 @@ std::vector<Finding> judged_by(const std::vector<Operation>& list, const Tree& t
   return oracle->judge(list.size() - 1, tree);
 }
 
-TEST(ListOfTree, SaysWhatIsThereAndKeepsIt) {
+TEST(ListOfTree, RecreatesAndPersistsTheTree) {
   ObservedObject directory{.path = "d", .type = FileType::directory, .inode = 12, .links = 2};
   directory.attributes["user.a"] = "b";
   ObservedObject grown = file("d/f", 3, 7, 5, 13, 2);
   grown.size_bytes = 4000;
   ObservedObject other = grown;
   other.path = "z";
-  const Tree tree{other,  // in no order
+  const Tree tree{other,  // unsorted
                   {.path = "lost+found", .type = FileType::directory, .inode = 11},
                   {.path = "s", .type = FileType::symlink, .inode = 15, .link_target = "to/x"},
                   {.path = "p", .type = FileType::fifo, .inode = 16},
@@ -48,12 +48,12 @@ TEST(ListOfTree, SaysWhatIsThereAndKeepsIt) {
       "symlink to/x s\nlink d/f z\nfreeze\n");
 }
 
-TEST(ListOfTree, SetsOfInodesWhatTheListSets) {
+TEST(ListOfTree, SetsInodeValuesThatTheListSets) {
   ObservedObject object = file("f", 0, 0, 0, 12);
   object.mode = 0640;
   object.user = 3;
   object.group = 4;
-  object.modified_seconds = 1000000001;  // odd: nobody has set it
+  object.modified_seconds = 1000000001;  // odd: never set by the list
   const auto set_by = [&](const Operation& operation) {
     const auto list = list_of_tree({object}, std::vector<Operation>{operation});
     return list ? lines(*list) : list.error().message();
@@ -69,7 +69,7 @@ TEST(ListOfTree, SetsOfInodesWhatTheListSets) {
             "create f\ntouch f 1000000002\nfreeze\n");
 }
 
-TEST(ListOfTree, RefusesWhatNoListMakes) {
+TEST(ListOfTree, RejectsTreesThatNoListCreates) {
   ObservedObject moved = file("f", 2, 7, 5, 12);
   moved.runs.front().kind = ContentRun::Kind::moved;
   EXPECT_FALSE(list_of_tree({moved}, {}));
@@ -87,8 +87,8 @@ TEST(ListOfTree, RefusesWhatNoListMakes) {
   EXPECT_FALSE(list_of_tree({}, std::vector<Operation>{{.kind = Operation::Kind::snapshot}}));
 }
 
-// Who cannot cut the power skips it, and judges the list as it is without it.
-TEST(ListOfTree, IsNotNeededWhereACrashIsSkipped) {
+// An executor that cannot cut the power skips the crash and judges the list unchanged.
+TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   const Lines lines{"create f", "write f 0 512 1 1", "fsync f", "crash power", "write f 0 512 1 2"};
   const Case skipped{lines, 2, {{3, workload::Outcome::skipped}}}, not_reached{lines, 2};
   for (const Case& each : {skipped, not_reached}) {
@@ -97,8 +97,8 @@ TEST(ListOfTree, IsNotNeededWhereACrashIsSkipped) {
   }
 }
 
-// Whatever a sound file system leaves is what the list makes, and nothing else is.
-TEST(ListOfTree, IsJudgedAsTheTreeItself) {
+// The list creates exactly the trees that a correct file system may leave.
+TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
   std::size_t made = 0, trees = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     workload::RandomOptions options{

@@ -1,4 +1,4 @@
-// Looks through the directories that stay where they are (lone_names.h).
+// Searches the directories that never move (lone_names.h).
 #include "harness/oracle/lone_names.h"
 
 namespace headcrash::oracle {

@@ -1,11 +1,10 @@
 #pragma once
-// Names that are judged by themselves: what one of them shows says nothing about what any other may
-// show.
+// Names that are judged independently: what one of them shows is independent of all others.
 //
-// A file or symbolic link is made under the name, once, and never linked, renamed or replaced (it
-// may be removed); all directories above it are made once, and never moved or removed. Its token
-// then belongs to no other name, its path to no other object, and the judgement of the name follows
-// from the horizon and from what is seen there, as long as no other name leads to the same inode.
+// A file or symbolic link is created under the name once, and is never linked, renamed or replaced
+// (it may be removed). All directories above it are created once, and never moved or removed. Its
+// token then belongs to no other name, and its path to no other object. The judgement follows from
+// the horizon and from the object found there, unless another name leads to the same inode.
 
 #include <string>
 #include <unordered_map>
@@ -16,7 +15,7 @@ namespace headcrash::oracle {
 
 using LoneNames = std::unordered_map<std::string, LoneName>;  ///< by path
 
-/// Numbers them from 0 on, in slots and tokens, too.
+/// Numbers the names from 0, also in slots and tokens.
 LoneNames mark_lone_names(WorkloadHistory& history);
 
 }  // namespace headcrash::oracle

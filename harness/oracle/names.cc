@@ -1,9 +1,8 @@
 // Permitted names, promised tokens, and the matching between names and tokens (names.h).
 //
-// Empty files cannot be distinguished, so a name may stand for one of several tokens. Whether all
-// promised tokens show, and none shows twice, is then a bipartite matching, found by augmenting
-// paths: promised tokens first, the remaining names after them; a vertex once matched stays
-// matched.
+// Empty files are indistinguishable, so a name may stand for one of several tokens. Whether all
+// promised tokens show, and none shows twice, is a bipartite matching. It is found by augmenting
+// paths: promised tokens first, then the remaining names. A matched vertex stays matched.
 #include "harness/oracle/names.h"
 
 #include <algorithm>
@@ -81,7 +80,7 @@ std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) 
   return token;
 }
 
-/// The newest persistence point that covered a token, and the name that it had then.
+/// The newest persistence point that covered a token, and the token's name at that point.
 struct LastCover {
   ObjectId directory = kRoot;
   const SlotHistory* slot = nullptr;
@@ -109,7 +108,7 @@ bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon
   return removed_by && horizon.may_have_run(*removed_by);
 }
 
-/// Where names are atomic or nothing orders them.
+/// For atomic or unordered names.
 class Promised {
  public:
   Promised(const WorkloadHistory& history, const Horizon& horizon,
@@ -131,8 +130,8 @@ class Promised {
   }
 
  private:
-  /// Directories whose own names were once persistent, all the way up, and can be relied on. One
-  /// that may be lost, as it was renamed since, is not looked for, nor is what was in it.
+  /// Finds directories whose names, and those of all parents, were persistent and are reliable. A
+  /// directory renamed since may be lost, so neither it nor its content is promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -166,8 +165,8 @@ class Promised {
   std::set<ObjectId> reachable_;
 };
 
-/// Where names are ordered: the old one goes when the new one is on the disk (rule R1), so that
-/// nothing that was persistent is ever without a name.
+/// For ordered names: the old name is removed when the new one is on the disk (rule R1), so a
+/// persistent object always has a name.
 class OrderedPromised {
  public:
   OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
@@ -187,8 +186,8 @@ class OrderedPromised {
   }
 
  private:
-  /// Directories that were persistent once, all the way up. One that may have been removed since
-  /// was empty by then: what it had is elsewhere.
+  /// Finds directories that were once persistent, with all parents. A directory that may have been
+  /// removed since was empty then; its content is elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -201,7 +200,7 @@ class OrderedPromised {
     }
   }
 
-  /// Directories that are where they can be reached, whichever of their names the disk shows.
+  /// Finds directories that are reachable, whichever of their names the disk shows.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

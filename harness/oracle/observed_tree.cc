@@ -1,4 +1,4 @@
-// Reads the agent's dump entries. They come from a guest that may have mounted anything: every
+// Parses the agent's dump entries. They come from a guest that may have mounted any disk, so every
 // field is checked.
 #include "harness/oracle/observed_tree.h"
 
@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
 
-/// False: it is no integer, or the type has no such value.
+/// Returns false if the value is not an integer or out of range for the type.
 template <typename Integer>
 bool read_integer(const json& value, Integer& into) {
   if (value.is_number_unsigned()) {
@@ -89,7 +89,7 @@ std::optional<ContentRun> parse_run(const json& value) {
 
 Result<ObservedObject> parse_entry(const json& entry) {
   const auto broken = [](const char* key) {
-    return fail(fmt::format("agent's dump: {}", key), "is missing or wrong");
+    return fail(fmt::format("agent's dump: {}", key), "is missing or invalid");
   };
   const auto number = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
@@ -116,7 +116,7 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!number("links", object.links)) return broken("links");
   if (!number("inode", object.inode)) return broken("inode");
   if (!number("errno", object.error) || object.error < 0) return broken("errno");
-  // A damaged file system may report any size; the oracle judges it.
+  // A damaged file system may report any size, which the oracle judges.
   object.size_bytes = std::min(object.size_bytes, kSizeMost);
   const auto observed = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
@@ -172,7 +172,7 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// The number of the first object with each inode, from 1; 0 stays.
+/// Returns the number of the first object with each inode, from 1; 0 is unchanged.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
@@ -201,7 +201,7 @@ std::string changed_fields(const ObservedObject& one, const ObservedObject& othe
   compare("group", one.group, other.group);
   compare("flags", one.flags, other.flags);
   compare("project", one.project, other.project);
-  // XFS keeps blocks beyond a file's end and gives them back once the file is closed.
+  // XFS keeps blocks beyond a file's end and frees them once the file is closed.
   const bool fewer =
       one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
   if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);

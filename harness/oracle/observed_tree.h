@@ -1,5 +1,5 @@
 #pragma once
-// The tree that was found after recovery, as the agent's dump tells it (harness/guest/PROTOCOL.md,
+// The tree found after recovery, as reported by the agent's dump (harness/guest/PROTOCOL.md,
 // `dump`).
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace headcrash::oracle {
 
-/// Neighbouring 512-byte blocks of equal kind.
+/// Adjacent 512-byte blocks of equal kind.
 struct ContentRun {
   enum class Kind : std::uint8_t {
     stamp,
     moved,
     zero,
     foreign,
-    before_mkfs,  ///< bytes that the disk was filled with before mkfs (stamp.h); neighbours join
+    before_mkfs,  ///< content of the disk before mkfs (stamp.h); adjacent blocks are merged
   };
   Kind kind = Kind::zero;
   std::uint64_t first_block = 0;
@@ -38,14 +38,14 @@ struct ObservedObject {
   std::uint64_t inode = 0;
   std::uint32_t links = 0;
   std::uint64_t size_bytes = 0;
-  int error = 0;     ///< errno of reading it; 0 is fine
-  bool cut = false;  ///< the agent's limits ended the description, not the file system
+  int error = 0;     ///< errno of reading it; 0 on success
+  bool cut = false;  ///< truncated by the agent's limits, not by the file system
   std::vector<ContentRun> runs;
-  std::string link_target;  ///< of a symbolic link
+  std::string link_target;  ///< target of a symbolic link
   std::map<std::string, std::string>
-      attributes;               ///< values as workload::reported_attribute_value()
-  bool attributes_cut = false;  ///< there are more, which the agent left out
-  // Nothing: not observed, and not judged (an older agent's dump, or nobody asks).
+      attributes;               ///< values as from workload::reported_attribute_value()
+  bool attributes_cut = false;  ///< the agent omitted further attributes
+  // nullopt: not observed and not judged (an older agent's dump, or not requested).
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};
@@ -55,13 +55,13 @@ struct ObservedObject {
   bool operator==(const ObservedObject&) const = default;
 };
 
-/// The first object that differs, and in what; empty if none does. Numbers of inodes are compared
-/// by which objects share them: a file system without inodes numbers files anew at each mount.
-/// Trees are in order of their paths.
+/// Returns the first object that differs, and how; empty if the trees are equal. Inode numbers are
+/// compared only by which objects share them, since a file system without inodes renumbers files at
+/// each mount. Trees must be sorted by path.
 std::string tree_difference(const std::vector<ObservedObject>& one,
                             const std::vector<ObservedObject>& other);
 
-/// One `entry` event. Errors name the field.
+/// Parses one `entry` event. Errors name the invalid field.
 Result<ObservedObject> parse_entry(const nlohmann::json& entry);
 
 }  // namespace headcrash::oracle

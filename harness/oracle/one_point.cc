@@ -1,4 +1,4 @@
-// Tries the points that there may be, thread by thread (one_point.h).
+// Tries all possible points, thread by thread (one_point.h).
 #include "harness/oracle/one_point.h"
 
 #include <fmt/format.h>
@@ -12,8 +12,7 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Of what changes with operations: what it is when `done` of them have been; nothing before the
-/// first.
+/// Returns the state after `done` operations; nullptr before the first.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),
@@ -30,7 +29,7 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 
 }  // namespace
 
-/// The thread whose operations change it in this section; any, if none does.
+/// Returns the thread whose operations change the name in this section; any thread if none does.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {
@@ -39,7 +38,7 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
-  // It shows one object all the time.
+  // The name shows one object throughout.
   const auto* const bound = state_after(name.slot->bindings, section.first,
                                         [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;

@@ -1,15 +1,14 @@
 #pragma once
-// Whether a tree is that of one point of the history (Promises::one_point).
+// Checks that a tree matches one point of the history (Promises::one_point).
 //
-// What a name shows, and what its object has for size, mode, owner, times, attributes and contents,
-// follows from how many operations of the list have been done. A tree whose names are all what they
-// may be can still be none that ever was: the one shows that an operation has been done, the other
-// that an earlier one has not.
+// The object of a name, and its size, mode, owner, times, attributes and contents, follow from the
+// number of executed operations. Even if each name is permitted, a tree may match no point: one
+// name shows that an operation was executed, another that an earlier one was not.
 //
-// Users at once do not meet between two joins (ownership.h): each name there is what one of them
-// has made of it, and each of them has a point of his own. So the tree is of one point when there
-// are two joins between which, for each thread, some number of operations done explains all names
-// that are its own.
+// Concurrent users do not share names between two joins (ownership.h). Each name then depends on
+// one user, and each user has a separate point. A tree therefore matches if there are two joins
+// between which, for each thread, some number of executed operations explains all names of the
+// thread.
 
 #include <optional>
 #include <span>
@@ -22,28 +21,30 @@
 
 namespace headcrash::oracle {
 
-/// A name of a directory that is in the tree.
+/// A name of a directory in the tree.
 struct SeenName {
   const SlotHistory* slot = nullptr;
   std::string path;
-  const ObservedObject* observed = nullptr;  ///< null: there is no such name
-  std::vector<TokenId> tokens;               ///< that it can stand for
+  const ObservedObject* observed = nullptr;  ///< null if the name does not exist
+  std::vector<TokenId> tokens;               ///< candidate tokens
 };
 
-/// A point does not lie within a transaction (fs-adapters/transactions.h).
+/// Searches for a matching point. A point is never inside a transaction
+/// (fs-adapters/transactions.h).
 class OnePointJudge {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive this object.
   OnePointJudge(const WorkloadHistory& history, const adapters::Promises& promises,
                 const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
-  /// Nothing: there is such a point. Otherwise what contradicts the point that explains most.
+  /// Returns nullopt if a point matches. Otherwise returns a contradiction to the point that
+  /// explains the most names.
   std::optional<Finding> judge(std::span<const SeenName> names);
 
  private:
   struct Contradiction {
-    std::size_t explained = 0;  ///< names that fit, before the first that does not
+    std::size_t explained = 0;  ///< matching names before the first mismatch
     std::size_t done = 0;
     const SeenName* name = nullptr;
   };

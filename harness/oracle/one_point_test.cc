@@ -1,5 +1,5 @@
-// A tree that is of one point of the history, and trees that are of none although each name is what
-// it may be.
+// Trees that match one point of the history, and trees that match none although each name is
+// permitted.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/testing/judged_case.h"
@@ -20,7 +20,7 @@ ObservedObject with_mode(ObservedObject object, std::uint32_t mode) {
   return object;
 }
 
-TEST(OnePoint, ALaterNameWithoutAnEarlierOneIsNoPoint) {
+TEST(OnePoint, RejectsALaterNameWithoutAnEarlierOne) {
   const Case two{{"create a", "sync", "create b", "create c", "sync"}, 1};
   const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
                        c = file("c", 0, 0, 0, 3);
@@ -40,8 +40,8 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A rest keeps what is old enough by then, and one that is shorter keeps nothing.
-TEST(OnePoint, MayLieBeforeARestThatIsTooShort) {
+/// A rest persists changes of sufficient age; a shorter rest persists nothing.
+TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
   const Case shorter{{"create a", "rest 7", "create b"}, 1};
   EXPECT_EQ(shorter.judge({}, eight), kNoFinding);
@@ -50,7 +50,7 @@ TEST(OnePoint, MayLieBeforeARestThatIsTooShort) {
   EXPECT_EQ(rested.judge({file("a", 0, 0, 0, 1)}, eight), kNoFinding);
 }
 
-TEST(OnePoint, SizesAndModesAreOfItToo) {
+TEST(OnePoint, IncludesSizesAndModes) {
   const Case both{
       {"create a", "create b", "chmod b 600", "sync", "write a 0 512 1 1", "chmod b 640", "sync"},
       3};
@@ -65,7 +65,7 @@ TEST(OnePoint, SizesAndModesAreOfItToo) {
   EXPECT_EQ(both.judge(tree(0, 0640), kMetadataOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, ContentsAreOfItWhereThatIsPromised) {
+TEST(OnePoint, IncludesContentsIfPromised) {
   const Case over{{"create a", "write a 0 1024 1 1", "sync", "write a 0 512 1 2",
                    "write a 512 512 1 3", "sync"},
                   2};
@@ -82,7 +82,7 @@ TEST(OnePoint, ContentsAreOfItWhereThatIsPromised) {
   EXPECT_EQ(over.judge(tree(1, 3), kAllOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, APartialWriteSaysNothingOfItsFile) {
+TEST(OnePoint, APartialWriteDoesNotConstrainItsFile) {
   const Case no_room{{"create a", "sync", "write a 0 1024 1 1", "create b", "sync"},
                      1,
                      {{2, workload::Outcome::partial}}};
@@ -90,7 +90,7 @@ TEST(OnePoint, APartialWriteSaysNothingOfItsFile) {
   EXPECT_EQ(no_room.judge({file("a", 1, 1, 1, 1)}, kAllOfOne), kNoFinding);
 }
 
-TEST(OnePoint, EachUserHasHisOwn) {
+TEST(OnePoint, EachUserHasASeparatePoint) {
   const Case users{
       {"mkdir d", "sync", "join", "create a", "@1 create d/b", "create c", "@1 create d/e"}, 1};
   const ObservedObject d = directory("d", 10), a = file("a", 0, 0, 0, 1),
@@ -102,7 +102,7 @@ TEST(OnePoint, EachUserHasHisOwn) {
   EXPECT_EQ(users.judge({d, a, e}, kMetadataOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, NobodyIsBeyondAJoinThatSomebodyHasNotReached) {
+TEST(OnePoint, NoUserHasPassedAnUnreachedJoin) {
   const Case users{{"create a", "@1 create b", "join", "create c"}, std::nullopt};
   const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
                        c = file("c", 0, 0, 0, 3);
@@ -111,7 +111,7 @@ TEST(OnePoint, NobodyIsBeyondAJoinThatSomebodyHasNotReached) {
   EXPECT_EQ(users.judge({a, c}, kMetadataOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, ATransactionIsDoneWhollyOrNotAtAll) {
+TEST(OnePoint, ATransactionIsAllOrNothing) {
   const Case one{
       {"create a", "sync", "create b", "begin", "create c", "create d", "commit", "create e"}, 1};
   const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),

@@ -1,4 +1,4 @@
-// The oracle's face: history, horizon, judge (oracle.h).
+// The oracle's interface: combines history, horizon and judge (oracle.h).
 #include "harness/oracle/oracle.h"
 
 #include "harness/oracle/judge.h"

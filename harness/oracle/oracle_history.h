@@ -1,5 +1,5 @@
 #pragma once
-// What an oracle holds, for those who judge by it.
+// The state of an oracle, for code that judges with it.
 
 #include "harness/oracle/history.h"
 #include "harness/oracle/lone_names.h"

@@ -1,4 +1,4 @@
-// The oracle against hand-made trees, and against every prefix and corruption of a generated
+// Tests the oracle with hand-made trees, and with every prefix and corruption of a generated
 // workload.
 #include "harness/oracle/oracle.h"
 
@@ -53,8 +53,8 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines,
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte: a write of one byte cannot be distinguished from none, wherever
-/// the file ends later.
+/// A stamp begins with a zero byte, so a write of one byte is indistinguishable from none, whatever
+/// the later size.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
@@ -93,18 +93,18 @@ TEST(Oracle, WritesInFlightMayOrMayNotBeThere) {
       << "the unlink after the last fsync may have happened";
 }
 
-TEST(Oracle, NothingIsPromisedBeforeTheFirstPersistencePoint) {
+TEST(Oracle, PromisesNothingBeforeTheFirstPersistencePoint) {
   EXPECT_EQ(kinds(kOverwrite, std::nullopt, {}), Kinds{});
   EXPECT_EQ(kinds(kOverwrite, std::nullopt, {file_with("a", {zero(0, 2)})}), Kinds{});
 }
 
-TEST(Oracle, FsyncOfAFileKeepsItsNameOnlyWhereThatIsDocumented) {
+TEST(Oracle, FsyncOfAFileKeepsItsNameOnlyIfDocumented) {
   EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "fsync a", "create b"}, 2, {}, false), Kinds{});
   EXPECT_EQ(kinds({"create a", "write a 0 512 1 1", "fsync a", "create b"}, 2, {}, true),
             Kinds{Verdict::lost_synced_data});
 }
 
-TEST(Oracle, ForeignBytes) {
+TEST(Oracle, FindsForeignBytes) {
   const ContentRun foreign{.kind = ContentRun::Kind::foreign,
                            .first_block = 0,
                            .blocks = 1,
@@ -119,7 +119,7 @@ TEST(Oracle, ForeignBytes) {
             Kinds{Verdict::stale_data});
 }
 
-TEST(Oracle, ATornSectorIsPermittedOnlyUnderAWriteInFlight) {
+TEST(Oracle, PermitsATornSectorOnlyUnderAWriteInFlight) {
   std::vector<std::byte> older(512), newer(512);
   workload::write_stamp({1, 1, 1}, older);
   workload::write_stamp({1, 2, 1}, newer);
@@ -156,7 +156,7 @@ TEST(Oracle, ARenameIsAllOrNothing) {
   EXPECT_EQ(kinds(kReplace, 7, {new_a, t}), (Kinds{Verdict::resurrected}));
 }
 
-TEST(Oracle, ARenameThatLeavesAWhiteoutIsAllOrNothingToo) {
+TEST(Oracle, ARenameWithAWhiteoutIsAllOrNothingToo) {
   const std::vector<std::string> list{"create a", "write a 0 512 1 1", "sync",
                                       "rename-whiteout a b", "sync"};
   const ObservedObject a = file_with("a", {stamp(0, 1, 1, 1)}),
@@ -186,8 +186,8 @@ std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persi
 }
 using Tiers = std::vector<Tier>;
 
-/// POSIX lets sync() return before anything is written.
-TEST(Oracle, WhatOnlyASyncKeptIsDocumented) {
+/// POSIX permits sync() to return before any write.
+TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   for (const char* sync : {"sync", "syncfs"}) {
     const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                         sync};
@@ -204,8 +204,8 @@ TEST(Oracle, WhatOnlyASyncKeptIsDocumented) {
   }
 }
 
-/// A sync takes nothing away from what fsync had promised before it.
-TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
+/// A sync does not weaken an earlier promise of fsync.
+TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
                                 "sync"};
@@ -224,8 +224,7 @@ TEST(Oracle, WhatAnFsyncKeptIsStillPosixAfterASync) {
       << "the removal";
 }
 
-/// generic/764: a file that was persistent is removed while it is open, and synced through what is
-/// open.
+/// generic/764: a persistent file is removed while open, and synced through the open descriptor.
 TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
                                       "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
@@ -248,7 +247,7 @@ TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {back}), Kinds{Verdict::resurrected});
 }
 
-TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
+TEST(Oracle, AnOpenFileFollowsItsLinkUntilClose) {
   const adapters::Promises keeps_name{.fsync_keeps_name = true};
   const std::vector<std::string> list{"mkdir d",   "create a",     "sync",
                                       "open a %f", "rename a d/b", "fsync %f"};
@@ -268,7 +267,7 @@ TEST(Oracle, AnOpenFileFollowsItsLinkAndEndsWithClose) {
     EXPECT_FALSE(Oracle::follow(operations(wrong), {})) << wrong.back();
 }
 
-TEST(Oracle, RemovedAndUnknownObjects) {
+TEST(Oracle, FindsRemovedAndUnknownObjects) {
   const std::vector<std::string> list{"mkdir d",    "create d/a", "sync",
                                       "unlink d/a", "fsyncdir d", "create d/b"};
   ObservedObject d{.path = "d", .type = FileType::directory};
@@ -282,7 +281,7 @@ TEST(Oracle, RemovedAndUnknownObjects) {
             Kinds{});
 }
 
-TEST(Oracle, RefusesListsThatCannotRun) {
+TEST(Oracle, RejectsListsThatCannotRun) {
   for (const std::vector<std::string>& list :
        std::vector<std::vector<std::string>>{{"write a 0 512 1 1"},
                                              {"create a", "create a"},
@@ -293,7 +292,7 @@ TEST(Oracle, RefusesListsThatCannotRun) {
   }
 }
 
-/// The tree after the first `count` operations on a correct file system that loses nothing.
+/// Returns the tree after the first `count` operations on a correct file system that loses nothing.
 std::vector<ObservedObject> perfect_tree(std::span<const Operation> list, std::size_t count) {
   std::map<std::string, ObservedObject> tree;
   for (const Operation& operation : list.first(count)) {
@@ -330,7 +329,7 @@ std::vector<ObservedObject> perfect_tree(std::span<const Operation> list, std::s
   return list_of;
 }
 
-TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
+TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::vector<Operation> list = workload::small_files({.seed = seed, .rounds = 40});
     const Oracle oracle = Oracle::follow(list, {.promises = {.fsync_keeps_name = true}}).value();
@@ -341,7 +340,7 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // What a sync or an fsync covered, taken away again, must be missed.
+      // An object covered by a sync or fsync is removed again, which must be found.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,
@@ -361,7 +360,7 @@ TEST(Oracle, EveryPrefixOfAWorkloadIsAcceptedAndEveryLossIsSeen) {
   }
 }
 
-TEST(Oracle, AFileThatCannotBeReadToItsEndIsDamaged) {
+TEST(Oracle, AnUnreadableFileIsDamaged) {
   ObservedObject half = file_with("a", {stamp(0, 1, 1, 3)});
   half.size_bytes = 1024;
   EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{Verdict::wrong_data});
@@ -372,7 +371,7 @@ TEST(Oracle, AFileThatCannotBeReadToItsEndIsDamaged) {
   EXPECT_EQ(kinds(kOverwrite, 2, {half}), Kinds{}) << "the agent had seen enough";
 }
 
-TEST(Oracle, AnAbsurdSizeIsDamageAndNoArithmetic) {
+TEST(Oracle, AnAbsurdSizeIsDamage) {
   const auto huge = parse_entry(nlohmann::json::parse(
       R"({"path":"a","type":"file","size":18446744073709551615,"runs":[[0,2,"stamp",1,1]]})"));
   ASSERT_TRUE(huge);
@@ -381,12 +380,12 @@ TEST(Oracle, AnAbsurdSizeIsDamageAndNoArithmetic) {
       << "its size, and where reading ends";
 }
 
-TEST(Oracle, ANameStandsInItsDirectoryOnce) {
+TEST(Oracle, ANameIsUniqueInItsDirectory) {
   const ObservedObject good = file_with("a", {stamp(0, 2, 1, 1)});
   EXPECT_EQ(kinds(kOverwrite, 2, {good, good}), Kinds{Verdict::wrong_data});
 }
 
-TEST(ObservedTree, HostileEntriesAreRefused) {
+TEST(ObservedTree, RejectsHostileEntries) {
   using nlohmann::json;
   EXPECT_TRUE(parse_entry(
       json::parse(R"({"path":"a","type":"file","size":512,"runs":[[0,1,"stamp",1,2]]})")));

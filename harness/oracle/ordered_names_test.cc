@@ -1,5 +1,5 @@
-// What the oracle asks of a file system that orders its writes and has no log (Promises::names,
-// ordered). Each rule is broken in a tree made by hand, beside a tree that keeps it.
+// Requirements on a file system with ordered writes and no log (Promises::names, ordered). Each
+// hand-made tree that violates a rule is paired with one that keeps it.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -23,7 +23,7 @@ Found lost() {
   return {{Verdict::lost_synced_data, Tier::de_facto}};
 }
 
-/// A list with a last point that says nothing of the names before it.
+/// Returns a list whose last point does not concern the names before it.
 Case then_nothing(Lines lines) {
   lines.insert(lines.begin(), "create other");
   const std::size_t synced = lines.size() - 1;
@@ -53,7 +53,7 @@ TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
       << "both directories were synced: fsck had no reason to look for it";
 }
 
-TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
+TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
   const Case moved =
       then_nothing({"create f", "write f 0 512 1 1", "sync", "mkdir d", "rename f d/g"});
   const adapters::Promises promises = ordered_promises();
@@ -71,7 +71,7 @@ TEST(OrderedNames, WhatMovedIntoADirectoryWithoutANameIsFoundByFsck) {
   EXPECT_EQ(moved.judge({other()}, promises), lost());
 }
 
-TEST(OrderedNames, StaleStampsOfTheReplacedFileHideNobody) {
+TEST(OrderedNames, StaleStampsOfAReplacedFileHideNoFile) {
   const Case moved = then_nothing(
       {"create a", "write a 0 512 1 1", "create b", "sync", "truncate b 512", "rename b a"});
   const adapters::Promises exposing = ordered_without_initialization();
@@ -83,7 +83,7 @@ TEST(OrderedNames, StaleStampsOfTheReplacedFileHideNobody) {
   EXPECT_NE(moved.judge(both, ordered_promises()), kClean);
 }
 
-TEST(OrderedNames, WhatIsBelowADirectoryThatMovesGoesWithIt) {
+TEST(OrderedNames, AMovedDirectoryTakesItsContentAlong) {
   const Case moved =
       then_nothing({"mkdir d", "create d/a", "write d/a 0 512 1 1", "sync", "rename d e"});
   const adapters::Promises promises = ordered_promises();
@@ -93,7 +93,7 @@ TEST(OrderedNames, WhatIsBelowADirectoryThatMovesGoesWithIt) {
   EXPECT_NE(moved.judge({other()}, promises), kClean);
 }
 
-TEST(OrderedNames, FsckTakesOneNameOfADirectoryAway) {
+TEST(OrderedNames, FsckRemovesOneNameOfADirectory) {
   const Case replaced = then_nothing({"mkdir d", "create d/a", "mkdir e", "sync", "rename d e"});
   const adapters::Promises promises = ordered_promises();
   const ObservedObject below = file("d/a", 0, 0, 0, 4);
@@ -104,7 +104,7 @@ TEST(OrderedNames, FsckTakesOneNameOfADirectoryAway) {
   EXPECT_NE(replaced.judge({other(), directory("e", 5)}, promises), kClean) << "d is nowhere";
 }
 
-TEST(OrderedNames, FsckMayTakeTheOldNameOfADirectoryAfterAnExchange) {
+TEST(OrderedNames, FsckMayRemoveTheOldNameOfADirectoryAfterAnExchange) {
   const Case exchanged =
       then_nothing({"mkdir d", "create f", "write f 0 512 1 1", "sync", "rename-exchange d f"});
   const adapters::Promises promises = ordered_promises();
@@ -115,7 +115,7 @@ TEST(OrderedNames, FsckMayTakeTheOldNameOfADirectoryAfterAnExchange) {
   EXPECT_NE(exchanged.judge({other(), directory("f", 3)}, promises), kClean);
 }
 
-TEST(OrderedNames, AnExchangeGivesAThirdName) {
+TEST(OrderedNames, AnExchangeMayLeaveAThirdName) {
   const Case exchanged = then_nothing({"create a", "write a 0 512 1 1", "create b",
                                        "write b 0 512 2 2", "sync", "rename-exchange a b", "sync"});
   Case cut = exchanged;
@@ -136,7 +136,7 @@ TEST(OrderedNames, AnExchangeGivesAThirdName) {
       << "no exchange is in flight";
 }
 
-TEST(OrderedNames, ASyncOfAnotherThreadDoesNotWaitForAnExchange) {
+TEST(OrderedNames, AnotherThreadsSyncDoesNotWaitForAnExchange) {
   const adapters::Promises promises = ordered_promises();
   const auto with_sync_of = [](const char* sync) {
     return Case{{"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync", "join",
@@ -149,7 +149,7 @@ TEST(OrderedNames, ASyncOfAnotherThreadDoesNotWaitForAnExchange) {
   EXPECT_NE(with_sync_of("sync").judge(cut, promises), kClean);
 }
 
-TEST(OrderedNames, FsckTakesTheThirdNameOfAFileThatHasOtherLinks) {
+TEST(OrderedNames, FsckRemovesTheThirdNameOfAFileWithOtherLinks) {
   const Case exchanged = then_nothing(
       {"create a", "create b", "write b 0 512 2 2", "link b l", "sync", "rename-exchange a b"});
   const ObservedObject a = file("a", 0, 0, 0, 3, 2), b_is_a = file("b", 0, 0, 0, 3, 2);
@@ -161,7 +161,7 @@ TEST(OrderedNames, FsckTakesTheThirdNameOfAFileThatHasOtherLinks) {
   EXPECT_NE(moved.judge({other(), file("l", 1, 2, 2, 4)}, promises), kClean) << "no exchange";
 }
 
-TEST(OrderedNames, WhatStandsUnderANameInFlightIsJudged) {
+TEST(OrderedNames, JudgesTheObjectOfANameInFlight) {
   const adapters::Promises promises = ordered_promises();
   const Case fresh = then_nothing({"create k", "sync", "create f", "write f 0 1024 1 1"});
   const ObservedObject k = file("k", 0, 0, 0, 3);
@@ -177,7 +177,7 @@ TEST(OrderedNames, WhatStandsUnderANameInFlightIsJudged) {
   EXPECT_NE(fresh.judge({other(), k, symlink("f", "x")}, promises), kClean);
 }
 
-TEST(OrderedNames, AnInodeIsNotUsedAgainWhileANameLeadsToIt) {  // rule R2
+TEST(OrderedNames, AnInodeIsNotReusedWhileANameLeadsToIt) {  // rule R2
   const Case taken = then_nothing(
       {"create a", "write a 0 512 1 1", "sync", "unlink a", "create b", "write b 0 512 2 2"});
   for (const adapters::Promises& promises :
@@ -195,7 +195,7 @@ TEST(OrderedNames, AnInodeIsNotUsedAgainWhileANameLeadsToIt) {  // rule R2
             kClean);
 }
 
-TEST(OrderedNames, ATruncationInFlightShowsTheFilesOwnOldDataOrLess) {  // rule R2
+TEST(OrderedNames, ATruncationInFlightShowsOldDataOrLess) {  // rule R2
   const Case cut_off = then_nothing({"create a", "write a 0 16384 1 1", "create b", "sync",
                                      "truncate a 0", "write b 0 16384 2 2"});
   for (const adapters::Promises& promises :
@@ -217,7 +217,7 @@ TEST(OrderedNames, ATruncationInFlightShowsTheFilesOwnOldDataOrLess) {  // rule 
   EXPECT_NE(in_place.judge({other(), stale}, ordered_without_initialization()), kClean);
 }
 
-TEST(OrderedNames, AFileThatGrowsHasItsLastUnitFilledUp) {
+TEST(OrderedNames, AGrowingFileHasItsLastUnitFilled) {
   const Case grows =
       then_nothing({"create a", "write a 0 1024 1 1", "sync", "write a 16384 512 1 2"});
   ObservedObject found = file("a", 2, 1, 1, 3);
@@ -231,7 +231,7 @@ TEST(OrderedNames, AFileThatGrowsHasItsLastUnitFilledUp) {
   EXPECT_NE(grows.judge({other(), found}, ordered_without_initialization()), kClean) << "a hole";
 }
 
-TEST(OrderedNames, FsyncOfADirectoryKeepsItsEntriesAndWhatTheyName) {
+TEST(OrderedNames, FsyncOfADirectoryKeepsItsEntriesAndTheirObjects) {
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
   EXPECT_EQ(bare.judge({directory("d", 2)}, ordered_promises()),
             (Found{{Verdict::lost_synced_data, Tier::posix}}));

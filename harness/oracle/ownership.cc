@@ -1,4 +1,4 @@
-// See ownership.h.
+// Tracks ownership (ownership.h).
 #include "harness/oracle/ownership.h"
 
 namespace headcrash::oracle {

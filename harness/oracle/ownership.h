@@ -1,11 +1,11 @@
 #pragma once
-// Whose a file or name is while threads work side by side.
+// Ownership of files and names by concurrent threads.
 //
-// Between two joins an object (its data, attributes, link count) and a name (what it shows) belong
-// to the first thread that changes or syncs them. Looking a directory up on the way to something
-// else is shared, as long as nobody changes that directory's name. A list in which two threads meet
-// anywhere else has no one meaning and is refused; one that keeps to this means the same however
-// the threads are interleaved.
+// Between two joins, an object (its data, attributes and link count) and a name (its binding)
+// belong to the first thread that changes or syncs them. Threads may share look-ups of a directory
+// on a path while the directory's name does not change. A list in which two threads conflict
+// elsewhere has no unique meaning and is rejected. Otherwise the meaning of a list does not depend
+// on the interleaving of threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,22 +23,22 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // Each says whether the acting thread may have it.
+  // Each returns true if the current thread may use it.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);
 
-  /// Another thread has it since the last join: what the acting thread makes persistent may not
-  /// cover it.
+  /// Returns true if another thread has owned it since the last join. A persistence point of the
+  /// current thread may not cover it.
   bool is_foreign(Object object) const;
   bool is_foreign(const Name& name) const;
 
  private:
   struct Use {
-    std::size_t section = 0;  // of everything below; older ones are forgotten
+    std::size_t section = 0;  // section of the claims below; older ones are invalid
     bool owned = false;
     std::uint8_t owner = 0;
-    std::uint32_t passed_by = 0;  // a bit for each thread
+    std::uint32_t passed_by = 0;  // bitmap of threads
   };
   Use& now(Use& use) const;
   bool take(Use& use) const;

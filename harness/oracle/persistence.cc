@@ -1,4 +1,4 @@
-// Open files, and what each persistence point covers (follower.h).
+// Open files, and the coverage of each persistence point (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// It is open by a link that never was: what fsync of it keeps of names is what it keeps of all of
-/// the file's.
+/// Opens the file by a link that never existed. fsync of it covers only names that it covers for
+/// every link of the file.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -37,7 +37,7 @@ Result<void> Follower::make_nameless(const std::string& open_as) {
   return keep_open(open_as, token);
 }
 
-/// One that never had a name is another matter.
+/// Returns false for a file that never had a name.
 bool Follower::has_lost_its_names(TokenId token) const {
   const ObjectHistory& object = history_.objects[history_.tokens[token].object];
   const auto had_a_name = [&](TokenId each) { return !history_.tokens[each].slots.empty(); };
@@ -54,7 +54,7 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Empty when the link is gone: nothing of its name can then be kept.
+/// Returns an empty path if the link no longer exists; then no name can be covered.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
   for (TokenId at = token;;) {
@@ -87,7 +87,7 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   return {};
 }
 
-/// msync keeps the range, and with it that the file reaches so far; sync_file_range keeps nothing.
+/// msync covers the range, and the file size up to its end. sync_file_range covers nothing.
 Result<void> Follower::sync_range(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -109,7 +109,7 @@ Result<void> Follower::sync_directory(const std::string& path) {
   return sync_directory(*directory, path);
 }
 
-/// `path`: empty for the root, and for one that has been removed.
+/// `path` is empty for the root and for a removed directory.
 Result<void> Follower::sync_directory(ObjectId directory, const std::string& path) {
   if (!promises_.fsync_persists) return {};
   cover_entries(directory, CoverTier::posix);
@@ -120,8 +120,7 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// What another thread has changed since the last join may or may not have been there when the call
-/// began.
+/// Changes by another thread since the last join may have come after the call began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))
@@ -144,10 +143,9 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Whether what writes an object of which `named` was the last change of name leaves out this
-/// rename of a directory above it: a later one is in nothing that fsync of the object waits for
-/// unless it looks for directories that have moved, and one before it comes along only where all is
-/// logged in order.
+/// Returns true if fsync of an object, whose last name change is `named`, may omit this rename of a
+/// directory above it. A later rename is included only if fsync checks for moved directories. An
+/// earlier one is included only if all changes are logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -157,8 +155,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// The object's own name and its directories', up to the first of which a rename is left out: above
-/// it nothing is known to have been written.
+/// Covers the names of the object and its parents, up to the first omitted rename. Names above it
+/// are not known to have been written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -173,8 +171,8 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// From the object upwards, as long as each still has the name that it was made under and no other.
-/// One that was moved or linked ends the walk: above it nothing is known to have been written.
+/// Covers names from the object upwards while each has the only name under which it was created. A
+/// moved or linked object ends the walk, because names above it are not known to have been written.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;
@@ -192,8 +190,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Every name whose last change concerned this file: where it is, and where it was and nothing has
-/// come since.
+/// Covers every name whose last change concerned this file: its current names, and old names that
+/// are still unused.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

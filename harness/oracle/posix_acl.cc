@@ -1,4 +1,4 @@
-// See posix_acl.h; the rules are those of fs/posix_acl.c.
+// Access control lists, following the rules of fs/posix_acl.c.
 #include "harness/oracle/posix_acl.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ std::optional<PosixAcl> PosixAcl::parse(std::string_view value) {
   return acl;
 }
 
-/// Ordered by kind; one of each but users and groups, of which a mask is needed.
+/// Valid lists are sorted by kind. Each kind occurs once except users and groups, which require a
+/// mask.
 bool PosixAcl::valid() const {
   std::set<std::pair<std::uint16_t, std::uint32_t>> seen;
   std::uint16_t before = 0;
@@ -90,7 +91,7 @@ std::uint32_t PosixAcl::mode() const {
          static_cast<std::uint32_t>(group_class->permissions) << 3U | find(kOther)->permissions;
 }
 
-/// The entry that the group bits of the mode are.
+/// Returns the entry that corresponds to the group bits of the mode.
 PosixAcl::Entry* PosixAcl::group() {
   const auto mask = std::ranges::find(entries_, kMask, &Entry::tag);
   return mask != entries_.end() ? &*mask : &*std::ranges::find(entries_, kGroupObject, &Entry::tag);

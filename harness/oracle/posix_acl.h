@@ -1,8 +1,8 @@
 #pragma once
-// POSIX access control lists as the kernel keeps them in "system.posix_acl_access" and
-// "..._default" (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes an entry, all
-// little-endian. What a read returns is what was set, up to identifiers that mean nothing; a list
-// that says no more than the mode is not kept.
+// POSIX access control lists in the kernel's format of "system.posix_acl_access" and "..._default"
+// (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry, little-endian. Reading
+// returns the value that was set, except for unused identifiers. A list equivalent to the mode is
+// not stored.
 
 #include <cstdint>
 #include <optional>
@@ -18,18 +18,18 @@ inline constexpr std::string_view kCapability = "security.capability";
 
 class PosixAcl {
  public:
-  /// Nothing: the kernel refuses it (EINVAL).
+  /// Returns nullopt if the kernel rejects it (EINVAL).
   static std::optional<PosixAcl> parse(std::string_view value);
   std::string value() const;
 
   bool empty() const { return entries_.empty(); }
-  /// It has only the three entries that a mode has.
+  /// Returns true if it has only the three entries of a mode.
   bool is_a_mode() const;
-  /// Permission bits of a file with this list.
+  /// Returns the permission bits of a file with this list.
   std::uint32_t mode() const;
-  /// After chmod.
+  /// Returns the list after chmod.
   PosixAcl with_mode(std::uint32_t mode) const;
-  /// What an object made with `mode` inherits of a default list.
+  /// Returns the list that an object created with `mode` inherits from a default list.
   PosixAcl inherited(std::uint32_t mode) const;
 
  private:
@@ -44,8 +44,8 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// A capability of the root user of the initial namespace reads as version 2, whatever it was set
-/// as.
+/// Returns a capability as the kernel reports it: for the root user of the initial namespace, it
+/// reads as version 2.
 std::string capability_as_read(std::string value);
 
 }  // namespace headcrash::oracle

@@ -1,5 +1,5 @@
-// What one file system may do and another may not: each known permitted behaviour is accepted where
-// it is permitted, found where it is not, and in the right tier.
+// Behaviour that one file system may show and another may not. Each known permitted behaviour is
+// accepted where permitted, and otherwise found in the right tier.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ const adapters::Promises kPlain;
 const adapters::Promises kNames{.fsync_keeps_name = true};
 const Found kNothing;
 
-TEST(Promises, AnUnsyncedReplacementMayLeaveNeitherVersionOnlyWithoutAutoDaAlloc) {
+TEST(Promises, OnlyNoAutoDaAllocMayLoseBothVersionsOfAnUnsyncedReplacement) {
   const Case replace{{"create a", "write a 0 1024 1 1", "create log", "sync", "create t",
                       "write t 0 1024 2 2", "rename t a", "append log 0 512 3 3", "fsync log"},
                      8};
@@ -41,7 +41,7 @@ TEST(Promises, AnUnsyncedReplacementMayLeaveNeitherVersionOnlyWithoutAutoDaAlloc
   }
 }
 
-TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  // generic/342
+TEST(Promises, OnlyF2fsPosixModeMayLoseARenamedFileWhoseNameIsReused) {  // generic/342
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create a",
                     "write a 0 512 2 2", "fsync a"},
                    6};
@@ -55,7 +55,7 @@ TEST(Promises, ARenamedFileMayBeLostWhenItsNameIsTakenOnlyInF2fsPosixMode) {  //
   EXPECT_NE(not_taken.judge({file("c", 0, 0, 0, 3)}, {.renamed_file_survives = false}), kNothing);
 }
 
-TEST(Promises, AFileWithoutANameIsJudgedWhenItHasOne) {
+TEST(Promises, JudgesANamelessFileOnceItHasAName) {
   const Case linked{{"create k", "sync", "tmpfile %f", "write %f 0 512 1 1", "fsync %f",
                      "link %f a", "fsync %f", "fsyncdir ."},
                     4};
@@ -91,7 +91,7 @@ TEST(Promises, ARemountAndAFreezeKeepEverything) {
             kNothing);
 }
 
-TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
+TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItsPath) {
   const Case held{{"mkdir d", "sync", "open d %d", "create d/a", "rename d e", "fsync %d"}, 5};
   const ObservedObject a = file("e/a", 0, 0, 0, 2);
   EXPECT_EQ(held.judge({directory("e", 1), a}, kPlain), kNothing);
@@ -105,8 +105,7 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesWhateverItIsCalledNow) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
-/// A block of two writes to the file "a" of one block: the second one's bytes from `first` to
-/// `end`.
+/// A file "a" with one block of two writes: the second provides the bytes from `first` to `end`.
 ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first,
                         std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block{}, fresh;
@@ -121,7 +120,7 @@ ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t 
   return a;
 }
 
-TEST(Promises, AWriteThatBeginsInsideOfABlockLeavesAPartOfTheOneBefore) {
+TEST(Promises, AWriteInsideABlockKeepsPartOfTheOneBefore) {
   const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."},
                    4};
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
@@ -136,14 +135,14 @@ TEST(Promises, AWriteThatBeginsInsideOfABlockLeavesAPartOfTheOneBefore) {
   const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
-  // The magic number and the file are the same in both: from there on the newer stamp is whole.
+  // Magic number and file are equal in both, so from that offset on the newer stamp is complete.
   const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
                   4};
   EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
   EXPECT_NE(same.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
 }
 
-/// A stamp's bytes, some of which are zeroes.
+/// Returns a stamp with some bytes zeroed.
 ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block;
   workload::write_stamp({1, version, 0}, block);
@@ -154,7 +153,7 @@ ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t
   return a;
 }
 
-TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
+TEST(Promises, ASyncedHoleInsideABlockIsThere) {
   const Case punched{
       {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
   EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
@@ -170,7 +169,7 @@ TEST(Promises, AHoleInsideABlockIsThereWhenItWasSynced) {
   EXPECT_EQ(open.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
 }
 
-TEST(Promises, AHoleOverAllOfAStampIsZeroes) {
+TEST(Promises, AHoleOverAWholeStampIsZeroes) {
   const Case all{{"create a", "write a 0 1536 1 1", "sync", "zero-keep a 1 1300", "fsync a"}, 4};
   ObservedObject a = file("a", 3, 1, 1, 1);
   a.runs = {{.kind = ContentRun::Kind::zero, .first_block = 0, .blocks = 2},
@@ -185,7 +184,7 @@ TEST(Promises, AHoleOverAllOfAStampIsZeroes) {
   EXPECT_NE(all.judge({a}, kPlain), kNothing);
 }
 
-TEST(Promises, AFifoThatWasSyncedIsThere) {
+TEST(Promises, ASyncedFifoIsThere) {
   const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
   ObservedObject pipe = file("p", 0, 0, 0, 1);
   EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a file is not a fifo";
@@ -235,10 +234,10 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
             (Found{{Verdict::zero_length, Tier::integrity}}));
 }
 
-TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt) {  // ext2, minix
+TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // The inode of a removed file was taken by another one, whose fsync wrote it; the old entry still
+  // Another file reused the inode of a removed file, and its fsync wrote it; the old entry still
   // names it.
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
@@ -252,7 +251,7 @@ TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt)
       << "the directory was synced: a is gone for good";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
-  // A directory on its way: fsck puts what was in it into lost+found.
+  // A directory in flight: fsck moves its content to lost+found.
   const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2",
                     "sync", "rename d e", "fsync k"},
                    7};
@@ -265,7 +264,7 @@ TEST(Promises, WithoutOrderANameInFlightMayShowAnotherFileAndLoseWhatWasBelowIt)
 
 TEST(Promises,
      // seen on ext2: e2fsck clears the entry
-     WithoutOrderFsyncOfADirectoryKeepsOnlyWhatWasSyncedItself) {
+     UnorderedDirectoryFsyncKeepsOnlySyncedObjects) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
   EXPECT_EQ(bare.judge({directory("d", 2)}, ext2), kNothing);
@@ -276,7 +275,7 @@ TEST(Promises,
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
-TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
+TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case appended{
       {"create a", "append a 0 512 1 1", "fsync a", "append a 512 512 1 2", "fsync a"}, 4};
@@ -293,7 +292,7 @@ TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "nobody wrote its inode";
-  // The inode of what was removed since may be another's.
+  // The inode of an object removed since may belong to another.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -301,10 +300,10 @@ TEST(Promises, WithoutOrderANewNameInFlightShowsItsSyncedFileOrNothing) {
   EXPECT_EQ(removed.judge({file("a", 1, 2, 2, 1, 2), file("b", 1, 2, 2, 1, 2)}, ext2), kNothing);
 }
 
-TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
+TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
-  ObservedObject found = file("a", 1, 1, 1, 1);  // e2fsck gives it its whole last block
+  ObservedObject found = file("a", 1, 1, 1, 1);  // e2fsck extends it to its whole last block
   found.size_bytes = 4096;
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
   EXPECT_EQ(grows.judge({found}, ext2), kNothing);
@@ -317,7 +316,7 @@ TEST(Promises, WithoutOrderAGrowingFileMayBeTooLongButNeverTooShort) {
   EXPECT_NE(done.judge({found}, ext2), kNothing) << "its length was synced";
 }
 
-TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
+TEST(Promises, AnUnallocatedBlockMayShowAnOldOneOfTheSameFile) {
   const adapters::Promises writeback{.exposes_stale_data = true};
   const Case cut_off{{"create a", "write a 0 512 1 1", "truncate a 0", "sync", "write a 0 512 1 2"},
                      3};
@@ -330,7 +329,7 @@ TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadNone) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadGivenUpANewerOne) {
+TEST(Promises, AFreedBlockMayShowAnOlderOneOfTheSameFile) {
   const adapters::Promises writeback{.exposes_stale_data = true};
   const std::vector<std::string> twice{"create a", "write a 0 512 1 1", "write a 0 512 1 2",
                                        "fsync a"};
@@ -350,7 +349,7 @@ TEST(Promises, AFileMayGetABlockOfItsOwnBackWhereItHadGivenUpANewerOne) {
       << "in place";
 }
 
-TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
+TEST(Promises, StaleStampsDoNotIdentifyAFile) {
   const adapters::Promises writeback{.exposes_stale_data = true};
   const Case taken_later{{"create a", "create b", "write b 0 512 2 1", "sync", "allocate a 0 512",
                           "fsync a", "rename b a"},
@@ -362,7 +361,7 @@ TEST(Promises, StaleStampsDoNotTellWhichFileItIs) {
   EXPECT_NE(taken_later.judge(both, kPlain), kNothing);
 }
 
-TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
+TEST(Promises, StaleBytesComeInAllocationUnits) {
   const Case hole{
       {"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
   ObservedObject found = file("a", 16, 1, 1, 1);
@@ -374,7 +373,7 @@ TEST(Promises, StaleBytesComeInUnitsOfAllocation) {
   EXPECT_NE(hole.judge({found}, {.allocation_bytes = 8192}), kNothing);
 }
 
-TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
+TEST(Promises, AnUnorderedExchangedDirectoryIsNotJudgedInside) {
   const adapters::Promises unordered{.fsync_keeps_name = true,
                                      .names = adapters::NameOrder::unordered};
   const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::ordered};
@@ -393,7 +392,7 @@ TEST(Promises, WithoutOrderNobodyLooksIntoADirectoryThatWasExchanged) {
     EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, promises), kNothing);
 }
 
-TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
+TEST(Promises, StaleBlocksNeedPermissionAndNoSync) {
   const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
   const adapters::Promises writeback{.exposes_stale_data = true};
   ObservedObject stale = file("a", 2, 1, 1, 1);
@@ -405,7 +404,7 @@ TEST(Promises, StaleBlocksOnlyWhereTheyArePermittedAndNothingWasSynced) {
 }
 
 TEST(Promises,
-     FsyncOfANewFileKeepsItsParentsWhereDocumented) {  // ext4 without a journal syncs new parents
+     FsyncOfANewFileKeepsItsParentsIfDocumented) {  // ext4 without a journal syncs new parents
   const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"},
                   4};
   EXPECT_EQ(deep.judge({}, kPlain), kNothing);
@@ -414,7 +413,7 @@ TEST(Promises,
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, FsyncKeepsThePathThroughADirectoryThatMovedLaterOnlyWhereDocumented) {
+TEST(Promises, FsyncKeepsAPathWithALaterRenameOnlyIfDocumented) {
   const adapters::Promises moved_path{.fsync_keeps_name = true, .fsync_keeps_moved_path = true};
   const adapters::Promises ordered{.fsync_keeps_name = true,
                                    .fsync_keeps_moved_path = true,
@@ -431,7 +430,7 @@ TEST(Promises, FsyncKeepsThePathThroughADirectoryThatMovedLaterOnlyWhereDocument
   }
 }
 
-TEST(Promises, WithoutAJournalExt4SyncsTheNewParentsOfANewFileAndOnlyThose) {
+TEST(Promises, Ext4WithoutAJournalSyncsOnlyNewParentsOfANewFile) {
   const adapters::Promises ext4 = adapters::load_adapter("ext4-nojournal")->promises;
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case fresh{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "fsync d/a"}, 3};
@@ -460,7 +459,7 @@ TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
   EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
 }
 
-TEST(Promises, ARestKeepsWhatIsOlderOnlyWhereAgeIsPromised) {
+TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
   const adapters::Promises aged{.keeps_after_s = 8};
   const Case rested{{"create a", "write a 0 512 1 1", "rest 8", "create b"}, 2};
   const Case shorter{{"create a", "write a 0 512 1 1", "rest 7", "create b"}, 2};
@@ -472,13 +471,13 @@ TEST(Promises, ARestKeepsWhatIsOlderOnlyWhereAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nobody has promised anything";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "it is not old enough";
   }
-  // What another user does meanwhile is younger; what was done before they met is not.
+  // Concurrent changes of another user are younger; changes before the join are not.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, WhatMkfsMadeIsNotJudged) {
+TEST(Promises, ObjectsOfMkfsAreNotJudged) {
   const Case nothing{{"create a", "sync"}, 1};
   const Tree tree{file(".nilfs", 0, 0, 0, 11), file("a", 0, 0, 0, 12)};
   EXPECT_EQ(nothing.judge(tree, adapters::load_adapter("nilfs2")->promises), kNothing);
@@ -486,7 +485,7 @@ TEST(Promises, WhatMkfsMadeIsNotJudged) {
             (Found{{Verdict::wrong_data, Tier::integrity}}));
 }
 
-TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
+TEST(Promises, NoFileSystemMayLosePosixPromises) {
   const Case made{
       {"create a", "write a 0 512 1 1", "fsync a", "fsyncdir .", "unlink a", "fsyncdir ."}, 3};
   Case removed = made;
@@ -507,7 +506,7 @@ TEST(Promises, NoFileSystemMayLoseWhatPosixKeeps) {
   }
 }
 
-TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
+TEST(Promises, FsyncKeepsAllLinksIfDocumented) {
   const Case links{
       {"create a", "write a 0 512 1 1", "sync", "link a b", "unlink a", "link b c", "fsync b"}, 6};
   const adapters::Promises all{.fsync_keeps_name = true, .fsync_keeps_links = true};
@@ -521,7 +520,7 @@ TEST(Promises, FsyncKeepsAllLinksWhereDocumented) {
   EXPECT_EQ(links.judge(with_a, all), (Found{{Verdict::resurrected, Tier::documented}}));
 }
 
-TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
+TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyIfPromised) {
   const Case exchanged{{"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync",
                         "rename-exchange a b", "fsync a"},
                        6};
@@ -543,7 +542,7 @@ TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyWherePromised) {
   EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory does";
 }
 
-TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) {
+TEST(Promises, FsyncKeepsARenamedParentOnlyIfEarlierAndLogged) {
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
   const adapters::Promises btrfs = adapters::load_adapter("btrfs")->promises;
   const Case later{{"mkdir d", "create d/a", "sync", "rename d e", "fsync e/a"}, 4};
@@ -568,7 +567,7 @@ TEST(Promises, FsyncKeepsARenamedDirectoryAboveOnlyWhereItCameFirstAndIsLogged) 
   EXPECT_NE(kept.judge(back, btrfs), kNothing);
 }
 
-TEST(Promises, TheThirdNameOfAnExchangeMayStayOnlyWhereNamesAreNotAtomic) {
+TEST(Promises, AThirdNameMayRemainOnlyIfNamesAreNotAtomic) {
   const adapters::Promises soft = adapters::load_adapter("ufs-soft-updates")->promises;
   const adapters::Promises journal = adapters::load_adapter("ufs-journal")->promises;
   const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"},
@@ -583,7 +582,7 @@ TEST(Promises, TheThirdNameOfAnExchangeMayStayOnlyWhereNamesAreNotAtomic) {
       << "what was synced has no name of its own";
 }
 
-TEST(Promises, ADirectoryFsyncMakesARenamedSymlinkStay) {  // generic/779
+TEST(Promises, DirectoryFsyncKeepsARenamedSymlink) {  // generic/779
   const Case renamed{{"symlink x a", "sync", "rename a b", "fsyncdir ."}, 3};
   EXPECT_EQ(renamed.judge({symlink("b", "x")}, kPlain), kNothing);
   const Found reverted = renamed.judge({symlink("a", "x")}, kPlain);
@@ -618,7 +617,7 @@ TEST(Promises, FdatasyncKeepsDataAndSizeOnly) {
             (Found{{Verdict::lost_synced_data, Tier::posix}}));
 }
 
-TEST(Promises, ASynchronousWriteKeepsWhatItWrote) {
+TEST(Promises, ASynchronousWriteKeepsItsRange) {
   const Case sync{
       {"create a", "sync", "write a 0 1024 1 1", "write-dsync a 1024 512 1 2", "fsync a"}, 3};
   ObservedObject second = file("a", 3, 1, 2, 1);
@@ -634,7 +633,7 @@ TEST(Promises, APunchedHoleStaysPunched) {
             (Found{{Verdict::stale_data, Tier::posix}}));
 }
 
-TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
+TEST(Promises, SkippedOperationsAreNotExpectedAndPartialOnesNotJudged) {
   const Case list{{"create a", "setxattr a user.x v", "write a 0 512 1 1", "fsync a"},
                   3,
                   {{1, workload::Outcome::skipped}, {2, workload::Outcome::partial}}};
@@ -643,7 +642,7 @@ TEST(Promises, WhatWasSkippedIsNotExpectedAndWhatFoundNoRoomIsNotJudged) {
   EXPECT_NE(list.judge({}, kNames), kNothing);
 }
 
-TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
+TEST(Promises, OperationsAfterASkippedOneMayFindAnotherFile) {
   const Case list{
       {"create a", "create b", "write a 0 512 1 1", "write b 0 512 2 2", "rename-exchange a b",
        "write b 0 512 1 3", "allocate a 512 512", "append a 1024 512 2 4", "sync"},
@@ -656,7 +655,7 @@ TEST(Promises, WhatComesAfterASkippedOperationMayFindAnotherFile) {
   EXPECT_EQ(list.judge({a}, kPlain), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
+TEST(Promises, AnUnreportedSyncKeepsNothing) {
   const Case synced{{"create a", "write a 0 512 1 1", "sync", "syncfs"}, 3};
   adapters::Promises deaf = kNames;
   deaf.sync_waits = false;
@@ -666,8 +665,8 @@ TEST(Promises, ASyncThatIsNotHeardOfKeepsNothing) {
   EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
 }
 
-TEST(Promises, WhatIsRefusedNeedNotBeUndone) {
-  // The cut came before the removal, which would have been refused, too, was reported.
+TEST(Promises, RefusedOperationsNeedNotBeUndone) {
+  // The cut preceded the report of the removal, which would also have been refused.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

@@ -1,5 +1,4 @@
-// Ranges of files that get another place or another file: collapse, insert, clone and dedupe
-// (follower.h).
+// Ranges that move to another place or file: collapse, insert, clone and dedupe (follower.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +19,8 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// What the stretches hold is so many blocks further on from this operation on; `moved`: as
-/// BlockEvent has it.
+/// Moves the content of the stretches by a number of blocks, from this operation on. `moved` has
+/// the meaning of BlockEvent::moved.
 void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
                    std::int64_t blocks_further, bool moved) {
   for (const Stretch& each : stretches) {
@@ -52,7 +51,7 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   if (file.unclear) return {};
   if (collapses ? end >= was : operation.offset >= was)
-    return wrong(fmt::format("the file has {} bytes: the range must {} before", was,
+    return wrong(fmt::format("the file has {} bytes; the range must {} before", was,
                              collapses ? "end" : "begin"));
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
@@ -71,7 +70,7 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   return {};
 }
 
-/// dedupe changes nothing that can be read.
+/// dedupe changes no readable data.
 Result<void> Follower::share(const Operation& operation) {
   const auto from = find_file(operation.path), to = find_file(operation.target);
   if (!from) return wrong(fmt::format("there is no file \"{}\"", operation.path));

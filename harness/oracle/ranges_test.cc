@@ -1,4 +1,4 @@
-// Ranges that are taken out, put in and shared: where their blocks may show, and where they must.
+// Ranges that are removed, inserted and shared: where their blocks may show, and where they must.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -8,8 +8,8 @@ constexpr std::uint64_t kUnit = 8;  // blocks of 4096 bytes
 const Found kSound;
 const Found kLostOfRange{{Verdict::lost_synced_data, Tier::posix}};
 
-/// So many units of file 1: each shows the block, in units, that it was written to; a negative one
-/// zeroes.
+/// Returns units of file 1. Each shows the block, in units, for which it was written; a negative
+/// one is zeroes.
 ObservedObject units(const std::string& path, const std::vector<int>& from,
                      std::uint32_t number = 1) {
   ObservedObject object = file(path, 0, number, 1, number);
@@ -29,7 +29,7 @@ ObservedObject units(const std::string& path, const std::vector<int>& from,
 
 const Lines kCollapse{"create a", "write a 0 16384 1 1", "sync", "collapse a 4096 4096", "fsync a"};
 
-TEST(Ranges, WhatFollowsACollapsedRangeHasMoved) {
+TEST(Ranges, TheRestMovesAfterACollapse) {
   const Case synced{kCollapse, 4};
   EXPECT_EQ(synced.judge({units("a", {0, 2, 3})}, {}), kSound);
   EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "it has been fsynced";
@@ -39,7 +39,7 @@ TEST(Ranges, WhatFollowsACollapsedRangeHasMoved) {
       << "all is there, and in another order";
 }
 
-TEST(Ranges, ACollapseInFlightHasMovedSomeOfIt) {
+TEST(Ranges, ACollapseInFlightMayBePartial) {
   const Case cut{kCollapse, 2};
   for (const std::vector<int>& from :
        {std::vector<int>{0, 1, 2, 3}, {0, 2, 3}, {0, 2, -1, 3}, {0, 1, 3}})
@@ -48,7 +48,7 @@ TEST(Ranges, ACollapseInFlightHasMovedSomeOfIt) {
   EXPECT_NE(cut.judge({units("a", {0, 3, 3})}, {}), kSound) << "two units further is nowhere";
 }
 
-TEST(Ranges, AnInsertedRangeIsAHoleAndWhatFollowsHasMoved) {
+TEST(Ranges, AnInsertedRangeIsAHoleAndTheRestMoves) {
   const Case synced{{"create a", "write a 0 12288 1 1", "sync", "insert a 4096 4096", "fsync a"},
                     4};
   EXPECT_EQ(synced.judge({units("a", {0, -1, 1, 2})}, {}), kSound);
@@ -62,13 +62,13 @@ TEST(Ranges, AnInsertedRangeIsAHoleAndWhatFollowsHasMoved) {
     EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
 }
 
-TEST(Ranges, WhatIsWrittenBehindAMoveInFlightMayShowWhereItsBlockWas) {
+TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
   const Case cut{{"create a", "write a 0 16384 1 1", "sync", "collapse a 0 4096",
                   "write a 0 4096 1 2", "fsync a"},
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
   for (std::uint64_t i = 0; i < kUnit;
-       ++i) {  // the block that has moved to the beginning, and shows as not moved
+       ++i) {  // the block that moved to the beginning, still shown at its old place
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;
     run.version = 2, run.stamped_block = i;
@@ -78,7 +78,7 @@ TEST(Ranges, WhatIsWrittenBehindAMoveInFlightMayShowWhereItsBlockWas) {
   EXPECT_NE(cut.judge({in_place}, {}), kSound);
 }
 
-TEST(Ranges, AnODsyncWriteInFrontOfAMoveIsNotExpectedToStayWhereItWas) {
+TEST(Ranges, AnODsyncWriteBeforeAMoveMayMove) {
   const Case cut{{"create a", "write a 0 12288 1 1", "sync", "write-dsync a 4096 4096 1 2",
                   "collapse a 0 4096", "fsync a"},
                  3};
@@ -87,7 +87,7 @@ TEST(Ranges, AnODsyncWriteInFrontOfAMoveIsNotExpectedToStayWhereItWas) {
   EXPECT_EQ(cut.judge({moved}, {}), kSound);
 }
 
-TEST(Ranges, ACloneShowsWhatItsSourceHeldThen) {
+TEST(Ranges, ACloneShowsTheSourceAtThatTime) {
   const Case synced{{"create a", "write a 0 16384 1 1", "create b", "sync",
                      "clone a 4096 8192 b 4096", "write a 0 16384 1 2", "fsync b"},
                     6};
@@ -116,7 +116,7 @@ TEST(Ranges, WithoutACloneAnotherFilesBlocksAreStale) {
       << "ranges that differ are not shared";
 }
 
-TEST(Ranges, TheyMustLieInTheFile) {
+TEST(Ranges, MustBeInsideTheFile) {
   for (const Lines& lines :
        {Lines{"create a", "write a 0 8192 1 1", "collapse a 0 8192"},
         {"create a", "write a 0 8192 1 1", "insert a 8192 4096"},

@@ -1,4 +1,4 @@
-// What has been judged, and the judgement of the rest (repeated_judge.h).
+// Caches judgements and judges the rest (repeated_judge.h).
 #include "harness/oracle/repeated_judge.h"
 
 #include <cstring>
@@ -8,7 +8,7 @@
 namespace headcrash::oracle {
 namespace {
 
-constexpr std::size_t kTreesMax = 4096;  // remembered at one point
+constexpr std::size_t kTreesMax = 4096;  // cached for each point
 constexpr std::size_t kFineMax = 1U << 16U;
 
 class ObjectDigest {
@@ -100,12 +100,12 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   if (at.trees.size() >= kTreesMax) at.trees.clear();
   left_out_.clear();
   rest_.clear();
-  // Where all is of one point, no name is judged by itself.
+  // If everything is at one point, no name is judged independently.
   const bool by_itself = oracle_->history_->promises.one_point == adapters::OnePoint::none;
   const auto alone = [&](const SeenObject& seen) {
     return by_itself && seen.lone != kNotLone && seen.object->links == 1;
   };
-  bool twice = false;  // in one directory: then nothing is left out
+  bool twice = false;  // twice in one directory; then nothing is omitted
   for (const SeenObject& seen : tree) {
     if (!alone(seen) || !at.fine.contains(seen.digest))
       rest_.push_back(seen.object);

@@ -1,11 +1,9 @@
 #pragma once
-// The oracle for many trees of one run that are nearly alike: judges again only what can come out
-// differently.
+// An oracle for many similar trees of one run. It judges only parts whose result may differ.
 //
-// Each object of a tree comes with a digest of all that the oracle looks at. A whole tree that has
-// been judged before the same persistence point is not judged again; nor are lone names
-// (lone_names.h) that showed the same thing in a tree without a finding. What it says is what
-// Oracle::judge says.
+// Each object of a tree has a digest of everything that the oracle examines. A tree that has been
+// judged at the same persistence point is not judged again, nor are lone names (lone_names.h) with
+// the same content in a tree without findings. The results equal those of Oracle::judge.
 
 #include <cstdint>
 #include <map>
@@ -28,26 +26,26 @@ struct SeenObject {
   LoneName lone = kNotLone;  ///< RepeatedJudge::lone_name() of its path
 };
 
-/// Of path, inode and everything else: equal objects have equal ones.
+/// Returns a digest of path, inode and all other values. Equal objects have equal digests.
 std::uint64_t digest_of(const ObservedObject& object);
 
 class RepeatedJudge {
  public:
-  /// The oracle must outlive it.
+  /// The oracle must outlive this object.
   explicit RepeatedJudge(const Oracle& oracle) : oracle_(&oracle) {}
 
   LoneName lone_name(const std::string& path) const;
-  /// As Oracle::judge. The tree must be one that a check has found nothing wrong with: link counts
-  /// are the numbers of names.
+  /// Judges a tree like Oracle::judge. A check must have found no error in the tree, so that link
+  /// counts equal the numbers of names.
   const std::vector<Finding>& judge(std::optional<std::size_t> persisted,
                                     std::span<const SeenObject> tree);
 
  private:
-  /// What follows from the last persistence point alone.
+  /// Data that depend only on the last persistence point.
   struct Point {
     Horizon horizon;
     PromisedTokens promised;
-    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names
+    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names without findings
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };
   Point& point(std::optional<std::size_t> persisted);

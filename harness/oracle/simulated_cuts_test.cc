@@ -1,6 +1,6 @@
-// The oracle against a file system that keeps exactly its promises (reference_model.h): whatever it
-// leaves after a cut must be accepted, and every class of damage done to it must be found. The
-// judge of many trees (repeated_judge.h) must say the same, word for word.
+// Tests the oracle with a file system that keeps exactly its promises (reference_model.h). Every
+// tree after a cut must be accepted, and every class of damage must be found. The judge for many
+// trees (repeated_judge.h) must return identical findings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string told(const std::vector<Finding>& findings) {
   return text;
 }
 
-/// A folder of files that nothing happens to any more, and much that happens elsewhere.
+/// Returns a folder of unchanging files, and many changes elsewhere.
 std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   using Kind = Operation::Kind;
   constexpr std::uint32_t kFirstFile = 900;
@@ -53,7 +53,7 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
                           Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
-  // Every other list moves and shares ranges, in files that are long enough.
+  // Every other list moves and shares ranges, in files of sufficient length.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
@@ -126,7 +126,7 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
      .fsync_keeps_moved_path = true,
      .names = adapters::NameOrder::ordered,
      .passing_names = {".exchanged-"}}};
-/// What these may do looks like most kinds of damage.
+/// The permitted behaviour of these resembles most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
     {.fsync_persists = false, .fsync_keeps_name = true, .fsync_keeps_links = true},
@@ -140,7 +140,7 @@ std::uint64_t cut_seeds() {
   return number_from_environment("HEADCRASH_CUT_SEEDS", 15);
 }
 
-TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
+TEST(SimulatedCuts, AcceptsAFileSystemThatKeepsItsPromises) {
   for (std::uint64_t seed = 1; seed <= cut_seeds(); ++seed) {
     std::vector<adapters::Promises> kinds = kKindsOfFileSystem;
     kinds.insert(kinds.end(), kKindsWithoutOrder.begin(), kKindsWithoutOrder.end());
@@ -158,7 +158,7 @@ TEST(SimulatedCuts, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
   }
 }
 
-/// Damages the tree; false when this cut offers nothing to damage that way.
+/// Damages the tree. Returns false if this damage is impossible after this cut.
 using Damage = std::function<bool(Laboratory&, const ReferenceModel::Cut&, Tree&)>;
 
 ObservedObject* find(Tree& tree, const std::string& path) {
@@ -173,7 +173,7 @@ void remove_below(Tree& tree, const std::string& path) {
   });
 }
 
-/// A name that must show this file, with content of which nothing is in flight.
+/// Returns an object whose name must show this file, without content in flight.
 ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
                             FileType type, bool with_content) {
   std::vector<ObservedObject*> found;
@@ -216,7 +216,7 @@ bool resurrect_name(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
   return false;
 }
 
-/// The old file stands where a synced rename put a new one.
+/// Puts the old file back where a synced rename placed a new one.
 bool undo_replacement(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     if (!pinned.file || !pinned.before || *pinned.before == *pinned.file) continue;
@@ -323,7 +323,7 @@ bool lose_attribute(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
   return false;
 }
 
-/// Something with a value that was set and made persistent, and has not been set since.
+/// Changes a value that was made persistent and has not been set since.
 template <typename Value>
 bool change_fact(std::optional<Value> ObservedObject::* fact, Laboratory& lab,
                  const ReferenceModel::Cut& cut, Tree& tree) {

@@ -1,8 +1,8 @@
-// Threads side by side, simulated: a scheduler interleaves the operations of a list at random and
-// under the rules of operation.h, the power goes between any two steps, and a file system that
-// keeps exactly its promises (reference_model.h), told the order in which things really happened,
-// leaves a tree. The oracle knows only the list and the last point reported; it must accept the
-// tree, and must find damage done to it.
+// Simulates concurrent threads. A scheduler interleaves the operations of a list at random,
+// following the rules of operation.h, and cuts the power between any two steps. A file system that
+// keeps exactly its promises (reference_model.h) receives the actual order and produces a tree. The
+// oracle knows only the list and the last reported point. It must accept the tree and find damage
+// to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ using Trees = std::vector<ObservedObject>;
 
 constexpr std::uint8_t kThreads = 3;
 
-/// What really happened until the power went.
+/// The actual execution up to the power cut.
 struct Execution {
   std::vector<Operation> ran;  ///< in the order of their effects
   std::optional<std::size_t>
       completed;                        ///< of these, the last persistence point that had succeeded
-  std::optional<std::size_t> reported;  ///< in the list
+  std::optional<std::size_t> reported;  ///< index in the list
 };
 
 class Scheduler {
@@ -56,7 +56,7 @@ class Scheduler {
  private:
   struct Thread {
     std::deque<std::size_t> left;
-    bool waits = false;  // for its point to be reported
+    bool waits = false;  // waits for its point to be reported
   };
 
   void report() {
@@ -154,7 +154,7 @@ std::uint64_t thread_seeds() {
   return number_from_environment("HEADCRASH_CUT_SEEDS", 10);
 }
 
-TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
+TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
   for (std::uint64_t seed = 1; seed <= thread_seeds(); ++seed) {
     std::vector<adapters::Promises> kinds = kKinds;
     kinds.insert(kinds.end(), kKindsWithoutOrderEither.begin(), kKindsWithoutOrderEither.end());
@@ -172,12 +172,12 @@ TEST(SimulatedThreads, AFileSystemThatKeepsItsPromisesIsNeverAccused) {
   }
 }
 
-/// What one thread knows to be there: the list up to the join before its last reported point, then
-/// its own operations only, as far as they may have come.
+/// The knowledge of one thread: the list up to the join before its last reported point, then its
+/// own operations, as far as they may have run.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;
-  std::string set;  ///< whose names the thread had
+  std::string set;  ///< names owned by the thread
 };
 
 std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t thread,
@@ -195,7 +195,7 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     ++joins;
   }
   if (joins == 0) return std::nullopt;
-  bool held = false;  // by an unreported point in the same section
+  bool held = false;  // blocked by an unreported point in the same section
   bool ended = false;
   for (std::size_t i = 0; i < lab.list.size(); ++i) {
     Operation operation = lab.list[i];
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Earlier points may have been another thread's: only the thread's own in this section are sure
-    // to count.
+    // Earlier points may belong to another thread; only the thread's own points in this section are
+    // certain to count.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;
@@ -250,7 +250,7 @@ bool harm(Harm kind, ThreadedLaboratory& lab, const OwnView& view, Trees& tree) 
   return false;
 }
 
-TEST(SimulatedThreads, DamageIsFound) {
+TEST(SimulatedThreads, FindsDamage) {
   for (const Harm kind :
        {Harm::lost_name, Harm::lost_write, Harm::stale_block, Harm::shorter, Harm::resurrected}) {
     int done = 0;
@@ -274,7 +274,7 @@ TEST(SimulatedThreads, DamageIsFound) {
   }
 }
 
-TEST(SimulatedThreads, AListInWhichThreadsMeetIsRefused) {
+TEST(SimulatedThreads, RejectsAListWithConflictingThreads) {
   const auto refused = [](const char* text) {
     const auto list = workload::parse_operations(text, "meeting.txt").value();
     const auto oracle = Oracle::follow(list, {});
@@ -290,8 +290,8 @@ TEST(SimulatedThreads, AListInWhichThreadsMeetIsRefused) {
   EXPECT_FALSE(refused("create a\njoin\nunlink a\njoin\n@1 create a\n"));
 }
 
-/// Another thread's sync cannot be relied on; one after a join can.
-TEST(SimulatedThreads, ASyncCoversWhatWasDoneBeforeTheLastJoin) {
+/// Another thread's sync is not reliable; one after a join is.
+TEST(SimulatedThreads, ASyncCoversOperationsBeforeTheLastJoin) {
   const auto list = workload::parse_operations(
                         "create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")
                         .value();

@@ -1,6 +1,5 @@
-// Subvolumes: directories of which a snapshot is another one, with all that is in them
-// (follower.h). To the oracle it has been made, name by name, by the one operation: what is not
-// made persistent may be missing from it.
+// Subvolumes, and snapshots as copies of them (follower.h). The oracle treats a snapshot as created
+// name by name by one operation, so unpersisted parts may be missing.
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,7 +17,7 @@ void keep_last(const States& states, States& copy, std::size_t operation) {
 
 }  // namespace
 
-/// As it is now. The copy gets a number in stamps of its own with its first write.
+/// Copies the current state. The copy gets a new number in stamps with its first write.
 ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   ObjectHistory copy{.type = object.type, .link_target = object.link_target};
   keep_last(object.modes, copy.modes, index_);
@@ -39,7 +38,7 @@ ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   return copy;
 }
 
-/// Of a subvolume in it the snapshot has an empty directory.
+/// The snapshot has an empty directory in place of a nested subvolume.
 void Follower::copy_entries(ObjectId from, ObjectId to,
                             const std::map<std::string, TokenId>& entries, const std::string& path,
                             std::map<ObjectId, ObjectId>& copies) {
@@ -100,7 +99,7 @@ Result<void> Follower::remove_subvolume(const std::string& path) {
   const ObjectId object = history_.tokens[*place->token].object;
   if (!history_.objects[object].subvolume)
     return wrong(fmt::format("\"{}\" is not a subvolume", path));
-  if (has_subvolumes(object)) return wrong(fmt::format("\"{}\" has subvolumes in it", path));
+  if (has_subvolumes(object)) return wrong(fmt::format("\"{}\" contains subvolumes", path));
   remove_entries(object, path);
   history_.tokens[*place->token].removed_by = index_;
   bind(*place, path, std::nullopt);

@@ -1,5 +1,5 @@
-// Snapshots hold what was there, and lose nothing of it once they are persistent; a removed one
-// stays away.
+// Snapshots contain the state at their creation and lose nothing once persistent. A removed
+// subvolume stays removed.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -11,7 +11,7 @@ Found judge(const Lines& lines, std::size_t persisted, const Tree& tree) {
   return Case{lines, persisted}.judge(tree, {});
 }
 
-/// With the file's number in stamps, which is not that of the object in the snapshot.
+/// Has the file's number in stamps, which differs from the number of the snapshot's object.
 ObservedObject copied(const std::string& path, std::uint32_t version, std::uint64_t inode) {
   return file(path, 1, 1, version, inode);
 }
@@ -19,7 +19,7 @@ ObservedObject copied(const std::string& path, std::uint32_t version, std::uint6
 const Lines kSnapshot{"subvolume s",  "create s/a",          "write s/a 0 512 1 1",
                       "snapshot s t", "write s/a 0 512 1 2", "sync"};
 
-TEST(Subvolumes, ASnapshotHasWhatWasThereWhenItWasMade) {
+TEST(Subvolumes, ASnapshotHasTheStateAtItsCreation) {
   const ObservedObject s = directory("s", 1), t = directory("t", 2), now = copied("s/a", 2, 3);
   EXPECT_EQ(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 4)}), Found{});
   EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 2, 4)}), Found{})
@@ -30,7 +30,7 @@ TEST(Subvolumes, ASnapshotHasWhatWasThereWhenItWasMade) {
   EXPECT_NE(judge(kSnapshot, 5, {s, t, now, copied("t/a", 1, 3)}), Found{}) << "the same inode";
 }
 
-TEST(Subvolumes, OfTheRootItHasAllButItselfAndEmptyDirectoriesForOthers) {
+TEST(Subvolumes, ASnapshotOfTheRootOmitsItselfAndEmptiesSubvolumes) {
   const Lines list{"mkdir d",    "create d/a",   "link d/a b", "subvolume s",
                    "create s/x", "snapshot . t", "sync"};
   const Tree whole{directory("d", 1),   file("d/a", 0, 0, 0, 2, 2),   file("b", 0, 0, 0, 2, 2),
@@ -43,7 +43,7 @@ TEST(Subvolumes, OfTheRootItHasAllButItselfAndEmptyDirectoriesForOthers) {
   EXPECT_NE(judge(list, 6, more), Found{});
 }
 
-TEST(Subvolumes, OneThatWasRemovedIsGoneWithAllThatWasInIt) {
+TEST(Subvolumes, ARemovedSubvolumeIsGoneWithItsContent) {
   const Lines list{"snapshot . t", "create a",           "create t/b",
                    "sync",         "remove-subvolume t", "fsyncdir ."};
   const ObservedObject a = file("a", 0, 0, 0, 1);
@@ -52,7 +52,7 @@ TEST(Subvolumes, OneThatWasRemovedIsGoneWithAllThatWasInIt) {
   EXPECT_EQ(judge(list, 3, {a, directory("t", 2), file("t/b", 0, 0, 0, 3)}), Found{});
 }
 
-TEST(Subvolumes, WhatCannotBeDoneIsRefused) {
+TEST(Subvolumes, RejectsImpossibleOperations) {
   const auto follows = [](const Lines& lines) {
     std::vector<workload::Operation> list;
     for (const std::string& line : lines)

@@ -1,4 +1,4 @@
-// From recovery and findings to one verdict (verdict.h).
+// Combines recovery and findings into one verdict (verdict.h).
 #include "harness/oracle/verdict.h"
 
 #include <fmt/format.h>

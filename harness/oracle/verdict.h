@@ -1,5 +1,5 @@
 #pragma once
-// What a trial can come to, and how its one verdict follows from recovery and findings.
+// The verdicts of a trial, and their derivation from recovery and findings.
 
 #include <cstdint>
 #include <string>
@@ -8,38 +8,37 @@
 
 namespace headcrash::oracle {
 
-/// Worse verdicts come later: a trial's verdict is the worst thing that was seen.
+/// In ascending order of severity. The verdict of a trial is the most severe one observed.
 enum class Verdict : std::uint8_t {
-  clean,     ///< nothing had to be recovered, everything promised is there
-  replayed,  ///< after the file system's own log replay everything promised is there
-  /// the check found damage after the replay and repaired it; everything promised is
+  clean,     ///< no recovery was needed; everything promised is there
+  replayed,  ///< everything promised is there after the file system's log replay
+  /// the check repaired damage that remained after the replay; everything promised is there
   repaired_by_fsck,
-  ///< there
   stale_data,         ///< a file shows bytes that were never written to it
   non_atomic_rename,  ///< both names or neither
-  resurrected,        ///< an object whose removal had been made persistent is back
+  resurrected,        ///< an object is back although its removal was persistent
   zero_length,        ///< a file whose synced size was not zero is empty
-  wrong_data,         ///< content or objects that no moment of the workload had
-  lost_synced_data,   ///< something that had been made persistent is gone or older
-  not_repairable,     ///< the repair did not succeed
+  wrong_data,         ///< content or objects that existed at no moment of the workload
+  lost_synced_data,   ///< persistent data is missing or older
+  not_repairable,     ///< the repair failed
   unmountable,
   recovery_not_idempotent,
-  hang,  ///< a step in the guest did not end within its time
+  hang,  ///< a step in the guest exceeded its time limit
   oops,  ///< the guest's kernel reported a bug
-  /// an operation failed that a correct file system does: there was no whole run to judge
+  /// an operation failed that a correct file system executes, so no complete run could be judged
   workload_failed,
-  harness_error,  ///< headcrash itself failed: the trial says nothing about the file system
+  harness_error,  ///< headcrash itself failed; the trial says nothing about the file system
 };
 
 std::string_view name(Verdict verdict);
-Verdict verdict_named(std::string_view name);  ///< what is none of the names is a harness error
-bool keeps_promises(Verdict verdict);          ///< clean or replayed
+Verdict verdict_named(std::string_view name);  ///< an unknown name is a harness error
+bool keeps_promises(Verdict verdict);          ///< true for clean and replayed
 
 enum class Tier : std::uint8_t {
   posix,       ///< promised by POSIX
   documented,  ///< promised by the file system's documentation
   de_facto,    ///< applications rely on it
-  integrity,   ///< no promise about time: never acceptable
+  integrity,   ///< unconditional; never acceptable
 };
 std::string_view name(Tier tier);
 
@@ -49,13 +48,13 @@ struct Finding {
   std::string path, expected, found;
 };
 
-/// How recovery went, step by step.
+/// The steps of a recovery and their results.
 struct Recovery {
   bool replayed = false;  ///< the log was not empty
   bool check_found_damage = false;
-  bool repaired = true;  ///< meaningful when damage was found
+  bool repaired = true;  ///< meaningful if damage was found
   bool mounted = true;
-  bool refused_as_cut = false;  ///< by the kernel, which mounted it after the replay command
+  bool refused_as_cut = false;  ///< the kernel mounted it only after the replay command
 };
 
 struct Judgement {

@@ -1,4 +1,4 @@
-// Fuzzes what a guest's agent answers to each kind of request: an error at most, never an
+// Fuzzes an agent's answers to each kind of request. They cause at most an error, never an
 // exception.
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace headcrash::run {
 namespace {
 
-constexpr std::size_t kBytesMost = 64 << 10;  // what a socket takes without a reader
+constexpr std::size_t kBytesMost = 64 << 10;  // fits a socket buffer without a reader
 
 TEST(Fuzz, AgentsAnswers) {
   fuzz::Options options;

@@ -1,4 +1,4 @@
-// Reads the host's own files and asks the programs for their versions.
+// Reads files of the host and queries programs for their versions.
 #include "harness/run/environment.h"
 
 #include <sys/sysinfo.h>
@@ -15,8 +15,8 @@
 namespace headcrash::run {
 namespace {
 
-/// The value of the first line that starts with `key`, after the separator and blanks, without
-/// quotes.
+/// Returns the value of the first line that starts with `key`: the text after the separator,
+/// without blanks and quotes.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

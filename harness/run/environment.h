@@ -1,16 +1,16 @@
 #pragma once
-// What a run was made with: host and versions, kept in every run's row and shown by `headcrash
-// doctor`.
+// The environment of a run: host and tool versions. It is stored with every run and shown by
+// `headcrash doctor`.
 
 #include <nlohmann/json.hpp>
 
 namespace headcrash::run {
 
-/// cpu, cores, memory_mib, kernel, os.
+/// Returns cpu, cores, memory_mib, kernel and os.
 nlohmann::json host_description();
 
-/// headcrash, nbdkit, qemu, e2fsprogs, xfsprogs (the host's, which the guest image is made of);
-/// "not found" for a program that is missing.
+/// Returns the versions of headcrash, nbdkit, qemu, e2fsprogs and xfsprogs on the host; the guest
+/// image is built from the latter two. The version of a missing program is "not found".
 nlohmann::json tool_versions();
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// Two words (guest_kind.h).
+// Parses the two options (guest_kind.h).
 #include "harness/run/guest_kind.h"
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
   std::string kind = virtual_time ? "virtual" : "qemu";
   TRY(guest.take("kind", kind));
   if (kind != "qemu" && kind != "virtual")
-    return fail(guest.subject("kind"), fmt::format("\"{}\" is not a kind of guest", kind),
-                "write qemu (real time) or virtual (user-mode Linux in virtual time)");
+    return fail(guest.subject("kind"), fmt::format("unknown kind of guest \"{}\"", kind),
+                "use qemu (real time) or virtual (user-mode Linux in virtual time)");
   virtual_time = kind == "virtual";
   return {};
 }
@@ -18,14 +18,14 @@ Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time)
 Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, double& charge) {
   if (!guest.has("charge")) return {};
   if (!virtual_time)
-    return fail(guest.subject("charge"), "is of guests in virtual time, and these are in real time",
+    return fail(guest.subject("charge"), "requires a guest in virtual time",
                 "add --guest virtual, or kind = \"virtual\" under [guest]");
   double wanted = 0;
   if (!guest.take("charge", wanted) || wanted < kChargeLeast || wanted > kChargeMost)
     return fail(
         guest.subject("charge"),
         fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
-        "write charge = 1 for the host's processor time as it is, or leave it out for none");
+        "use charge = 1 to count the host's processor time unscaled, or omit it to count none");
   charge = wanted;
   return {};
 }

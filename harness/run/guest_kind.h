@@ -1,5 +1,5 @@
 #pragma once
-// What a campaign's or benchmark's file says of its guests.
+// The [guest] section of a campaign or benchmark file.
 
 #include <filesystem>
 #include <optional>
@@ -12,22 +12,22 @@
 
 namespace headcrash::run {
 
-/// As a server in virtual time calls its clock.
+/// The clock name that a server in virtual time reports.
 inline constexpr const char* kVirtualClock = "virtual";
 
-/// `kind` of a file's [guest]: "qemu" (real time, the default) or "virtual" (user-mode Linux).
+/// Parses `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode Linux).
 Result<void> take_guest_kind(const base::StrictTable& guest, bool& virtual_time);
 
-/// `charge` of a file's [guest]: what a nanosecond of the host's processor counts in virtual time;
-/// absent: `charge` stays.
+/// Parses `charge` of [guest]: virtual nanoseconds per nanosecond of the host's processor. Leaves
+/// `charge` unchanged if the key is absent.
 Result<void> take_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
-/// As the clock of a trial in the database: "virtual", or "charged:K", whose times are not the same
-/// twice.
+/// Returns the clock name stored with a trial: "virtual", or "charged:K". Charged times are not
+/// reproducible.
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 
-/// Of the guests of a campaign's or benchmark's file, what is asked for in place of the file's own
-/// words; the rest stays.
+/// Overrides for the guests of a campaign or benchmark file. Empty members leave the file's values
+/// unchanged.
 struct OtherGuests {
   std::vector<std::string> kernels;
   std::string kind;
@@ -36,7 +36,7 @@ struct OtherGuests {
 Result<std::string> with_guests(const std::string& text, const std::string& file,
                                 const OtherGuests& guests);
 
-/// What carries out the guests of that kind; the cache keeps what was found out about the host.
+/// Returns the accelerator for guests of that kind. `cache` holds the result of probing the host.
 vm::Accelerator accelerator_of(bool virtual_time, const std::filesystem::path& cache);
 
 }  // namespace headcrash::run

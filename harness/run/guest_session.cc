@@ -1,4 +1,4 @@
-// Requests to the agent and what their failures mean (guest_session.h).
+// Sends requests to the agent and classifies failures (guest_session.h).
 #include "harness/run/guest_session.h"
 
 #include <fmt/format.h>
@@ -15,15 +15,16 @@ namespace {
 
 using nlohmann::json;
 
-// The agent ends a command in time; the call itself gets a little longer, so that a command that
-// hangs is distinguished from an agent that does.
+// The agent enforces the command's time limit. The call waits a little longer, to distinguish a
+// hanging command from a hanging agent.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 constexpr const char* kBringModule =
-    "; name its module under [guest] of the file system, as modules = [\"exfat\"], which takes it from the kernel's own "
-    "package, give modules of your own by path there or with --modules, or build it into the kernel";
+    "; name its module under [guest] of the file system, as modules = [\"exfat\"] (taken from"
+    " the kernel's package), pass your own modules by path there or with --modules, or build "
+    "it into the kernel";
 
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
@@ -37,20 +38,19 @@ json mount_request(const char* command, const adapters::LinuxAdapter& filesystem
           {"options", adapters::fill_in(filesystem.mount_options, places())}};
 }
 
-/// Takes entries of a dump as they come and keeps the first that is invalid.
+/// Collects the entries of a dump as they arrive and keeps the first invalid one.
 class Tree {
  public:
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    if (!object || objects_.size() > kTreeObjectsMost)
-      return;  // take() reports that there are more
+    if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports the excess
     objects_.push_back(std::move(*object));
   }
   Step<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
     if (bad_) return broken(*bad_);
     if (objects_.size() != announced)
-      return stop(oracle::Verdict::harness_error, "the agent sent fewer entries than it says");
+      return stop(oracle::Verdict::harness_error, "the agent sent fewer entries than it announced");
     return std::move(objects_);
   }
 
@@ -130,12 +130,12 @@ tl::unexpected<oracle::Judgement> GuestSession::failed(const std::string& what,
     return stop(oracle::Verdict::harness_error,
                 fmt::format("the agent refused \"{}\": {}", what, error.text));
   if (error.failure == vm::CallFailure::guest_died)
-    return stop(oracle::Verdict::oops, fmt::format("the guest died in \"{}\"", what));
+    return stop(oracle::Verdict::oops, fmt::format("the guest crashed during \"{}\"", what));
   return stop(oracle::Verdict::hang, fmt::format("\"{}\" did not end within {} s", what,
                                                  static_cast<double>(timeout_.count()) / 1000));
 }
 
-/// A kernel that has said why it will not continue is not waited for.
+/// Does not wait for a kernel that has already reported a fatal error.
 tl::expected<json, vm::CallError> GuestSession::ask(const json& request,
                                                     std::chrono::milliseconds timeout,
                                                     const vm::EventHandler& on_event) {
@@ -162,27 +162,27 @@ Step<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
-    return stop(oracle::Verdict::harness_error, "the guest sees a disk of another size");
+    return stop(oracle::Verdict::harness_error, "the guest sees a disk of the wrong size");
   const auto wanted = DiskIdentity::write_cache(meant.write_through);
   if (disk.value("flush", "") != wanted)
     return stop(oracle::Verdict::harness_error,
-                fmt::format("the guest's disk is set to \"{}\", not \"{}\"",
+                fmt::format("the guest's disk is in mode \"{}\", not \"{}\"",
                             disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
     return stop(oracle::Verdict::harness_error,
-                "the guest does not see what was loaded (the nonce differs)");
+                "the guest does not see the loaded disk (the nonce differs)");
   if (meant.log_bytes == 0) return {};
   TRY(const auto log, call({{"do", "disk"}, {"path", kStageLog}}));
   if (log.value("bytes", std::uint64_t{0}) != meant.log_bytes)
-    return stop(oracle::Verdict::harness_error, "the guest sees a log device of another size");
+    return stop(oracle::Verdict::harness_error, "the guest sees a log device of the wrong size");
   if (log.value("flush", "") != DiskIdentity::write_cache(meant.log_write_through))
     return stop(oracle::Verdict::harness_error,
-                "the guest's log device has another write cache setting");
+                "the guest's log device has the wrong write cache setting");
   return {};
 }
 
 Step<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  // The agent's clock is not ours in virtual time: there only this side bounds what takes too long.
+  // In virtual time the agent's clock differs from the host's, so only the host enforces the limit.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
@@ -202,7 +202,7 @@ Step<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::st
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown type says nothing about the disk.
+  // An unknown file system type says nothing about the disk, so it is a failure of the request.
   if (answer.error().failure != vm::CallFailure::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().text;
   return false;
@@ -214,10 +214,10 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
       exec(adapters::fill_in(filesystem.mount.argv, places(), filesystem.mount_options)));
   if (!filesystem.mount.good(mounted.exit_code)) {
     if (why != nullptr)
-      *why = fmt::format("the mount command ended with {}: {}", mounted.exit_code, mounted.output);
+      *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A daemon may mount a moment after its parent has ended, or have died.
+  // A daemon may complete the mount shortly after its parent has exited, or it may have died.
   TRY(const auto is_there,
       exec(
           {"sh", "-c",
@@ -226,7 +226,7 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
                "exit 0; usleep 100000; done; exit 1",
                kMountPoint)}));
   if (is_there.exit_code != 0 && why != nullptr)
-    *why = fmt::format("the mount command ended with {} and mounted nothing at {}: {}",
+    *why = fmt::format("the mount command exited with {}, but nothing is mounted at {}: {}",
                        mounted.exit_code, kMountPoint, mounted.output);
   return is_there.exit_code == 0;
 }
@@ -268,9 +268,9 @@ Step<RunOutcome> GuestSession::run_application(const workload::Application& appl
   RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
   if (answer->value("timed_out", false))
     return stop(oracle::Verdict::hang,
-                application.name + " did not end in time; raise step-timeout-s");
+                application.name + " did not end in time; increase step-timeout-s");
   if (answer->value("exit", -1) != 0) {
-    outcome.failure = fmt::format("command {} of {} ended with {}: {}", outcome.done,
+    outcome.failure = fmt::format("command {} of {} exited with {}: {}", outcome.done,
                                   application.name, answer->value("exit", -1),
                                   answer->value("stdout", "") + answer->value("stderr", ""));
   }
@@ -347,7 +347,8 @@ Step<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesystem,
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // The request looks at one disk; cached pages of the log are as stale as the disk's.
+  // The request verifies one disk only. Cached pages of the log device are stale too, so verify
+  // both first.
   const bool in_request = meant && meant->log_bytes == 0;
   if (meant && !in_request) {
     if (const auto verified = verify_disks(*meant); !verified)

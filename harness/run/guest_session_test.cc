@@ -1,5 +1,5 @@
-// What a session makes of an agent's answers: each wrong one is an error of the laboratory, never a
-// verdict.
+// Tests a session's handling of agent answers: each invalid answer is an error of the laboratory,
+// never a verdict.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using oracle::Verdict;
 
 constexpr std::chrono::seconds kLimit{20};
 
-/// The verdict that a question ends with; `clean` if it was answered.
+/// Returns the verdict that a request ends with; `clean` if it was answered.
 Verdict verdict_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);
@@ -24,7 +24,7 @@ Verdict verdict_of(std::string_view answers, auto&& question) {
   return outcome ? Verdict::clean : outcome.error().verdict;
 }
 
-TEST(GuestSession, AWrongTypeIsAnErrorOfTheLaboratory) {
+TEST(GuestSession, AWrongTypeIsALaboratoryError) {
   const auto exec = [](GuestSession& session) { return session.exec({"true"}); };
   EXPECT_EQ(
       verdict_of(
@@ -50,7 +50,7 @@ TEST(GuestSession, AnUnknownFileSystemTypeIsALaboratoryError) {
             Verdict::harness_error);
 }
 
-TEST(GuestSession, AWrongEntryIsAnErrorOfTheLaboratory) {
+TEST(GuestSession, AnInvalidEntryIsALaboratoryError) {
   const auto dump = [](GuestSession& session) { return session.dump(); };
   const std::string end = R"({"id":1,"ok":true,"entries":1})"
                           "\n";
@@ -65,7 +65,7 @@ TEST(GuestSession, AWrongEntryIsAnErrorOfTheLaboratory) {
   EXPECT_EQ(verdict_of(end, dump), Verdict::harness_error) << "fewer entries than announced";
 }
 
-TEST(GuestSession, ADiskThatIsSetToWriteThroughIsRefused) {
+TEST(GuestSession, RejectsADiskInWriteThroughMode) {
   const auto answers = [](const std::string& flush) {
     std::string text;
     for (const char* id : {"1", "2"})
@@ -84,7 +84,7 @@ TEST(GuestSession, ADiskThatIsSetToWriteThroughIsRefused) {
   }
 }
 
-TEST(GuestSession, AnOperationThatFailsIsNamedWithItsError) {
+TEST(GuestSession, NamesTheFailedOperationAndItsError) {
   PretendedGuest pretended(R"({"id":1,"event":"failed","operation":0,"errno":28})"
                            "\n"
                            R"({"id":1,"ok":true,"done":0})"
@@ -96,8 +96,8 @@ TEST(GuestSession, AnOperationThatFailsIsNamedWithItsError) {
             "operation 0 (create a) failed: No space left on device (ENOSPC)");
 }
 
-/// A daemon may die after it has forked.
-TEST(GuestSession, AMountCommandHasToMount) {
+/// A daemon may die after its parent has exited.
+TEST(GuestSession, AMountCommandMustMount) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};
   for (const auto& [first, second, mounted] :
@@ -116,7 +116,7 @@ TEST(GuestSession, AMountCommandHasToMount) {
   }
 }
 
-TEST(GuestSession, AFloodOfEventsIsBounded) {
+TEST(GuestSession, BoundsAFloodOfEvents) {
   std::string flood;
   for (int i = 0; i < 500; ++i)
     flood += R"({"id":1,"event":"skipped","operation":0,"errno":95})"

@@ -1,4 +1,4 @@
-// Phases and their statistics (phases.h).
+// Times phases and reads their statistics (phases.h).
 #include "harness/run/phases.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ std::vector<db::LoadRecord> load_of(const json& load) {
   return list;
 }
 
-/// What a phase keeps of the whole machine and of each of its members alike.
+/// Reads the counters that a phase stores both for the whole machine and for each member.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };
@@ -98,7 +98,7 @@ Result<db::PhaseRecord> phase_from_stats(const json& stats) {
     return read_stats(stats);
   } catch (const json::exception& error) {
     return fail("stats of the device", error.what(),
-                "plugin and harness must come from the same build");
+                "run a plugin and a harness of the same build");
   }
 }
 

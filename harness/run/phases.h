@@ -1,5 +1,5 @@
 #pragma once
-// Times the phases of a trial and takes the device's statistics at their ends.
+// Times the phases of a trial and reads the device's statistics at the end of each.
 
 #include <chrono>
 #include <functional>
@@ -14,14 +14,15 @@ namespace headcrash::run {
 
 class PhaseClock {
  public:
-  /// Both must outlive this.
+  /// `control` and `phases` must outlive this object.
   PhaseClock(device::ControlClient& control, std::vector<db::PhaseRecord>& phases)
       : control_(control), phases_(phases) {}
 
-  /// Starts a phase: new statistics interval, and a mark "phase NAME" in the recording.
+  /// Starts a phase: resets the statistics interval and writes a mark "phase NAME" to the
+  /// recording.
   Result<void> begin(const std::string& name);
 
-  /// Ends it and appends its record.
+  /// Ends the phase and appends its record.
   Result<void> end(std::optional<int> exit_code = std::nullopt);
 
  private:
@@ -31,12 +32,11 @@ class PhaseClock {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// From an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the field that is
-/// missing.
+/// Converts an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the missing field.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
-/// True when completions came late by more than 5 % of the mean modelled response time, over all
-/// phases that were served in real time.
+/// Returns true if completions were late by more than 5 % of the mean modelled response time, over
+/// all phases in real time.
 bool came_late(const std::vector<db::PhaseRecord>& phases);
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// The steps of a recovery (recovery.h), each timed.
+// The timed steps of a recovery (recovery.h).
 #include "harness/run/recovery.h"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ Step<void> Recovery::check() {
 
 Step<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
-  state_.repaired = false;  // until proven
+  state_.repaired = false;  // until a later check proves it
   if (filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
   state_.repaired = filesystem_.repair.good(repaired.exit_code);
@@ -80,16 +80,16 @@ Step<void> Recovery::look() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // What the two spend on messages is the dump's: nearly all of them are its entries.
+  // Messages consist almost entirely of the dump's entries, so count their time as dump time.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);
   if (seen.again) {
-    if (!seen.again->mounted) not_idempotent("a second mount was refused: " + seen.again->refusal);
+    if (!seen.again->mounted) not_idempotent("the second mount failed: " + seen.again->refusal);
     if (!seen.difference.empty()) not_idempotent("after a second recovery " + seen.difference);
   }
   if (is_second) {
-    if (!seen.first.mounted) not_idempotent("a second mount was refused: " + seen.first.refusal);
+    if (!seen.first.mounted) not_idempotent("the second mount failed: " + seen.first.refusal);
     const std::string differs =
         seen.first.mounted ? oracle::tree_difference(*replayed_tree_, tree_) : "";
     if (!differs.empty()) not_idempotent("the second mount shows another tree: " + differs);

@@ -1,12 +1,11 @@
 #pragma once
-// Recovery in a guest, from the disk as the cut left it to the tree that is judged:
+// Recovery in a guest, from the disk after the cut to the tree that the oracle judges:
 //
-//   replay -> check, read only -> repair, where that found damage -> mount, dump, unmount
+//   replay -> check, read only -> repair if damaged -> mount, dump, unmount
 //          -> second recovery, which must find nothing to do
 //
-// Trials of campaigns and crash states of the explorer take these steps. The explorer may take
-// replay and check on the host instead (harness/explorer/guests/host_check.h) and sets state()
-// then.
+// Trials of campaigns and crash states of the explorer follow these steps. The explorer may replay
+// and check on the host instead (harness/explorer/guests/host_check.h), and then sets state().
 
 #include <array>
 #include <optional>
@@ -40,41 +39,42 @@ std::string_view name(StepKind step);
 class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
-  /// Logs the command and what it printed.
+  /// Runs a command; logs it and its output.
   virtual Step<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mount, dump, unmount; once more if `again`. It may use and empty the file system after that.
+  /// Mounts, dumps and unmounts; twice if `again`. May then use and empty the file system.
   virtual Step<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
-  /// As inspect(), for a replay by mount. A guest that times a replay need not dump: the tree is
-  /// then absent.
+  /// The result of a replay by mount. `tree` is absent if the guest timed the replay without a
+  /// dump.
   struct MountReplay {
     Look look;
-    double verify_ms = 0;  ///< as Inspection's
+    double verify_ms = 0;  ///< same as in Inspection
     std::optional<std::vector<oracle::ObservedObject>> tree;
-    std::string log;  ///< the kernel's
+    std::string log;  ///< kernel log
   };
   virtual Step<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) = 0;
   virtual void log(std::string_view text) = 0;
 };
 
-/// One recovery; the steps are called in the order of the drawing. Not for several threads.
+/// One recovery. Call the steps in the order of the drawing. Not thread-safe.
 class Recovery {
  public:
-  /// Both must outlive this.
+  /// `filesystem` and `guest` must outlive this object.
   Recovery(const adapters::LinuxAdapter& filesystem, RecoveryGuest& guest)
       : filesystem_(filesystem), guest_(guest) {}
 
   Step<void> replay();
   Step<void> check();
-  /// Nothing without damage; damage that no command repairs stays.
+  /// Does nothing without damage. Damage without a repair command remains.
   Step<void> repair();
-  /// The mount whose tree is judged, and the mount after it unless replay() was one.
+  /// Performs the mount whose tree is judged, and a second mount unless replay() mounted already.
   Step<void> look();
-  /// Replay and check of what the mounts have left.
+  /// Replays and checks the file system again after the mounts.
   Step<void> recover_again();
   /// Runs a command of the adapter and adds its time to a step.
   Step<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
 
-  /// A journal, a log or copy-on-write, which the kernel replays; else the replay is an fsck.
+  /// Returns true if the kernel replays at mount, as it does for a journal, a log or copy-on-write.
+  /// Otherwise fsck replays.
   bool mount_replays() const {
     return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic();
   }
@@ -85,9 +85,10 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
-  /// What was refused when the recovered file system was used; empty: nothing, or it was not used.
+  /// Returns the error of using the recovered file system; empty without an error, or if it was
+  /// not used.
   const std::string& unusable() const { return unusable_; }
-  /// The verdict over recovery and findings.
+  /// Returns the verdict from the recovery and the findings.
   oracle::Judgement judge(const std::vector<oracle::Finding>& findings) const;
 
  private:
@@ -99,9 +100,9 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;  ///< of a replay by mount
+  std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;  ///< tree of a replay by mount
   std::vector<oracle::ObservedObject> tree_;
-  bool log_thrown_away_ = false;  ///< the replay found its log damaged
+  bool log_thrown_away_ = false;  ///< the replay discarded a damaged log
   std::string unusable_;
   std::string unstable_;  ///< why the recovery is not idempotent
   std::array<double, kStepKinds> step_ms_ = {};

@@ -9,8 +9,8 @@ namespace {
 
 using oracle::Verdict;
 
-/// A guest whose commands and mounts answer as the test says; exit code 0, mounted and an empty log
-/// otherwise.
+/// A guest with scripted commands and mounts. By default commands exit with 0, mounts succeed and
+/// logs are empty.
 struct ScriptedGuest : RecoveryGuest {
   std::vector<std::string> calls;
   std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =
@@ -68,29 +68,29 @@ oracle::ObservedObject object(const std::string& path) {
   return object;
 }
 
-TEST(Recovery, TakesItsStepsInOrder) {
+TEST(Recovery, RunsStepsInOrder) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_command(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"replay", "check", "mount", "replay", "check"}));
   EXPECT_TRUE(guest.looked_again);
 }
 
-TEST(Recovery, ByMountLooksOnceMore) {
+TEST(Recovery, ReplayByMountAddsOneMount) {
   ScriptedGuest guest;
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
   EXPECT_EQ(guest.calls, (std::vector<std::string>{"mount to replay", "check", "mount", "check"}));
   EXPECT_FALSE(guest.looked_again) << "the replay was the first mount";
 }
 
-/// A trial does not dump while it times the replay.
-TEST(Recovery, ByMountWithoutATreeLooksTwice) {
+/// A trial that times the replay does not dump.
+TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();
   EXPECT_EQ(recover(by_mount(), guest), Verdict::clean);
   EXPECT_TRUE(guest.looked_again);
 }
 
-TEST(Recovery, DamageIsRepairedOrStays) {
+TEST(Recovery, RepairsDamageOrKeepsIt) {
   for (const int repair_exit : {0, 4}) {
     ScriptedGuest guest;
     guest.on_exec = [&](const std::string& command, std::size_t turn) {
@@ -102,7 +102,7 @@ TEST(Recovery, DamageIsRepairedOrStays) {
   }
 }
 
-TEST(Recovery, DamageThatNothingRepairsStays) {
+TEST(Recovery, DamageWithoutRepairCommandRemains) {
   ScriptedGuest guest;
   guest.on_exec = [](const std::string& command, std::size_t) {
     return GuestOutcome{.exit_code = command == "check" ? 4 : 0};
@@ -112,7 +112,7 @@ TEST(Recovery, DamageThatNothingRepairsStays) {
   EXPECT_EQ(recover(fs, guest), Verdict::not_repairable);
 }
 
-TEST(Recovery, ARepairThatDoesNotLastIsNone) {
+TEST(Recovery, ARepairThatDoesNotLastIsNoRepair) {
   ScriptedGuest guest;
   guest.on_exec = [](const std::string& command, std::size_t) {
     return GuestOutcome{.exit_code = command == "check" ? 4 : 0};
@@ -120,7 +120,7 @@ TEST(Recovery, ARepairThatDoesNotLastIsNone) {
   EXPECT_EQ(recover(by_command(), guest), Verdict::not_repairable);
 }
 
-TEST(Recovery, ASecondRecoveryFindsNothingToDo) {
+TEST(Recovery, ASecondRecoveryMustFindNothingToDo) {
   ScriptedGuest replays_again;
   replays_again.on_exec = [](const std::string& command, std::size_t) {
     return GuestOutcome{.output = command == "replay" ? "replayed" : ""};
@@ -143,7 +143,7 @@ TEST(Recovery, ASecondRecoveryFindsNothingToDo) {
   EXPECT_EQ(recover(by_command(), refused), Verdict::recovery_not_idempotent);
 }
 
-TEST(Recovery, ASecondMountShowsWhatTheFirstDid) {
+TEST(Recovery, ASecondMountMustShowTheSameTree) {
   ScriptedGuest another_tree;
   another_tree.mount_replay.tree->push_back(object("a"));
   EXPECT_EQ(recover(by_mount(), another_tree), Verdict::recovery_not_idempotent);
@@ -159,8 +159,8 @@ TEST(Recovery, ASecondMountShowsWhatTheFirstDid) {
   EXPECT_EQ(recover(by_mount(), replays_again), Verdict::recovery_not_idempotent);
 }
 
-/// XFS: those beyond a file's end.
-TEST(Recovery, BlocksMayBeGivenBackAtTheUnmount) {
+/// XFS frees blocks beyond the end of a file at unmount.
+TEST(Recovery, BlocksMayBeFreedAtUnmount) {
   ScriptedGuest guest;
   guest.mount_replay.tree->push_back(object("a"));
   guest.inspection.tree.push_back(object("a"));
@@ -174,7 +174,7 @@ TEST(Recovery, BlocksMayBeGivenBackAtTheUnmount) {
   EXPECT_EQ(recover(by_mount(), guest), Verdict::recovery_not_idempotent);
 }
 
-TEST(Recovery, WhatIsRefusedAfterItIsKept) {
+TEST(Recovery, ReportsAnErrorOfUse) {
   ScriptedGuest guest;
   guest.inspection.unusable = "rmdir of d: Directory not empty";
   guest.inspection.use_ms = 3;
@@ -185,7 +185,7 @@ TEST(Recovery, WhatIsRefusedAfterItIsKept) {
   EXPECT_EQ(recovery.ms(StepKind::use), 3);
 }
 
-TEST(Recovery, WhatIsNotMountedIsNotRecoveredAgain) {
+TEST(Recovery, AnUnmountableFileSystemIsNotRecoveredAgain) {
   ScriptedGuest guest;
   guest.inspection.first = {.mounted = false, .refusal = "no"};
   EXPECT_EQ(recover(by_command(), guest), Verdict::unmountable);

@@ -1,5 +1,5 @@
-// Open-file-description locks (F_OFD_SETLK): unlike those of POSIX, another descriptor of the same
-// file in this process does not drop them when it is closed, and unlike flock(2) they lock a range.
+// Uses open-file-description locks (F_OFD_SETLK). Unlike POSIX locks, they survive when the process
+// closes another descriptor of the file. Unlike flock(2), they lock a range.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr off_t kRecordBytes = 128;
-constexpr std::int64_t kOpening = 0;  // runs count from 1
+constexpr std::int64_t kOpening = 0;  // run numbers start at 1
 
 enum class Wanted : std::uint8_t { lock, unlock };
 enum class Taken : std::uint8_t { yes, by_another, failed };
@@ -61,8 +61,7 @@ std::string owner_of(int fd, std::int64_t run) {
   return text.data();
 }
 
-/// The last one to use a lock file removes it: the descriptor may be of a file that has no name any
-/// more.
+/// The last user removes the lock file, so this descriptor may refer to an unlinked file.
 bool has_this_name(int fd, const fs::path& file) {
   struct stat opened = {}, named = {};
   return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&
@@ -71,7 +70,7 @@ bool has_this_name(int fd, const fs::path& file) {
 
 tl::unexpected<Error> no_lock(const fs::path& file, int error) {
   return fail(file.string(), "cannot be locked: " + std::generic_category().message(error),
-              "keep the database in a writable folder of a file system that has locks");
+              "keep the database in a writable folder of a file system that supports locks");
 }
 
 fs::path lock_file_of(const fs::path& database) {
@@ -110,11 +109,12 @@ Result<void> RunLock::take(std::int64_t run) {
   if (taken == Taken::failed) return no_lock(file_, errno);
   if (taken == Taken::by_another)
     return fail(fmt::format("run {}", run), "is being executed by " + owner_of(fd, run),
-                "wait until that process has ended, or stop it; --resume then does what is left");
+                "wait until that process has ended, or stop it; --resume then runs the "
+                "remaining trials");
   const std::string owner = who_we_are();
   if (::pwrite(fd, owner.data(), owner.size(), run * kRecordBytes) != kRecordBytes)
     return fail(file_.string(), "cannot be written: " + std::generic_category().message(errno),
-                "make room on its file system");
+                "free space on its file system");
   return {};
 }
 
@@ -124,7 +124,7 @@ void RunLock::opened() {
 
 void RunLock::release() {
   if (!descriptor_.is_open()) return;
-  struct flock whole = {};  // from 0 to the end, wherever that is
+  struct flock whole = {};  // from 0 to the end of the file
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (set(descriptor_.get(), F_OFD_SETLK, whole) == Taken::yes &&

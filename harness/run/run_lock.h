@@ -1,11 +1,10 @@
 #pragma once
-// Which process executes a run.
+// The lock of the process that executes a run.
 //
-// DATABASE.lock beside the database has 128 bytes a run, in which the process that executes the run
-// locks its range and writes who it is. The kernel drops the lock when the process ends, however it
-// ends, so that a run whose owner was killed can be resumed at once; other runs of the same
-// database, shards among them, are not affected. The file goes with its last user; one that a
-// killed process left behind means nothing.
+// DATABASE.lock, next to the database, has 128 bytes for each run. The executing process locks this
+// range and writes its identity into it. The kernel drops the lock when the process ends, so a run
+// whose owner was killed can be resumed at once. Other runs of the same database, including shards,
+// are not affected. The last user removes the file. A file left by a killed process has no meaning.
 
 #include <filesystem>
 
@@ -16,14 +15,13 @@ namespace headcrash::run {
 
 class RunLock {
  public:
-  RunLock() = default;  ///< of no run
-  /// Waits until no other process is between here and its opened(): what is found out in between
-  /// about the database's runs stays true until the run is locked.
+  RunLock() = default;  ///< locks no run
+  /// Waits until no other process is between open() and opened(). Facts read from the database in
+  /// between remain true until the run is locked.
   static Result<RunLock> open(const std::filesystem::path& database);
-  /// Locks the run. Errors: it is being executed by another process (or by another thread of this
-  /// one).
+  /// Locks the run. Fails if another process, or another thread of this one, executes it.
   Result<void> take(std::int64_t run);
-  /// Lets the next one open.
+  /// Lets the next process open the lock.
   void opened();
 
   ~RunLock();

@@ -1,5 +1,5 @@
-// A run has one executor: other locks of the same file stand in for other processes (the lock
-// belongs to the open file, not to the process), and real processes end in every way.
+// Verifies that a run has one executor. Locks on other open files simulate other processes, since
+// the lock belongs to the open file. Real processes end in every way.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ class RunLockTest : public testing::Test {
   base::ScratchFolder folder_;
 };
 
-TEST_F(RunLockTest, ARunHasOneExecutorAndTheOtherIsTold) {
+TEST_F(RunLockTest, ASecondExecutorIsRejected) {
   const RunLock lock = taken(1);
   const auto refused = try_to_take(1);
   ASSERT_FALSE(refused);
@@ -49,7 +49,7 @@ TEST_F(RunLockTest, ARunHasOneExecutorAndTheOtherIsTold) {
   EXPECT_FALSE(try_to_take(1)) << "the end of the other one's lock took this one's along";
 }
 
-TEST_F(RunLockTest, TheFileGoesWithItsLastUser) {
+TEST_F(RunLockTest, TheLastUserRemovesTheFile) {
   {
     const RunLock one = taken(1);
     {
@@ -62,7 +62,7 @@ TEST_F(RunLockTest, TheFileGoesWithItsLastUser) {
   EXPECT_TRUE(try_to_take(1));
 }
 
-TEST_F(RunLockTest, ALinkToTheDatabaseIsTheSameDatabase) {
+TEST_F(RunLockTest, ALinkToTheDatabaseSharesItsLock) {
   ASSERT_EQ(::close(::creat(database().c_str(), 0600)), 0);
   const auto link = database().parent_path() / "link.db";
   std::filesystem::create_symlink(database(), link);
@@ -72,7 +72,7 @@ TEST_F(RunLockTest, ALinkToTheDatabaseIsTheSameDatabase) {
   EXPECT_FALSE(other->take(3));
 }
 
-TEST_F(RunLockTest, AKilledOwnerOwnsNothing) {
+TEST_F(RunLockTest, AKilledProcessOwnsNoLock) {
   std::array<int, 2> ready = {};
   ASSERT_EQ(::pipe(ready.data()), 0);
   const pid_t child = ::fork();
@@ -97,7 +97,7 @@ TEST_F(RunLockTest, AKilledOwnerOwnsNothing) {
   ::close(ready[1]);
 }
 
-/// Many at once, the file coming and going all the while: never two owners.
+/// Many threads lock while the file is created and removed; there are never two owners.
 TEST_F(RunLockTest, NeverTwoOwners) {
   std::atomic<int> owners = 0, most = 0, times = 0;
   std::vector<std::thread> threads;
@@ -122,7 +122,7 @@ TEST_F(RunLockTest, NeverTwoOwners) {
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
-TEST_F(RunLockTest, AFolderThatCannotBeWrittenIsSaid) {
+TEST_F(RunLockTest, ReportsAFolderThatIsNotWritable) {
   const auto refused = RunLock::open("/proc/nowhere.db");
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("nowhere.db.lock"), std::string::npos)

@@ -1,5 +1,5 @@
 #pragma once
-// Who executes a run, for those who only look.
+// Names the process that executes a run, without locking it.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace headcrash::run {
 
-/// "process 123 on HOST since 2026-11-26T10:00:00Z"; empty: nobody does, or its lock cannot be
-/// read.
+/// Returns "process 123 on HOST since 2026-11-26T10:00:00Z"; empty if no process does, or if its
+/// lock cannot be read.
 std::string run_owner(const std::filesystem::path& database, std::int64_t run);
 
 }  // namespace headcrash::run

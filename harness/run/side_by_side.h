@@ -1,6 +1,6 @@
 #pragma once
-// Items of a run on several threads: trials of a campaign, cells of a survey, a round of a
-// benchmark.
+// Processes the items of a run on several threads: trials of a campaign, cells of a survey, or a
+// round of a benchmark.
 
 #include <algorithm>
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace headcrash::run {
 
-/// Does items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
-/// threads have ended. `make_worker` is called in each thread; what it returns is called with an
-/// item's number, and lives as long as the thread. No item is begun after one has failed or once
-/// `*interrupted` is true (null: never). The error is the first item's that failed before the
-/// interruption: what fails after it was ended by it.
+/// Processes items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
+/// threads have ended. Each thread calls `make_worker` once, then its result with the number of
+/// each item. Starts no item after one has failed or `*interrupted` is true; `interrupted` may be
+/// null. Returns the error of the first item that failed before an interruption. Later failures are
+/// caused by it.
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {
-  std::mutex mutex;  // of both
+  std::mutex mutex;  // guards both members
   std::size_t next = 0;
   std::optional<Error> error;
   const auto stopped = [&] { return error || (interrupted != nullptr && *interrupted); };

@@ -9,7 +9,7 @@
 namespace headcrash::run {
 namespace {
 
-/// What was begun, in order. `act` is called with each item.
+/// The items started, in order. Calls `act` with each.
 struct Begun {
   std::mutex mutex;
   std::vector<std::size_t> items;
@@ -32,7 +32,7 @@ struct Begun {
 
 const std::vector<std::size_t> kFirstThree{0, 1, 2};
 
-TEST(SideBySide, DoesEachItemOnceInOrder) {
+TEST(SideBySide, ProcessesEachItemOnceInOrder) {
   Begun begun;
   EXPECT_TRUE(begun.run(1, 3, nullptr, [](std::size_t) { return Result<void>(); }));
   EXPECT_EQ(begun.items, kFirstThree);
@@ -40,7 +40,7 @@ TEST(SideBySide, DoesEachItemOnceInOrder) {
                         [](std::size_t) { return Result<void>(fail("x", "no item", "none")); }));
 }
 
-TEST(SideBySide, HasAsManyThreadsAsJobs) {
+TEST(SideBySide, UsesAsManyThreadsAsJobs) {
   Begun begun;
   std::mutex mutex;
   std::condition_variable all_there;
@@ -56,7 +56,7 @@ TEST(SideBySide, HasAsManyThreadsAsJobs) {
   EXPECT_EQ(begun.threads.size(), 3U);
 }
 
-TEST(SideBySide, BeginsNoItemAfterOneHasFailed) {
+TEST(SideBySide, StartsNoItemAfterAFailure) {
   Begun begun;
   const auto done = begun.run(1, 9, nullptr, [](std::size_t item) {
     return item == 2 ? Result<void>(fail("item", "failed", "mend it")) : Result<void>();
@@ -66,7 +66,7 @@ TEST(SideBySide, BeginsNoItemAfterOneHasFailed) {
   EXPECT_EQ(begun.items, kFirstThree);
 }
 
-TEST(SideBySide, AnInterruptionIsNoErrorOfTheItemsThatItEnds) {
+TEST(SideBySide, InterruptedItemsAreNotFailures) {
   Begun begun;
   std::atomic<bool> interrupted = false;
   EXPECT_TRUE(begun.run(1, 9, &interrupted, [&](std::size_t item) {

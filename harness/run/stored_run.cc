@@ -1,4 +1,4 @@
-// Finding or beginning a run (stored_run.h).
+// Finds or creates a run (stored_run.h).
 #include "harness/run/stored_run.h"
 
 #include <fmt/format.h>
@@ -28,23 +28,23 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = vm::name(plan.accelerator)});
 }
 
-/// The locked run becomes unfinished, unless none of its trials ended as harness-error.
+/// Marks the locked run unfinished if any of its trials ended as harness-error.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
   TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
   TRY(const auto unfinished, database.unfinished_run(digest));
   if (unfinished == run) return {};
-  return fail(database.path().string(), "has no trial of this campaign's newest run to repeat",
-              "leave --redo-errors out");
+  return fail(database.path().string(), "has no failed trial in the newest run of this campaign",
+              "omit --redo-errors");
 }
 
-/// The run that is there and is meant, locked; false: there is none.
+/// Finds the run to continue and locks it. Returns false if no run matches.
 Result<bool> find(db::Database& database, const RunPlan& plan, const std::string& digest,
                   StoredRun& kept) {
   if (!plan.resume && !plan.redo_errors) return false;
   TRY(const auto unfinished, database.unfinished_run(digest));
   TRY(const auto newest, database.newest_run_of(digest));
   if (!newest && plan.redo_errors)
-    return fail(database.path().string(), "has no run of this campaign", "leave --redo-errors out");
+    return fail(database.path().string(), "has no run of this campaign", "omit --redo-errors");
   if (!newest) return false;
   kept.id = unfinished && !plan.redo_errors ? *unfinished : *newest;
   TRY(kept.lock.take(kept.id));
@@ -71,7 +71,7 @@ Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
     TRY(kept.lock.take(kept.id));
   }
   if (found && !kept.finished_before) {
-    // A merged run knows only of the shards that it was made of.
+    // A merged run counts only the trials of its shards.
     TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();

@@ -1,6 +1,5 @@
 #pragma once
-// The run that campaigns and benchmarks keep their trials under: found again for --resume, or
-// begun.
+// The stored run of a campaign or benchmark. It is created, or found again for --resume.
 
 #include <filesystem>
 #include <set>
@@ -13,44 +12,43 @@
 namespace headcrash::run {
 
 struct Shard {
-  std::size_t index = 0;  ///< from 0
+  std::size_t index = 0;  ///< starts at 0
   std::size_t count = 1;
 };
 
 struct RunPlan {
-  std::string kind;  ///< "campaign", "bench"
+  std::string kind;  ///< "campaign" or "bench"
   std::string name, configuration;
   std::uint64_t seed = 0;
-  std::string digest;  ///< of all that shapes the trials, the shard left out
+  std::string digest;  ///< digest of all settings that shape the trials, without the shard
   Shard shard;
   std::size_t trials = 0;
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
-  bool redo_errors =
-      false;  ///< with a finished run, too: what ended as harness-error is to be done again
+  bool redo_errors = false;  ///< repeat trials that ended as harness-error, also of a finished run
 };
 
 struct StoredRun {
   std::int64_t id = 0;
-  std::set<std::string> finished;  ///< keys of the trials that are there
-  bool finished_before = false;    ///< all of it was: there is nothing to do
-  RunLock lock;                    ///< no other process executes the run meanwhile
+  std::set<std::string> finished;  ///< keys of the stored trials
+  bool finished_before = false;    ///< the run was complete; nothing to do
+  RunLock lock;                    ///< excludes other processes
   std::filesystem::path database_folder;
-  std::filesystem::path
-      folder;  ///< where this run keeps its artefacts; made with the first of them
+  std::filesystem::path folder;  ///< folder for artefacts; created on first use
 };
 
-/// With `resume` the newest unfinished run of the same digest, or the newest finished one if all
-/// are; with `redo_errors` the newest one that has something to do (again). If there is none a new
-/// one, but with `redo_errors` an error. It is an error, too, if another process executes the run.
+/// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
+/// or else the newest finished one. With `redo_errors`, chooses the newest one with trials left or
+/// to be repeated, and fails without one. Otherwise creates a new run. Fails if another
+/// process executes the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
-/// Where a trial's artefacts belong; nothing is made.
+/// Returns the folder of a trial's artefacts without creating it.
 std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
-/// A folder of its own for what a trial leaves, empty also after one of the same key that was cut
-/// off.
+/// Creates an empty folder for a trial's artefacts. Removes files of an interrupted trial with the
+/// same key.
 Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// Runs are begun, found again, and executed by one process only.
+// Runs are created, found again, and executed by one process only.
 #include "harness/run/stored_run.h"
 
 #include <gtest/gtest.h>
@@ -36,11 +36,11 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  TemporaryFolder folder_;  ///< not locked: a database locks its folder while it is opened
+  TemporaryFolder folder_;  ///< not locked; opening a database locks its folder
   db::Database database_;
 };
 
-TEST_F(StoredRunTest, TwoDoNotExecuteOneRun) {
+TEST_F(StoredRunTest, TwoProcessesCannotExecuteOneRun) {
   {
     const StoredRun run = opened({});
     EXPECT_EQ(run.id, 1);
@@ -55,7 +55,7 @@ TEST_F(StoredRunTest, TwoDoNotExecuteOneRun) {
   EXPECT_EQ(opened({.resume = true}).id, 1) << "its owner has gone";
 }
 
-TEST_F(StoredRunTest, NewRunsAndOtherShardsAreNobodysBusiness) {
+TEST_F(StoredRunTest, NewRunsAndOtherShardsAreIndependent) {
   const StoredRun first = opened({.shard = {0, 2}});
   const StoredRun second = opened({.shard = {1, 2}, .resume = true});
   const StoredRun third = opened({.shard = {0, 2}});
@@ -64,14 +64,14 @@ TEST_F(StoredRunTest, NewRunsAndOtherShardsAreNobodysBusiness) {
   EXPECT_EQ(third.id, 3);
 }
 
-TEST_F(StoredRunTest, NothingIsForgottenOfARunThatIsBeingExecuted) {
+TEST_F(StoredRunTest, ARunningRunKeepsItsErrors) {
   const StoredRun run = opened({});
   record(run.id, "a", "harness-error");
   ASSERT_FALSE(open({.redo_errors = true}));
   EXPECT_EQ(database_.finished_trials(run.id)->size(), 1);
 }
 
-TEST_F(StoredRunTest, AFinishedRunIsFoundAgainAndSaidToBe) {
+TEST_F(StoredRunTest, FindsAFinishedRunAndReportsIt) {
   {
     const StoredRun run = opened({});
     record(run.id, "a", "clean");
@@ -87,7 +87,7 @@ TEST_F(StoredRunTest, AFinishedRunIsFoundAgainAndSaidToBe) {
   EXPECT_FALSE(fresh.finished_before);
 }
 
-TEST_F(StoredRunTest, AnUnfinishedRunComesBeforeALaterFinishedOne) {
+TEST_F(StoredRunTest, PrefersAnUnfinishedRunToALaterFinishedOne) {
   opened({});
   ASSERT_TRUE(database_.finish_run(opened({}).id));
   const StoredRun again = opened({.resume = true});
@@ -95,7 +95,7 @@ TEST_F(StoredRunTest, AnUnfinishedRunComesBeforeALaterFinishedOne) {
   EXPECT_FALSE(again.finished_before);
 }
 
-TEST_F(StoredRunTest, ErrorsAreRedoneInTheNewestRun) {
+TEST_F(StoredRunTest, RepeatsErrorsOfTheNewestRun) {
   {
     const StoredRun run = opened({});
     record(run.id, "a", "clean");
@@ -109,7 +109,7 @@ TEST_F(StoredRunTest, ErrorsAreRedoneInTheNewestRun) {
     EXPECT_EQ(again.finished, std::set<std::string>{"a"});
     ASSERT_TRUE(database_.finish_run(again.id));
   }
-  EXPECT_FALSE(open({.redo_errors = true})) << "there is nothing to redo";
+  EXPECT_FALSE(open({.redo_errors = true})) << "no trial left to repeat";
 }
 
 }  // namespace

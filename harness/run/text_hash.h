@@ -1,13 +1,13 @@
 #pragma once
-// A number from a text, the same on every machine and with every version of the library: seeds of
-// trials and digests of configurations.
+// Hashes a text to a number that is the same on every machine and with every library. Used for
+// seeds of trials and digests of configurations.
 
 #include <cstdint>
 #include <string_view>
 
 namespace headcrash::run {
 
-/// FNV-1a, continued by SplitMix64's finaliser.
+/// FNV-1a, followed by SplitMix64's finaliser.
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325 ^ seed;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -1,13 +1,13 @@
 #pragma once
-// How long the rest of a run will take, from the trials that are over.
+// Estimates the remaining time of a run from the completed trials.
 
 #include <map>
 #include <optional>
 
 namespace headcrash::run {
 
-/// A trial takes as long as the others of its cell did, or, in a cell that is still to come, as all
-/// others did.
+/// Assumes that a trial takes as long as the completed trials of its cell, or as all completed
+/// trials if its cell has none.
 template <typename Cell>
 class TimeLeft {
  public:
@@ -18,7 +18,7 @@ class TimeLeft {
     all_.add(wall_ms);
     if (std::size_t& left = left_[cell]; left > 0) --left;
   }
-  /// Nothing before the first trial is over.
+  /// Returns nullopt before the first trial has ended.
   std::optional<double> seconds() const {
     if (all_.trials == 0) return std::nullopt;
     double work_ms = 0;

@@ -7,7 +7,7 @@
 namespace headcrash::run {
 namespace {
 
-TEST(TimeLeft, IsByCellAndByAllForCellsThatAreStillToCome) {
+TEST(TimeLeft, UsesTheCellsMeanOrTheMeanOfAllTrials) {
   TimeLeft<std::string> left;
   left.plan("slow", 3);
   left.plan("quick", 2);
@@ -17,7 +17,7 @@ TEST(TimeLeft, IsByCellAndByAllForCellsThatAreStillToCome) {
   left.done("quick", 2'000);
   EXPECT_DOUBLE_EQ(*left.seconds(), 2 * 10 + 1 * 2 + 1 * 6);
   left.plan("slow", 0);
-  left.done("slow", 4'000);  // more than planned
+  left.done("slow", 4'000);  // more trials than planned
   EXPECT_DOUBLE_EQ(*left.seconds(), 2 + 16.0 / 3);
 }
 

@@ -1,4 +1,4 @@
-// A machine file for two devices, no file for one (trial_machine.h).
+// Writes a machine file for two devices, and none for one (trial_machine.h).
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
-/// A basic string of TOML, which a string of JSON is too. A profile that is a path is looked for
-/// beside the machine's file, so it has to be absolute there.
+/// Returns a TOML basic string; JSON's string syntax is a subset of it. Relative paths are resolved
+/// against the machine file's folder, so a profile given by path must be absolute.
 std::string quoted_profile(const std::string& profile) {
   const bool is_path =
       profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";
@@ -37,7 +37,7 @@ std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) 
                 log_bytes);
 }
 
-/// What a guest of QEMU sees of it, in the order of its devices.
+/// Returns the disks that a QEMU guest sees, in the order of its devices.
 Result<std::vector<vm::GuestDisk>> nbd_disks_of(device::ServedDevice& device,
                                                 std::uint64_t disk_bytes,
                                                 const adapters::LinuxAdapter& filesystem) {
@@ -62,8 +62,8 @@ run::Step<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
   TRY(session.set_clock(spec.seed));
   const auto stats = device.control().request({{"stats", "read"}});
   if (!stats) return run::broken(stats.error());
-  // An array has whole stripes, which a guest under QEMU does not see: its saved state has the size
-  // that was asked for.
+  // An array rounds its size to whole stripes. A saved QEMU guest does not see this; its state has
+  // the requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
           ? stats->at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes
@@ -83,7 +83,7 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
   std::ofstream out(file);
   out << machine_text(spec, filesystem.log_size_bytes);
   if (!out.flush())
-    return fail(file.string(), "could not be written", "make room in the scratch folder");
+    return fail(file.string(), "cannot be written", "free space in the scratch folder");
   device::ServedDeviceSpec both = spec.disk;
   both.profile.clear();
   both.size_bytes = 0;

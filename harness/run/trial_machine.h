@@ -1,10 +1,10 @@
 #pragma once
-// The emulated machine of a trial: one disk, or a disk and the one that a file system keeps its log
-// on, behind one power cord and in one recording.
+// The emulated machine of a trial: one disk, or a disk and a log device for the file system. Both
+// share one power supply and one recording.
 //
 //   hd0    /dev/vda  {device}
 //   mark   /dev/vdb  marks (plugin/servers/nbd/CONTROL.md)
-//   log    /dev/vdc  {log}, of the size that the adapter asks for
+//   log    /dev/vdc  {log}, of the size that the adapter requests
 
 #include <atomic>
 #include <cstdint>
@@ -22,13 +22,13 @@
 namespace headcrash::run {
 
 struct TrialMachineSpec {
-  /// Its profile, size, cache, tear, clock, seed and recording are the disk's; no machine.
+  /// The disk's profile, size, cache, tear, clock, seed and recording; must not name a machine.
   device::ServedDeviceSpec disk;
-  std::string log_profile;  ///< empty: the disk's
+  std::string log_profile;  ///< empty for the disk's profile
 };
 
-/// `scratch` is an existing folder of the trial's own. Errors: as ServedDevice::start, or the
-/// machine's file could not be written.
+/// Starts the machine. `scratch` is an existing folder that belongs to the trial. Fails like
+/// ServedDevice::start, or if the machine file cannot be written.
 Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
     const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,
     const std::filesystem::path& scratch);
@@ -40,16 +40,16 @@ struct TrialGuestSpec {
   std::uint64_t disk_bytes = 0;
   std::int64_t step_timeout_s = 600;
   std::string seed;                                ///< digits for GuestSession::set_clock
-  const std::atomic<bool>* interrupted = nullptr;  ///< may be absent
+  const std::atomic<bool>* interrupted = nullptr;  ///< may be null
   std::filesystem::path cache, scratch;
 };
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
   run::Step<void>
-      met;  ///< it has a clock, sees this machine's disks, and no cached page of other ones
+      met;  ///< has its clock set, sees this machine's disks, and holds no stale cached pages
 };
-/// Restores a guest on the machine. Errors: none could be started.
+/// Restores a guest on the machine. Fails if no guest can be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem);
 

@@ -1,10 +1,11 @@
-// Does KVM really run a guest here, and is it worth it? (guest.h)
+// Probes whether KVM really runs a guest here, and whether it is fast enough (guest.h).
 //
-// /dev/kvm can exist, open and accept every ioctl while a guest hardly executes or not at all
-// (nested virtualisation half switched on). So a guest is run under emulation and then under KVM: a
-// boot sector of eight bytes that stores to QEMU's debug-exit port, which makes QEMU end with a
-// code of its own. KVM is used when its guest ends so within the limit and was not slower than the
-// emulated one by more than a grace. The answer holds until the host boots again.
+// /dev/kvm can exist, open and accept every ioctl although a guest hardly executes, for example
+// with nested virtualisation half enabled. The probe therefore runs a guest under emulation and
+// then under KVM. It is a boot sector of eight bytes that stores to QEMU's debug-exit port, which
+// makes QEMU exit with a specific code. KVM is used if its guest ends in this way within the limit,
+// and is not slower than the emulated one by more than a grace period. The result is valid until
+// the host reboots.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ AcceleratorProbe compare(const fs::path& sector) {
   if (!kvm->status)
     return {Accelerator::tcg, fmt::format("a KVM guest did not start within {} s", kLimit.count())};
   if (*kvm->status != kGuestRan)
-    return {Accelerator::tcg, fmt::format("QEMU with KVM ended with {}", *kvm->status)};
+    return {Accelerator::tcg, fmt::format("QEMU with KVM exited with {}", *kvm->status)};
   if (kvm->took > emulated->took + kGrace) {
     return {Accelerator::tcg, fmt::format("a guest took {:.1f} s under KVM and {:.1f} s emulated",
                                           kvm->took.count(), emulated->took.count())};
@@ -84,8 +85,7 @@ AcceleratorProbe probe_now(const fs::path& cache) {
   if (::access("/dev/kvm", R_OK | W_OK) != 0)
     return {Accelerator::tcg, "this user cannot access /dev/kvm"};
   const fs::path sector = cache / fmt::format(".boot-sector.{}", ::getpid());
-  if (!write_boot_sector(sector))
-    return {Accelerator::tcg, sector.string() + " could not be written"};
+  if (!write_boot_sector(sector)) return {Accelerator::tcg, sector.string() + " cannot be written"};
   AcceleratorProbe probe = compare(sector);
   std::error_code error;
   fs::remove(sector, error);

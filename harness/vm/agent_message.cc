@@ -1,4 +1,4 @@
-// The fields of the agent's events and answers, a row each (agent_message.h).
+// The fields of the agent's events and answers, one per row (agent_message.h).
 #include "harness/vm/agent_message.h"
 
 #include <fmt/format.h>
@@ -23,9 +23,9 @@ enum class Kind : std::uint8_t {
   count,    ///< 0 to 2^53
   number,   ///< finite, not negative
   texts,    ///< a list
-  entries,  ///< of a dump; each is left to oracle::parse_entry()
+  entries,  ///< of a dump; oracle::parse_entry() checks each
   object,   ///< has all of `fields`
-  answer,   ///< an answer within an answer
+  answer,   ///< an answer nested in an answer
   buckets,  ///< pairs of counts
 };
 
@@ -107,12 +107,12 @@ constexpr std::array kRequired{Required{"disk", {"bytes", "nonce", "flush"}},
                                Required{"dump", {"entries"}},
                                Required{"inspect", {"mounted"}},
                                Required{"log", {"text"}}};
-/// Events about one operation.
+/// Events about single operations.
 constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial", "failed"};
 
 tl::unexpected<Error> wrong(const std::string& field) {
-  return fail("the agent's message: " + field, "is missing or wrong",
-              "the guest's kernel or agent is damaged, or of another version");
+  return fail("the agent's message: " + field, "is missing or invalid",
+              "the guest's kernel or agent is damaged or of a different version");
 }
 
 const Field* find(std::span<const Field> fields, std::string_view name) {
@@ -145,7 +145,8 @@ bool is_bucket(const json& value) {
 
 bool fits(const json& value, const Field& field);
 
-/// `path` gets the name of the first field that does not fit.
+/// Returns true if all fields are valid. Otherwise stores the name of the first invalid one in
+/// `path`.
 bool all_fit(json& object, std::span<const Field> fields, std::string& path) {
   for (auto at = object.begin(); at != object.end();) {
     const Field* const field = find(fields, at.key());
@@ -199,7 +200,7 @@ bool fits(const json& value, const Field& field) {
 }  // namespace
 
 Result<void> check_message(json& message) {
-  if (!message.is_object()) return wrong("it is no object");
+  if (!message.is_object()) return wrong("not a JSON object");
   const auto event = message.find("event");
   if (event != message.end() && !event->is_string()) return wrong("event");
   if (event != message.end() && *event == "entry") {

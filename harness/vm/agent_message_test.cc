@@ -1,4 +1,4 @@
-// Messages of an agent that is damaged, or of another version.
+// Tests messages of a damaged agent, or one of a different version.
 #include "harness/vm/agent_message.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ bool passes(const char* text) {
   return check_message(message).has_value();
 }
 
-TEST(AgentMessage, AnswersAndEventsOfTheProtocolPass) {
+TEST(AgentMessage, AcceptsAnswersAndEventsOfTheProtocol) {
   for (
       const char* text :
       {R"({"id":1,"ok":true})", R"({"id":null,"ok":false,"error":"no","errno":28})",
@@ -28,7 +28,7 @@ TEST(AgentMessage, AnswersAndEventsOfTheProtocolPass) {
     EXPECT_TRUE(passes(text)) << text;
 }
 
-TEST(AgentMessage, WrongTypesAndRangesAreErrors) {
+TEST(AgentMessage, RejectsWrongTypesAndRanges) {
   for (const char* text : {R"([])",
                            R"("ok")",
                            R"({"id":1})",
@@ -55,13 +55,13 @@ TEST(AgentMessage, WrongTypesAndRangesAreErrors) {
     EXPECT_FALSE(passes(text)) << text;
 }
 
-TEST(AgentMessage, UnknownFieldsAreRemoved) {
+TEST(AgentMessage, RemovesUnknownFields) {
   json message{{"id", 1}, {"ok", true}, {"colour", json::array({1})}, {"again", {{"shape", 1}}}};
   ASSERT_TRUE(check_message(message));
   EXPECT_EQ(message, (json{{"id", 1}, {"ok", true}, {"again", json::object()}}));
 }
 
-TEST(AgentMessage, AnAnswerHasWhatTheHostDecidesBy) {
+TEST(AgentMessage, AnswersMustHaveTheFieldsTheHostNeeds) {
   EXPECT_TRUE(check_answer("inspect", {{"ok", true}, {"mounted", false}}));
   EXPECT_FALSE(check_answer("inspect", {{"ok", true}})) << "it is not known whether it mounts";
   EXPECT_FALSE(

@@ -1,4 +1,4 @@
-// A restored guest and the calls to its agent (guest.h).
+// A guest and the calls to its agent (guest.h).
 #include "harness/vm/guest.h"
 
 #include <fmt/format.h>
@@ -24,15 +24,14 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
-constexpr milliseconds kLook{200};  // how often somebody who may give up is asked
+constexpr milliseconds kLook{200};  // interval of polling `give_up`
 
-// A missing server is reported before QEMU is started: QEMU's own message names a node, not what
-// the user started.
+// Reports a missing server before QEMU starts, because QEMU's message would name an internal node.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
     if (!std::filesystem::is_socket(disk.socket, error)) {
-      return fail(disk.socket.string(), "no server listens there",
+      return fail(disk.socket.string(), "no server is listening there",
                   "start the disk before the guest");
     }
   }
@@ -66,7 +65,7 @@ Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState
   return machine;
 }
 
-// QEMU refused the stream itself, as opposed to a disk or the command line.
+// Returns true if QEMU rejected the state itself, rather than a disk or the command line.
 bool is_about_the_state(const Error& error) {
   for (const char* words :
        {"load of migration failed", "Unknown savevm section", "Not a migration stream",
@@ -95,7 +94,7 @@ struct Guest::State {
   std::unique_ptr<GuestProcess> machine;
   bool virtual_time = false;
   std::int64_t last_id = 0;
-  bool silent = false;  // the agent's end has gone
+  bool silent = false;  // the agent's end is closed
   std::optional<Error> malformed;
 };
 
@@ -117,7 +116,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // One more try with a new state, when the old one was at fault.
+    // Try again with a new state if the old one was at fault.
     again = !machine && !state.fresh && is_about_the_state(machine.error());
     if (again) discard_saved_state(state);
   }
@@ -130,7 +129,7 @@ Result<void> Guest::send(const json& request) {
   json message = request;
   if (!message.contains("id")) message["id"] = ++state_->last_id;
   if (!state_->machine->agent().send(message, base::after(kSendLimit)))
-    return fail("guest", "the agent accepts no requests");
+    return fail("guest", "the agent does not accept requests");
   return {};
 }
 
@@ -178,8 +177,7 @@ tl::expected<json, CallError> Guest::call(const json& request, milliseconds time
                     .text = fmt::format("no answer within {} ms", timeout.count())});
     }
     const auto about = answer->find("id");
-    if (about == answer->end() || *about != id)
-      continue;  // left over from a call that was given up
+    if (about == answer->end() || *about != id) continue;  // belongs to an abandoned call
     if (answer->contains("event")) {
       if (on_event) on_event(*answer);
       continue;

@@ -1,10 +1,10 @@
 #pragma once
-// A running guest with emulated disks attached and the agent answering: QEMU restored from a saved
-// state, or user-mode Linux in virtual time.
+// A running guest with emulated disks and a responding agent: QEMU restored from a saved state, or
+// user-mode Linux in virtual time.
 //
-// A guest of QEMU is booted once per topology and its state saved (boot_and_save); every trial
-// restores that state in a fraction of a second. User-mode Linux boots in as little. Destroying a
-// Guest kills its process and waits for it: no process, socket or file stays behind.
+// A QEMU guest is booted once per topology, and its state is saved (boot_and_save). Every trial
+// restores that state in a fraction of a second. User-mode Linux boots equally fast. The destructor
+// kills the guest's process and waits for it; no process, socket or file remains.
 
 #include <chrono>
 #include <cstdint>
@@ -22,63 +22,61 @@
 
 namespace headcrash::vm {
 
-/// What carries out a guest's instructions: KVM, QEMU's emulation, or user-mode Linux, which is a
+/// The executor of a guest's instructions: KVM, QEMU's emulation, or user-mode Linux, which is a
 /// program of the host.
 enum class Accelerator { kvm, tcg, user_mode };
 const char* name(Accelerator accelerator);  ///< "kvm", "tcg", "user-mode"
 
-/// What scripts/build-guest leaves in the cache folder.
+/// The output of scripts/build-guest in the cache folder.
 struct GuestImage {
   std::filesystem::path kernel;
   std::filesystem::path initramfs;
   std::string kernel_version;  ///< "6.1.0-99-amd64"
-  std::string key;             ///< digest of every input
+  std::string key;             ///< digest of all inputs
   bool user_mode = false;      ///< the kernel is a program of the host
 
-  /// A kernel of one's own that came without its modules has everything built in, or nothing works.
+  /// Returns true for a user-supplied kernel without modules, which must have all drivers built in.
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
-/// Runs scripts/build-guest when an input changed (it prints what it does), then says what it left.
-/// `parts` are those of a file system that brings its own. Errors name the missing package, tool or
-/// file.
+/// Runs scripts/build-guest if an input changed (the script prints its progress), and returns the
+/// image. `parts` are additions for a file system. Errors name the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
-/// The same without building: nothing if an input changed, or none was ever built. Leaves the cache
-/// as it is.
+/// Returns the image without building it; nullopt if an input changed or it was never built. Does
+/// not change the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
-/// What lies in a folder that build-guest made. Refuses a user-mode kernel whose source lacked an
-/// edit that a guest cannot do without.
+/// Describes the image in a folder made by build-guest. Rejects a user-mode kernel that lacks a
+/// required source edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
-/// By the names of file systems: an image for each, those of equal parts made once. Errors as of
+/// Images by file system name. File systems with equal parts share one. Errors are those of
 /// guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
                                  const std::map<std::string, adapters::GuestParts>& parts,
                                  Accelerator accelerator = Accelerator::tcg);
 
-/// The versions of their kernels, sorted, with commas between them.
+/// Returns the kernel versions, sorted and separated by commas.
 std::string kernels_of(const GuestImages& images);
 
 struct AcceleratorProbe {
   Accelerator accelerator = Accelerator::tcg;
   std::string reason;  ///< "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5 s"
 };
-/// Runs a tiny guest under KVM with a time limit. The answer is kept in the cache until the next
-/// boot of the host.
+/// Runs a tiny guest under KVM with a time limit. The result is cached until the host reboots.
 AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 
-/// A disk of the guest. The first is /dev/vda, the second /dev/vdb, ...
+/// A disk of the guest. The first is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
-  std::filesystem::path socket;  ///< Unix socket of the NBD server, or of one for vhost-user
-  std::string export_name;       ///< "" is the first device, "mark" the marks
+  std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
+  std::string export_name;       ///< "" for the first device, "mark" for the marks
   std::uint64_t size_bytes =
-      0;  ///< part of the saved state's key: a restored guest believes the old size
+      0;  ///< part of the saved state's key, since a restored guest keeps the old size
   std::uint32_t physical_sector_bytes =
-      512;  ///< as the guest's physical_block_size; part of the key, too
+      512;  ///< the guest's physical_block_size; part of the key, too
 };
 
 struct GuestSpec {
@@ -86,80 +84,82 @@ struct GuestSpec {
   Accelerator accelerator = Accelerator::tcg;
   std::uint32_t memory_mib = 384;
   std::vector<GuestDisk> disks;
-  /// user_mode: the sockets of its clock, of the agent's disk, and of the agent.
+  /// user_mode: the sockets of the clock, the agent's disk and the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// user_mode: disks hear of all that is submitted when the guest has nothing more to do, once.
-  /// For those that answer in no time: a timed disk would start some nanoseconds later.
+  /// user_mode: notifies disks of submitted requests once, when the guest becomes idle. For disks
+  /// that answer in zero time: a timed disk would start some nanoseconds late.
   bool late_kicks = false;
 };
 
-/// What the disk for marks has, under either kind of guest.
+/// Size of the disk for marks in either kind of guest.
 inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
-/// For a guest of user-mode Linux: its disks, clock and agent are at the sockets beside that of its
-/// first disk (plugin/servers/timetravel/calendar.h). `log_bytes`: of a disk for a log; 0: there is
-/// none.
+/// Attaches a user-mode Linux guest. Its disks, clock and agent use the sockets next to that of its
+/// first disk (plugin/servers/timetravel/calendar.h). `log_bytes` is the size of a disk for a log;
+/// 0 if none.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       std::uint64_t log_bytes);
 
-/// What the agent can report while it works, by "event".
+/// Receives the events that the agent reports during a request.
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
 enum class CallFailure {
   timeout,
   guest_died,
   refused,
-  unknown_type,  ///< refused: the kernel does not know the type of a file system
+  unknown_type,  ///< refused: the kernel does not know the file system type
   given_up,
-  malformed,  ///< a message violates the protocol (agent_message.h); do not use the guest again
+  malformed,  ///< a message violates the protocol (agent_message.h); the guest must not be used
+              ///< again
 };
 struct CallError {
   CallFailure failure = CallFailure::refused;
-  std::string text;  ///< refused, unknown_type: the agent's own words; malformed: which field
+  std::string text;  ///< refused, unknown_type: the agent's text; malformed: the invalid field
 };
 
 class GuestProcess;
 
 class Guest {
  public:
-  /// Restores the saved state for this spec, booting and saving it first if the cache has none.
-  /// `scratch` is an existing folder of this guest's own for console output. If the harness is
-  /// killed, QEMU dies with the thread that called this: call it from a thread that lives as long
-  /// as the guest.
+  /// Restores the saved state for this spec. Boots the guest and saves the state first if the cache
+  /// has none. `scratch` is an existing folder of this guest for console output. QEMU dies with the
+  /// thread that called this function, so call it from a thread that lives as long as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec,
                                               const std::filesystem::path& cache,
                                               const std::filesystem::path& scratch);
-  /// A process that runs already and whose agent answers.
+  /// Wraps a running process whose agent responds.
   static std::unique_ptr<Guest> over(std::unique_ptr<GuestProcess> process);
   ~Guest();
 
-  /// One request to the agent and its answer (harness/guest/PROTOCOL.md); events go to `on_event`
-  /// meanwhile. `give_up` is asked several times a second; when it says so, the call ends at once.
+  /// Sends one request to the agent and waits for its answer (harness/guest/PROTOCOL.md). Passes
+  /// events to `on_event`. Polls `give_up` several times a second, and returns at once when it
+  /// returns true.
   tl::expected<nlohmann::json, CallError> call(const nlohmann::json& request,
                                                std::chrono::milliseconds timeout,
                                                const EventHandler& on_event = {},
                                                const std::function<bool()>& give_up = {});
 
-  /// As call(), in two halves, so that the caller can watch something else in between.
+  /// The two halves of call(), for callers that watch other events in between.
   Result<void> send(const nlohmann::json& request);
-  /// Waits for the next message; nothing after the timeout, when the guest has died (see alive()),
-  /// or after a malformed message (see malformed()).
+  /// Waits for the next message. Returns nullopt after the timeout, if the guest has died (see
+  /// alive()), or after a malformed message (see malformed()).
   std::optional<nlohmann::json> receive(std::chrono::milliseconds timeout);
 
   bool alive() const;
-  /// The first message that was not as the protocol has it, if any.
+  /// Returns the first message that violated the protocol, if any.
   const std::optional<Error>& malformed() const;
-  /// Its clock stands still while it computes and while the agent waits for a request.
+  /// Returns true if the guest's clock stops while it computes and while the agent waits for a
+  /// request.
   bool in_virtual_time() const;
-  /// The first line on the console that shows a defect of the kernel: an oops, a panic, a lockup, a
+  /// Returns the first console line that shows a kernel defect: an oops, a panic, a lockup or a
   /// warning.
   std::optional<std::string> oops() const;
-  /// The first line in which a file system reports damage of its structures. After a crash that is
-  /// a finding, after injected read errors it is what it should say (harness/vm/oops.h).
+  /// Returns the first console line in which a file system reports damaged structures. After a
+  /// crash this is a finding; after injected read errors it is expected (harness/vm/oops.h).
   std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;
 
-  /// SIGKILL, at once: the power has gone.
+  /// Sends SIGKILL at once, like a power failure.
   void kill();
 
  private:
@@ -168,8 +168,8 @@ class Guest {
   std::unique_ptr<State> state_;
 };
 
-/// The -blockdev and -device options for one disk, for people (`headcrash serve`) and for guests
-/// alike.
+/// Returns the -blockdev and -device options for one disk, for users (`headcrash serve`) and for
+/// guests.
 std::vector<std::string> qemu_disk_arguments(const GuestDisk& disk, std::size_t index);
 
 }  // namespace headcrash::vm

@@ -1,4 +1,4 @@
-// The guest image: what scripts/build-guest makes (guest.h).
+// The guest image built by scripts/build-guest (guest.h).
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -21,20 +21,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kBuildLimit{15};  // a download of 70 MB may be among it
+constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70 MB
 constexpr std::chrono::minutes kUserModeLimit{
-    120};  // a kernel is compiled, and another build is waited for
+    120};  // compiles a kernel, and may wait for another build
 
-/// The edits of a user-mode kernel's source (scripts/build-uml) that a guest cannot do without, and
-/// what happens without them.
+/// The required edits of a user-mode kernel's source (scripts/build-uml), and the failures without
+/// them.
 struct Edit {
   std::string_view name, otherwise;
 };
 constexpr Edit kNeededEdits[] = {
-    {"exit-kill", "a guest's programs would go on as the host's when its power is cut"},
-    {"spin", "a guest that waits for a disk without sleeping would wait for ever"}};
+    {"exit-kill", "the guest's programs would survive its power cut as processes of the host"},
+    {"spin", "a guest that waits for a disk without sleeping would wait forever"}};
 
-constexpr int kNotBuilt = 3;  // of build-guest --check
+constexpr int kNotBuilt = 3;  // exit code of build-guest --check
 constexpr std::string_view kOfScript = "build-guest: ";
 
 std::string read_all(std::FILE* file) {
@@ -46,7 +46,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// How the script ended, and what it said on standard output.
+/// The script's exit status and its standard output.
 struct Built {
   int status = 0;
   std::string said;
@@ -58,8 +58,8 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output)
-    return fail(script.string(), "no temporary file for its output",
-                "set TMPDIR to a folder with room");
+    return fail(script.string(), "cannot create a temporary file for its output",
+                "set TMPDIR to a folder with free space");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
   argv.insert(argv.end(), more.begin(), more.end());
@@ -100,7 +100,7 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
       if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
         return fail(
             info["kernel_version"].get<std::string>(),
-            fmt::format("its source was built without the edit {}: {}", edit.name, edit.otherwise),
+            fmt::format("the source was built without the edit {}: {}", edit.name, edit.otherwise),
             "delete the folder " + folder.string() + ", and use another kernel");
       }
     }
@@ -116,8 +116,8 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
                                Accelerator accelerator) {
   TRY(const auto built, build_guest(cache, parts, accelerator, {}, STDERR_FILENO));
   if (built.status != 0) {
-    return fail("guest image", "could not be built",
-                "the line above says why; `headcrash doctor` checks what it needs");
+    return fail("guest image", "cannot be built",
+                "see the reason in the line above; `headcrash doctor` checks the requirements");
   }
   return guest_image_in(last_lines(built.said, 1));
 }
@@ -125,7 +125,9 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
 Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache,
                                                     Accelerator accelerator) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> errors(std::tmpfile(), std::fclose);
-  if (!errors) return fail("guest image", "no temporary file", "set TMPDIR to a folder with room");
+  if (!errors)
+    return fail("guest image", "cannot create a temporary file",
+                "set TMPDIR to a folder with free space");
   TRY(const auto built, build_guest(cache, {}, accelerator, {"--check"}, ::fileno(errors.get())));
   if (built.status == kNotBuilt) return std::optional<GuestImage>();
   if (built.status != 0) {

@@ -1,5 +1,4 @@
-// What build-guest left in a folder, as the harness reads it; and asking what is built builds
-// nothing.
+// Verifies how the harness reads a folder made by build-guest, and that queries build nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -30,7 +29,7 @@ class GuestImageTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(GuestImageTest, IsWhatTheFolderSays) {
+TEST_F(GuestImageTest, ReadsTheFoldersDescription) {
   const auto image =
       described(R"({"kernel_version": "6.1.0-9-amd64", "package": "6.1.0-9-amd64", "key": "abc"})");
   ASSERT_TRUE(image) << image.error().message();
@@ -41,7 +40,7 @@ TEST_F(GuestImageTest, IsWhatTheFolderSays) {
   EXPECT_FALSE(image->user_mode);
 }
 
-TEST_F(GuestImageTest, OfUserModeHasAnotherKernel) {
+TEST_F(GuestImageTest, UserModeHasItsOwnKernel) {
   const auto image = described(
       R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["clock-1ns", "exit-kill", "spin"]})");
   ASSERT_TRUE(image) << image.error().message();
@@ -49,7 +48,7 @@ TEST_F(GuestImageTest, OfUserModeHasAnotherKernel) {
   EXPECT_TRUE(image->user_mode);
 }
 
-TEST_F(GuestImageTest, OfUserModeIsRefusedWithoutTheEditsThatItNeeds) {
+TEST_F(GuestImageTest, RejectsUserModeWithoutRequiredEdits) {
   for (
       const char* info :
       {R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["clock-1ns", "spin"]})",
@@ -68,7 +67,7 @@ TEST_F(GuestImageTest, OfUserModeIsRefusedWithoutTheEditsThatItNeeds) {
       << image.error().message();
 }
 
-TEST_F(GuestImageTest, OfSomethingElseIsRefused) {
+TEST_F(GuestImageTest, RejectsOtherFolders) {
   EXPECT_FALSE(guest_image_in(folder_));  // no file
   for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})",
                            R"({"kernel_version": 6, "key": "abc"})", R"({"kernel_version")"}) {
@@ -79,13 +78,13 @@ TEST_F(GuestImageTest, OfSomethingElseIsRefused) {
   }
 }
 
-TEST_F(GuestImageTest, ThatIsNotBuiltIsNotBuilt) {
+TEST_F(GuestImageTest, QueriesBuildNothing) {
   const fs::path cache = folder_ / "cache";
   for (const Accelerator accelerator : {Accelerator::tcg, Accelerator::user_mode}) {
     const auto image = built_guest_image(cache, accelerator);
     if (image) {
       EXPECT_FALSE(*image) << name(accelerator);
-    } else {  // where the agent, or a program, is missing
+    } else {  // without the agent, or a program
       EXPECT_NE(image.error().problem.find("cannot be built: "), std::string::npos)
           << image.error().message();
     }

@@ -1,6 +1,6 @@
-// End to end with a real guest: image, boot, save, restore, every command of the agent, file
-// systems, death. The disks are nbdkit's memory plugin. The cache is $HEADCRASH_CACHE or the usual
-// one, so that a second run is quick.
+// End-to-end test with a real guest: image, boot, save, restore, every command of the agent, file
+// systems, death. The disks are nbdkit's memory plugin. The cache is $HEADCRASH_CACHE or the
+// default one, so a second run is fast.
 #include "harness/vm/guest.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-constexpr std::uint64_t kDiskBytes = 300ULL << 20;  // mkfs.xfs refuses less
+constexpr std::uint64_t kDiskBytes = 300ULL << 20;  // the minimum of mkfs.xfs
 constexpr std::uint64_t kMarkBytes = 4096;
 
 fs::path cache_folder() {
@@ -37,7 +37,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Every process of a test has the scratch folder on its command line.
+// Finds processes of a test by the scratch folder on their command lines.
 bool some_process_names(const fs::path& folder) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator("/proc", error)) {
@@ -49,7 +49,7 @@ bool some_process_names(const fs::path& folder) {
   return false;
 }
 
-// An NBD server with a disk of zeroes.
+// An NBD server with a zeroed disk.
 class MemoryDisk {
  public:
   MemoryDisk(const fs::path& socket, std::uint64_t bytes)
@@ -73,7 +73,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Everything once per program: the image, the accelerator, a scratch folder.
+// State shared by all tests: the image, the accelerator, a scratch folder.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -174,7 +174,7 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
          {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
-    // What the last guest wrote is on the server, and what this one sees is the server's.
+    // The last guest's writes are on the server, and this guest sees the server's data.
     const json disk = must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}});
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");
@@ -250,7 +250,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
                                  {"mark", ""},
                                  {"operations", {"create a", "write a 0 65536 1 1", "fsync a"}}});
   EXPECT_EQ(ran["done"], 3);
-  // What a kernel does beside POSIX, and this file system has all of it.
+  // Operations beyond POSIX, all of which this file system supports.
   const std::vector<std::string> more{"collapse a 4096 4096",
                                       "insert a 0 4096",
                                       "create b",
@@ -295,7 +295,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
   exec(*guest, {"xfs_repair", "-n", "/dev/vda"});
 }
 
-TEST_F(GuestTest, AnswersNonsenseAndLimits) {
+TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
   const auto guest = start();
   ASSERT_TRUE(guest);
   const auto refused = [&](const json& request) {
@@ -317,7 +317,7 @@ TEST_F(GuestTest, AnswersNonsenseAndLimits) {
            {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
-  // The harness's own limit: the late answer does not confuse the next call.
+  // After the host's limit, the late answer does not disturb the next call.
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);
@@ -345,7 +345,7 @@ TEST_F(GuestTest, ReportsDiskErrorsToTheGuestAndDeathToTheCaller) {
   EXPECT_EQ(dead.error().failure, CallFailure::guest_died);
 }
 
-TEST_F(GuestTest, TellsAPanic) {
+TEST_F(GuestTest, ReportsAPanic) {
   const auto guest = start();
   ASSERT_TRUE(guest);
   const auto answer = guest->call({{"do", "exec"},
@@ -358,7 +358,7 @@ TEST_F(GuestTest, TellsAPanic) {
   EXPECT_NE(guest->oops()->find("sysrq triggered crash"), std::string::npos) << *guest->oops();
 }
 
-TEST_F(GuestTest, RefusesAGarbageKernelAndAMissingServerQuickly) {
+TEST_F(GuestTest, FailsFastOnAGarbageKernelOrAMissingServer) {
   const auto begin = std::chrono::steady_clock::now();
   GuestSpec garbage = spec();
   garbage.image.kernel = scratch_ / "garbage";

@@ -1,4 +1,4 @@
-// A guest's process, and QEMU's coming up (machine.h).
+// A guest's process, and the start of QEMU (machine.h).
 #include "harness/vm/machine.h"
 
 #include <fcntl.h>
@@ -17,12 +17,11 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kGreetingLimit{30};
-constexpr std::chrono::milliseconds kHelloLook{
-    500};  // how often a guest is looked after that has not answered yet
+constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before the first answer
 constexpr std::streamsize kLongestConsoleBytes =
-    4 << 20;  // of a guest that prints without end: its beginning
+    4 << 20;  // the beginning, if the guest prints endlessly
 constexpr std::size_t kShownLines = 12;
-constexpr int kHelloId = -1;  // not one of Guest's own
+constexpr int kHelloId = -1;  // not used by Guest
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -62,7 +61,7 @@ GuestProcess::GuestProcess(std::string program, base::Process process, base::Jso
       agent_(std::move(agent)),
       scratch_(std::move(scratch)) {}
 
-/// With all that it has started: the programs of user-mode Linux are processes of the host.
+/// Kills the process group: the programs of user-mode Linux are processes of the host.
 void GuestProcess::kill() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
   process_.kill();
@@ -101,12 +100,12 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   }
   process.argv = qemu_command(spec, wiring);
   TRY(auto started, base::Process::start(process));
-  agent.second.reset();  // QEMU's ends are QEMU's alone: its death is then seen as an end of file
+  agent.second.reset();  // Only QEMU holds its ends, so that its death shows as an end of file.
   qmp.second.reset();
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
-    machine->process().wait(std::chrono::seconds(1));  // its last words may still be on the way
+    machine->process().wait(std::chrono::seconds(1));  // its last output may still be in flight
     return machine->failed("QEMU did not start");
   }
   return machine;
@@ -122,7 +121,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Asked once: in virtual time a second question would be heard, and take time.
+  // Sends one request only: in virtual time the guest would process a second one, and it would take
+  // time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;
@@ -136,7 +136,7 @@ bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
 tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& hint) const {
   std::string problem = what;
   if (const auto status = process_.wait(std::chrono::milliseconds(0)))
-    problem += fmt::format(" ({} ended with {})", program_, *status);
+    problem += fmt::format(" ({} exited with {})", program_, *status);
   if (const std::string words = last_lines(log(), kShownLines); !words.empty())
     problem += fmt::format("; {} said: {}", program_, words);
   if (const std::string words = last_lines(console(), kShownLines); !words.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
-// One running guest's process with its conversation with the agent and its two logs (the guest's
-// console, the program's own words): QEMU, which has another conversation (QMP), or user-mode
-// Linux.
+// The process of a running guest, its connection to the agent, and its two logs (the guest's
+// console and the program's output). The process is QEMU, which has a second connection (QMP), or
+// user-mode Linux.
 
 #include <chrono>
 #include <filesystem>
@@ -18,19 +18,19 @@ namespace headcrash::vm {
 struct Launch {
   Disks disks = Disks::blank;
   int incoming = -1;              ///< descriptor of a saved state
-  std::filesystem::path scratch;  ///< takes console.log and qemu.log
+  std::filesystem::path scratch;  ///< holds console.log and qemu.log
 };
 
-/// The files that a guest's process writes into, in its scratch folder.
+/// Return the output files of a guest's process in its scratch folder.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 
 class GuestProcess {
  public:
-  /// `program`: what it is called in errors.
+  /// `program` is its name in errors.
   GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
                std::filesystem::path scratch);
-  /// Kills it and removes the two logs.
+  /// Kills the process and removes the two logs.
   virtual ~GuestProcess();
   GuestProcess(const GuestProcess&) = delete;
   GuestProcess& operator=(const GuestProcess&) = delete;
@@ -40,13 +40,13 @@ class GuestProcess {
   base::JsonSocket& agent() { return agent_; }
   void kill();
   std::string console() const;
-  /// What the program printed.
+  /// Returns the program's output.
   std::string log() const;
 
-  /// Asks the agent for `hello`; true when it answers in time. A guest that has ended is not waited
-  /// for.
+  /// Sends `hello` to the agent. Returns true if it answers in time, and false at once if the guest
+  /// has ended.
   bool says_hello(std::chrono::milliseconds timeout);
-  /// An error about this machine with what QEMU and the console said last.
+  /// Returns an error about this machine with the last output of QEMU and the console.
   tl::unexpected<Error> failed(const std::string& what, const std::string& hint = {}) const;
 
  private:
@@ -58,7 +58,7 @@ class GuestProcess {
 
 class Machine : public GuestProcess {
  public:
-  /// Starts QEMU and greets its QMP.
+  /// Starts QEMU and performs the QMP handshake.
   static Result<std::unique_ptr<Machine>> launch(const GuestSpec& spec, const Launch& launch);
   Qmp& qmp() { return qmp_; }
 
@@ -69,7 +69,7 @@ class Machine : public GuestProcess {
   Qmp qmp_;
 };
 
-/// The last lines of a text.
+/// Returns the last lines of a text.
 std::string last_lines(const std::string& text, std::size_t lines);
 
 }  // namespace headcrash::vm

@@ -8,7 +8,7 @@
 namespace headcrash::vm {
 namespace {
 
-// A line matches when it holds both words, the second after the first.
+// A line matches if it contains both words in this order.
 struct Pattern {
   std::string_view first, second;
 };
@@ -66,8 +66,7 @@ constexpr std::array kDamageMessages{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Look like such messages, and are what a cut or an injected error leaves and the file system
-// expects.
+// Lines that resemble such messages but are expected after a cut or an injected error.
 constexpr std::array kNormal{
     Pattern{"BTRFS error (", " errs: wr "},  // its counters of plain I/O errors
 };

@@ -1,12 +1,12 @@
 #pragma once
-// What a guest's console says about the kernel's health.
+// Kernel errors on a guest's console.
 //
-// Two kinds of lines matter and must not be mixed up. An oops is a defect of the kernel whatever
-// the disk
-// did: a panic, a failed assertion, a lockup, a warning with a stack. A message is a file system
-// that says its own structures are damaged: after a crash that is a finding about its promises,
-// after injected read errors it is what it should say; the caller knows which. Plain I/O errors,
-// and a file system that shuts down or turns read-only because of them, are neither.
+// Two kinds of lines must be distinguished. An oops is a defect of the kernel regardless of the
+// disk: a panic, a failed assertion, a lockup, or a warning with a stack. A damage message is a
+// file system's report that its structures are damaged. After a crash it is a finding about the
+// file system's promises; after injected read errors it is expected. The caller knows which
+// applies. Plain I/O errors, and a file system that shuts down or becomes read-only because of
+// them, are neither.
 
 #include <optional>
 #include <string>
@@ -14,9 +14,9 @@
 
 namespace headcrash::vm {
 
-/// The first line that shows a kernel defect.
+/// Returns the first line that shows a kernel defect.
 std::optional<std::string> find_oops(std::string_view console);
-/// The first line in which a file system reports damage.
+/// Returns the first line in which a file system reports damage.
 std::optional<std::string> find_damage_message(std::string_view console);
 
 }  // namespace headcrash::vm

@@ -5,7 +5,7 @@
 namespace headcrash::vm {
 namespace {
 
-TEST(Oops, KnowsKernelDefects) {
+TEST(Oops, FindsKernelDefects) {
   for (
       const char* line : {
           "[    9.1] BUG: kernel NULL pointer dereference, address: 0000000000000008",
@@ -27,7 +27,7 @@ TEST(Oops, KnowsKernelDefects) {
   }
 }
 
-TEST(Oops, KnowsDamageMessages) {
+TEST(Oops, FindsDamageMessages) {
   for (
       const char* line : {
           "[    9.1] EXT4-fs error (device vda): ext4_lookup:1855: inode #2: comm ls: deleted inode "
@@ -40,7 +40,7 @@ TEST(Oops, KnowsDamageMessages) {
           "[    9.1] BTRFS critical (device vda): corrupt leaf: root=1 block=1 slot=1, invalid key",
           "[    9.1] F2FS-fs (vda): inconsistent node block, nid:3",
           "[    9.1] JBD2: recovery failed",
-          // The rest was seen on damaged disks under Linux 6.1.
+          // Messages observed on damaged disks under Linux 6.1.
           "[    9.375864] BTRFS warning (device vda): checksum verify failed on logical 30654464 mirror 1 "
           "wanted 0x7b4df90c found 0x842db4f3 level 0",
           "[    9.386425] BTRFS error (device vda): open_ctree failed: -22",
@@ -59,7 +59,7 @@ TEST(Oops, KnowsDamageMessages) {
   }
 }
 
-TEST(Oops, LeavesNormalProtestAlone) {
+TEST(Oops, IgnoresExpectedErrors) {
   const char* normal =
       "[    9.1] blk_update_request: I/O error, dev vda, sector 2048 op 0x1:(WRITE) flags 0x0\n"
       "[    9.1] Buffer I/O error on dev vda, logical block 4, lost sync page write\n"
@@ -69,7 +69,7 @@ TEST(Oops, LeavesNormalProtestAlone) {
       "[    9.1] XFS (vda): log I/O error -5\n"
       "[    9.1] XFS (vda): Filesystem has been shut down due to log error (0x2).\n"
       "[    9.1] XFS (vda): Starting recovery (logdev: internal)\n"
-      // A torn checkpoint pack or superblock, of which there is another.
+      // A torn checkpoint pack or superblock that has another copy.
       "[    9.770938] F2FS-fs (vdb): invalid crc value\n"
       "[    9.323744] F2FS-fs (vdb): invalid crc_offset: 584320358\n"
       "[   24.807222] F2FS-fs (vdc): Disable nat_bits due to incorrect cp_ver (1647444242736039275, 5485)\n"
@@ -87,7 +87,7 @@ TEST(Oops, LeavesNormalProtestAlone) {
   EXPECT_FALSE(find_oops(""));
 }
 
-TEST(Oops, TellsTheFirstLine) {
+TEST(Oops, ReturnsTheFirstLine) {
   EXPECT_EQ(find_oops("Oops: 0 [#1]\nKernel panic - not syncing"), "Oops: 0 [#1]");
 }
 

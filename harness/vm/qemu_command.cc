@@ -1,12 +1,12 @@
 // The command line (qemu_command.h).
 //
-// The kernel's: `panic=-1` with -no-reboot makes a panic end QEMU; loglevel 5 shows warnings and
-// worse, which is what oops.h reads. KASLR and the mitigations of processor defects only cost time
-// under emulation. The machine goes without what nobody uses, because every device costs boot time.
+// Kernel options: `panic=-1` with -no-reboot makes a panic end QEMU. loglevel 5 shows warnings and
+// worse, which oops.h needs. KASLR and the mitigations of processor defects only cost time under
+// emulation. The machine has no unused devices, because every device costs boot time.
 //
-// Disks: the guest sees a write-back cache (write-cache=on) and so sends flushes; errors of the
-// disk are reported to it instead of stopping the machine; QEMU does not reconnect, because a
-// server that has gone is a power cut.
+// Disks: the guest sees a write-back cache (write-cache=on) and therefore sends flushes. Disk
+// errors are reported to the guest instead of stopping the machine. QEMU does not reconnect,
+// because the loss of a server is a power cut.
 #include "harness/vm/qemu_command.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t
 
 Result<std::string> qemu_version() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
-  if (!output) return fail(kQemu, "no temporary file for its output");
+  if (!output) return fail(kQemu, "cannot create a temporary file for its output");
   TRY(auto process,
       base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())}));
   if (process.wait(kVersionLimit) != 0)
@@ -131,7 +131,7 @@ Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
   if (!version) return forward_error(version);
   GuestSpec anywhere = spec;
-  anywhere.image.kernel = "vmlinuz";  // the image's key says which; where it lies does not matter
+  anywhere.image.kernel = "vmlinuz";  // the image's key identifies it; its location is irrelevant
   anywhere.image.initramfs = "initramfs";
   std::string key = *version + spec.image.key + "\n";
   if (spec.accelerator == Accelerator::kvm) key += host_processor();

@@ -1,6 +1,6 @@
 #pragma once
-// QEMU's command line for a guest, and the key under which its saved state may be used again: both
-// come from the same words, so that nothing can change in one without the other.
+// QEMU's command line for a guest, and the key that identifies a reusable saved state. Both are
+// generated from the same words, so that they cannot diverge.
 
 #include <filesystem>
 #include <string>
@@ -12,27 +12,27 @@ namespace headcrash::vm {
 
 inline constexpr const char* kQemu = "qemu-system-x86_64";
 
-/// A value for QEMU's key=value lists, where a comma is doubled.
+/// Quotes a value for QEMU's key=value lists by doubling commas.
 std::string quoted_value(const std::string& value);
 
 enum class Disks {
-  attached,  ///< the NBD servers of the spec
-  /// zeroes of the same size: booting touches no server, and nothing of it is in a saved state
+  attached,  ///< use the NBD servers of the spec
+  /// use zeroed disks of the same sizes; booting contacts no server, and no server state is saved
   blank,
 };
 
-/// Where this QEMU's ends of things are. Descriptors are numbers in the child.
+/// The endpoints of this QEMU process. Descriptors are numbers in the child.
 struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
   int qmp_socket = -1;
-  int incoming = -1;                ///< a saved state to start from; -1: boot
-  std::filesystem::path console{};  ///< file that takes the serial console
+  int incoming = -1;                ///< descriptor of the saved state to start from; -1 to boot
+  std::filesystem::path console{};  ///< file for the serial console
 };
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
 
-/// Everything that a saved state depends on, as text.
+/// Returns a text of everything that a saved state depends on.
 Result<std::string> saved_state_key(const GuestSpec& spec);
 
 }  // namespace headcrash::vm

@@ -23,7 +23,7 @@ bool has(const std::vector<std::string>& words, const std::string& part) {
                      [&](const std::string& word) { return word.find(part) != std::string::npos; });
 }
 
-TEST(QemuCommand, DiskArgumentsAreForPeopleToo) {
+TEST(QemuCommand, DiskArgumentsSuitUsersToo) {
   const auto words = qemu_disk_arguments(some_spec().disks[0], 2);
   ASSERT_EQ(words.size(), 4U);
   EXPECT_EQ(words[0], "-blockdev");
@@ -46,7 +46,7 @@ TEST(QemuCommand, DisksHaveThePhysicalSectorOfTheirProfile) {
                     "logical_block_size=512,physical_block_size=4096"));
 }
 
-TEST(QemuCommand, BootingTouchesNoServer) {
+TEST(QemuCommand, BootingContactsNoServer) {
   const auto blank = qemu_command(some_spec(), {.disks = Disks::blank});
   EXPECT_FALSE(has(blank, "nbd"));
   EXPECT_TRUE(has(blank, "size=1048576"));
@@ -56,7 +56,7 @@ TEST(QemuCommand, BootingTouchesNoServer) {
   EXPECT_TRUE(has(attached, "fd:5"));
 }
 
-TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
+TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
   GuestSpec spec = some_spec();
   spec.image.kernel = "/cache/linux";
   spec.disks = {{.socket = "/tmp/d.sock"}, {.socket = "/tmp/d.sock.mark"}};
@@ -78,11 +78,11 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
   });
   ASSERT_NE(processor, words.end());
   EXPECT_LT(at("/cache/linux"),
-            processor - words.begin());  // of the kernel's words, for its programs
+            processor - words.begin());  // in the kernel's command line, for its programs
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
-  // Nothing of the folder is in the kernel's words.
+  // The kernel's command line does not contain the folder.
   spec.time_socket = "/tmp/scratch/d.sock.time";
   spec.port_socket = "/tmp/scratch/d.sock.port";
   spec.disks = {{.socket = "/tmp/scratch/d.sock"}};
@@ -91,7 +91,7 @@ TEST(UserModeCommand, NamesItsClockAndItsDisksInOrder) {
     EXPECT_EQ(word->find("scratch"), std::string::npos) << *word;
 }
 
-TEST(QemuCommand, KeyChangesWithWhatTheStateDependsOn) {
+TEST(QemuCommand, KeyChangesWithEachInputOfTheState) {
   const auto key = saved_state_key(some_spec());
   ASSERT_TRUE(key) << key.error().message();
   GuestSpec same = some_spec();

@@ -9,8 +9,7 @@ using nlohmann::json;
 tl::unexpected<Error> silent(const std::string& command, base::Silence silence) {
   switch (silence) {
     case base::Silence::timeout:
-      return fail("QEMU: " + command, "no answer in time",
-                  "try again with less load on this machine");
+      return fail("QEMU: " + command, "no answer in time", "retry with less load on this machine");
     case base::Silence::closed:
       return fail("QEMU: " + command, "QEMU ended");
     case base::Silence::malformed:
@@ -24,7 +23,7 @@ tl::unexpected<Error> silent(const std::string& command, base::Silence silence) 
 Result<void> Qmp::greet(std::chrono::milliseconds timeout) {
   const auto greeting = socket_.receive(base::after(timeout));
   if (!greeting) return silent("greeting", greeting.error());
-  if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not that of QMP");
+  if (!greeting->contains("QMP")) return fail("QEMU: greeting", "is not a QMP greeting");
   TRY(execute("qmp_capabilities", json::object(), timeout));
   return {};
 }

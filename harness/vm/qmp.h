@@ -1,5 +1,5 @@
 #pragma once
-// QEMU's machine protocol: as much of a client as stopping, saving and restoring need.
+// A minimal client of QEMU's machine protocol, for stopping, saving and restoring.
 
 #include <string>
 
@@ -11,9 +11,10 @@ class Qmp {
  public:
   explicit Qmp(base::JsonSocket socket) : socket_(std::move(socket)) {}
 
-  /// Waits for QEMU's greeting and leaves the negotiation. Comes first.
+  /// Waits for QEMU's greeting and ends capability negotiation. Must be called first.
   Result<void> greet(std::chrono::milliseconds timeout);
-  /// The command's "return"; QEMU's own words on an error. Asynchronous events are skipped.
+  /// Executes a command and returns its "return" value. Errors contain QEMU's text. Asynchronous
+  /// events are skipped.
   Result<nlohmann::json> execute(const std::string& command, const nlohmann::json& arguments,
                                  std::chrono::milliseconds timeout);
 

@@ -22,7 +22,7 @@ struct Pair {
   Result<std::pair<base::JsonSocket, base::Descriptor>> ends;
 };
 
-TEST(Qmp, GreetsSkipsEventsAndTellsErrors) {
+TEST(Qmp, GreetsSkipsEventsAndReportsErrors) {
   Pair pair;
   pair.say(
       "{\"QMP\":{}}\n{\"return\":{}}\n{\"event\":\"STOP\"}\n{\"return\":{\"status\":\"paused\"}}\n"
@@ -34,7 +34,7 @@ TEST(Qmp, GreetsSkipsEventsAndTellsErrors) {
   EXPECT_EQ(qmp.execute("stop", json::object(), 1ms).error().problem, "no answer in time");
 }
 
-TEST(Qmp, RefusesAnotherProtocol) {
+TEST(Qmp, RejectsAnotherProtocol) {
   Pair pair;
   pair.say("{\"hello\":1}\n");
   Qmp qmp(std::move(pair.ends->first));

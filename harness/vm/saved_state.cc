@@ -1,4 +1,4 @@
-// Boot once, save, find again (saved_state.h).
+// Boots a guest once, saves it and finds it again (saved_state.h).
 #include "harness/vm/saved_state.h"
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-constexpr std::chrono::seconds kQmpLimit{60};    // the end of a save holds QEMU's main loop
-constexpr std::chrono::seconds kLockLimit{400};  // somebody else's boot and save
+constexpr std::chrono::seconds kQmpLimit{60};    // QEMU's main loop is busy at the end of a save
+constexpr std::chrono::seconds kLockLimit{400};  // boot and save by another process
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";
 
@@ -46,7 +46,7 @@ Result<base::Descriptor> lock(const fs::path& folder) {
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       return fail((folder / ".lock").string(), "another process holds the lock",
-                  "look for a headcrash process that hangs");
+                  "check for a headcrash process that hangs");
     }
     std::this_thread::sleep_for(milliseconds(50));
   }
@@ -69,7 +69,8 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      fs::remove_all(entry.path(), error);  // we hold the lock: its maker is dead
+      fs::remove_all(entry.path(), error);  // its creator is dead, since this process holds the
+                                            // lock
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
   }
@@ -78,7 +79,7 @@ void prune(const fs::path& states) {
     fs::remove_all(folders[i].second, error);
 }
 
-// For the shell that QEMU's exec: runs.
+// Quotes a word for the shell that QEMU's exec: runs.
 std::string shell_quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
@@ -102,32 +103,32 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
     if (status == "failed" || status == "cancelled") {
       return fail(file.string(),
                   "QEMU could not save the guest: " + asked.value("error-desc", status),
-                  "make room in the cache");
+                  "free space in the cache");
     }
     std::this_thread::sleep_for(milliseconds(5));
   }
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// While the image is unpacked it is in memory twice, beside the kernel: with less it ends in a
-/// panic.
+/// During unpacking, the image is in memory twice, in addition to the kernel. With less memory the
+/// kernel panics.
 Result<void> check_memory(const GuestSpec& spec) {
-  constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start in 256
+  constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start with 256 MiB
   std::error_code error;
   const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;
   if (error) return fail(spec.image.initramfs.string(), error.message());
   const std::uint64_t least_mib = 2 * image_mib + kKernelMib;
   if (spec.memory_mib >= least_mib) return {};
   return fail("memory of the guest",
-              fmt::format("{} MiB is too little for a guest with {} MiB of programs",
+              fmt::format("{} MiB is too small for a guest with {} MiB of programs",
                           spec.memory_mib, image_mib),
-              fmt::format("give it {} MiB (memory-mib in [guest])", least_mib));
+              fmt::format("use at least {} MiB (memory-mib in [guest])", least_mib));
 }
 
 constexpr const char* kBringModules =
-    "it is a kernel without modules: give them (--modules FOLDER of `make modules_install "
-    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in virtio-pci, "
-    "virtio-blk, virtio-console, devtmpfs and the file system";
+    "the kernel has no modules: pass them (--modules FOLDER of `make modules_install "
+    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in "
+    "virtio-pci, virtio-blk, virtio-console, devtmpfs and the file system";
 
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
   TRY(check_memory(spec));
@@ -170,7 +171,7 @@ Result<SavedState> open_saved_state(const GuestSpec& spec, const fs::path& cache
     stored.close();
     fs::remove_all(folder, error);
     fs::rename(making, folder, error);
-    if (!stored || error) made = fail(folder.string(), "the saved state could not be written");
+    if (!stored || error) made = fail(folder.string(), "the saved state cannot be written");
   }
   if (!made) {
     fs::remove_all(making, error);

@@ -1,11 +1,11 @@
 #pragma once
-// Booted guests, kept as files.
+// Booted guests, saved as files.
 //
-// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key`
-// (everything the state depends on, in full: the hash only finds it). It is made under a lock in a
-// folder with another name and renamed, so a state is whole or absent; a run that was killed leaves
-// a folder that the next one removes. The ones used least recently are pruned; a QEMU that reads
-// one has it open and is not disturbed.
+// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key` (all that
+// the state depends on, in full; the hash serves only for look-up). It is created under a lock in a
+// folder with another name, which is then renamed. A state is therefore complete or absent; the
+// next run removes the folder of a killed run. The least recently used states are pruned. A QEMU
+// that is reading one is not affected, since it has the file open.
 
 #include <filesystem>
 
@@ -15,15 +15,15 @@
 namespace headcrash::vm {
 
 struct SavedState {
-  base::Descriptor file;  ///< positioned at the start
+  base::Descriptor file;  ///< positioned at its start
   std::filesystem::path folder;
-  bool fresh = false;  ///< made by this call
+  bool fresh = false;  ///< created by this call
 };
 
-/// Opens the state for this spec; boots a guest with blank disks and saves it when there is none.
+/// Opens the state for this spec. If there is none, boots a guest with blank disks and saves it.
 Result<SavedState> open_saved_state(const GuestSpec& spec, const std::filesystem::path& cache);
 
-/// A state that QEMU would not load is no use to anybody.
+/// Removes a state that QEMU could not load.
 void discard_saved_state(const SavedState& state);
 
 }  // namespace headcrash::vm

@@ -1,9 +1,9 @@
 // Starts user-mode Linux (user_mode.h).
 //
-// `stderr=1 console=stderr`: the console is the program's standard error, written when it is said.
-// panic=-1 would start the kernel again, as the same process: a panic ends it instead.
-// `seccomp=auto`: a kernel that can (6.16 and newer) traps its programs' system calls with seccomp
-// in place of ptrace, which takes a fifth less time; an older one ignores it.
+// `stderr=1 console=stderr` writes console output to the program's standard error at once. panic=-1
+// would restart the kernel in the same process; here a panic ends it instead. `seccomp=auto` lets a
+// kernel that supports it (6.16 and newer) trap its programs' system calls with seccomp instead of
+// ptrace, which takes a fifth less time. Older kernels ignore it.
 #include "harness/vm/user_mode.h"
 
 #include <fcntl.h>
@@ -20,12 +20,12 @@ constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // of virtio
 constexpr const char* kInitramfs = "initramfs";  // a link in the scratch folder
 
-/// The guest's programs run on the host's processor. What of it they use decides which folders are
-/// searched for libraries and how much stack a call takes, thus which pages and names the kernel
-/// has, and with them when its random numbers are drawn: glibc takes each for a processor with SSE2
-/// and a cache of 1 MiB. The kernel gives what it does not know on its command line to init as
-/// environment. Names: glibc manual, "Hardware Capability Tunables"; of 2.36, `ld.so
-/// --list-diagnostics` shows the effect.
+/// Hides the host's processor from the guest's programs, which run on it. Its features determine
+/// the library folders that are searched and the stack size of a call. These affect the kernel's
+/// pages and names, and the times at which random numbers are drawn. With these settings, glibc
+/// assumes a processor with SSE2 and a cache of 1 MiB. The kernel passes unknown words of its
+/// command line to init as environment. Names: glibc manual, "Hardware Capability Tunables"; for
+/// 2.36, `ld.so --list-diagnostics` shows the effect.
 constexpr const char* kAnyProcessor =
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-BMI1,-BMI2,"
     "-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE3,-SSSE3,-SSE4_1,-SSE4_2,-XSAVE,-XSAVEC,"
@@ -34,8 +34,8 @@ constexpr const char* kAnyProcessor =
     ":glibc.cpu.x86_data_cache_size=32768:glibc.cpu.x86_shared_cache_size=1048576"
     ":glibc.cpu.x86_non_temporal_threshold=786432";
 
-/// Linux stirs its command line into its random numbers: paths that differ from run to run must not
-/// be in it.
+/// Linux mixes its command line into its random numbers, so it must not contain paths that differ
+/// between runs.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
   return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
 }
@@ -82,7 +82,7 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch) {
   TRY(const auto console, writable(console_in(scratch)));
   std::error_code error;
-  std::filesystem::remove(scratch / kInitramfs, error);  // of an earlier guest
+  std::filesystem::remove(scratch / kInitramfs, error);  // left by an earlier guest
   std::filesystem::create_symlink(spec.image.initramfs, scratch / kInitramfs, error);
   if (error) return fail((scratch / kInitramfs).string(), error.message());
   TRY(const auto log, writable(log_in(scratch)));

@@ -1,6 +1,6 @@
 #pragma once
-// User-mode Linux as a guest in virtual time: a program of the host whose disks and clock are a
-// server's (plugin/servers/timetravel/calendar.h).
+// User-mode Linux as a guest in virtual time. It is a program of the host; a server provides its
+// disks and clock (plugin/servers/timetravel/calendar.h).
 
 #include <memory>
 
@@ -8,14 +8,14 @@
 
 namespace headcrash::vm {
 
-/// The words that start it. Without randomness of addresses, so that equal runs are equal; without
-/// glibc's rseq, whose memory user-mode Linux unmaps below its guest's programs, for which the
-/// host's kernel kills them.
+/// Returns its command line. Address randomisation is off, so that equal runs are equal. glibc's
+/// rseq is off, because user-mode Linux unmaps its memory below the guest's programs, and the
+/// host's kernel would kill them.
 std::vector<std::string> user_mode_command(const GuestSpec& spec,
                                            const std::filesystem::path& scratch);
 
-/// Boots it; the agent answers when this returns. `scratch` takes the logs. Errors name what it
-/// said last.
+/// Boots the guest and waits until its agent responds. `scratch` holds the logs. Errors contain the
+/// last output.
 Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch);
 

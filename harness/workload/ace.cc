@@ -1,6 +1,6 @@
-// The bounded enumerator (ace.h). Phases: all steps with all names are laid out once; for each
-// state of names in use, the steps that keep to the order of names are counted; a number is taken
-// apart into steps; each step's needs are set up.
+// The bounded enumerator (ace.h). It first lists all steps with all names. For each state of used
+// names it counts the steps that respect the order of names. A number is then decomposed into
+// steps, and the prerequisites of each step are set up.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -19,19 +19,18 @@
 
 namespace headcrash::workload {
 
-// Named, since Ace::Space is made of them.
+// A named namespace, since Ace::Space uses these types.
 namespace ace {
 
 struct Step {
   Operation operation;
-  bool target_exists = false;  ///< rename: over an existing file
+  bool target_exists = false;  ///< rename: the target exists
   std::optional<Operation> persistence;
   bool persistent = false;  ///< ends with a persistence point
-  bool of_more = false;     ///< of the second space only
+  bool of_more = false;     ///< second space only
 };
 
-/// How many names of each place have been used: the root's files, the directories, the files of A
-/// and of B.
+/// The number of names used in each place: files of the root, directories, files of A, files of B.
 using NamesUsed = std::array<std::uint8_t, 4>;
 
 }  // namespace ace
@@ -43,8 +42,8 @@ using ace::Step;
 
 using Kind = Operation::Kind;
 
-constexpr std::uint64_t kFileBytes = 32 << 10;  // of a file that a step finds
-constexpr std::uint64_t kPiece = 8 << 10;       // that a step writes, as ACE does
+constexpr std::uint64_t kFileBytes = 32 << 10;  // size of an existing file
+constexpr std::uint64_t kPiece = 8 << 10;       // size of a step's write, as in ACE
 constexpr std::array<const char*, 6> kFiles{"foo", "bar", "A/foo", "A/bar", "B/foo", "B/bar"};
 constexpr std::array<const char*, 2> kDirectories{"A", "B"};
 
@@ -60,7 +59,7 @@ void add_writes(const std::string& file, std::vector<Step>& steps) {
     for (const std::uint64_t offset : {std::uint64_t{0}, middle, at_end, kFileBytes})
       steps.push_back({on(kind, file, offset, kPiece)});
   }
-  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // neither end on a page
+  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // unaligned to pages at both ends
   steps.push_back({on(Kind::append, file, kFileBytes, kPiece)});
   for (const std::uint64_t offset : {std::uint64_t{0}, middle, kFileBytes - kPiece})
     steps.push_back({on(Kind::write_mapped, file, offset, kPiece)});
@@ -126,7 +125,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Of the second space.
+/// Lists the operations of the second space.
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -146,7 +145,7 @@ std::vector<Step> more_operations() {
       for (const std::uint64_t offset : {middle, kFileBytes})
         steps.push_back({on(kind, file, offset, kPiece)});
     for (const Kind kind : {Kind::punch, Kind::zero, Kind::zero_keep})
-      steps.push_back({on(kind, file, middle + 100, kPiece)});  // neither end at a stamp's
+      steps.push_back({on(kind, file, middle + 100, kPiece)});  // unaligned to stamps at both ends
     steps.push_back({on(Kind::allocate, file, kFileBytes + 100, 40)});
   }
   for (const Kind kind : {Kind::remount, Kind::freeze}) steps.push_back({{.kind = kind}});
@@ -154,7 +153,7 @@ std::vector<Step> more_operations() {
   return steps;
 }
 
-// ---- what makes them persistent
+// ---- persistence points
 
 bool is_directory_name(const std::string& path) {
   return path == "A" || path == "B";
@@ -179,7 +178,7 @@ bool changes_names(Kind kind) {
   }
 }
 
-/// Its target is not the name of a file that is there; and fsync has nothing to open.
+/// Returns true for operations whose target is not an existing file, so that fsync cannot open it.
 bool is_made_of_nothing(Kind kind) {
   return kind == Kind::symlink || kind == Kind::mknod;
 }
@@ -189,8 +188,8 @@ std::string sibling(const std::string& file) {
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
 }
 
-/// Of everything that the operation concerned and that is there afterwards. A name operation may
-/// also be made persistent through the file beside it, which a log may have tied to it.
+/// Lists persistence points of all objects that the operation affected and that exist afterwards.
+/// For a name operation this includes a neighbouring file, which a log may have tied to it.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -240,7 +239,7 @@ std::vector<Step> all_steps(Ace::Words words) {
 
 // ---- symmetry
 
-/// Takes a name into use; false when an equal one should have been taken before it.
+/// Uses a name. Returns false if an equivalent name should have been used first.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -259,7 +258,7 @@ bool use_path(const std::string& path, NamesUsed& used) {
 }
 
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
-  // A symbolic link's target is written as the operation's first name.
+  // For a symbolic link, the target is the operation's first name.
   const bool link = step.operation.kind == Kind::symlink;
   const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;
@@ -269,9 +268,9 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
   return used;
 }
 
-// ---- needs
+// ---- prerequisites
 
-/// Brings names into the state that an operation needs, inside a draft.
+/// Brings names into the state that an operation needs, within a draft.
 class Needs {
  public:
   explicit Needs(Draft& draft) : draft_(draft) {}
@@ -333,7 +332,7 @@ class Needs {
   }
 
  private:
-  /// A mapping and a range need the bytes to be there, an append an end that a stamp can begin at.
+  /// Mappings and ranges need existing bytes; an append needs an end at a stamp boundary.
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;
@@ -344,7 +343,7 @@ class Needs {
   void meet_target(const Step& step) {
     if (!step.target_exists) return absent(step.operation.target);
     file(step.operation.target);
-    // A rename between two links of one file does nothing.
+    // A rename between two links of one file has no effect.
     if (!draft_.same_object(step.operation.path, step.operation.target)) return;
     absent(step.operation.target);
     file(step.operation.target);
@@ -388,7 +387,7 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Needs of later steps whose names no earlier step touches are met before the first one.
+/// Prerequisites that no earlier step touches are set up before the first step.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -412,7 +411,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;  ///< by steps that are left
+  /// indexed by the number of remaining steps
+  std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;
 

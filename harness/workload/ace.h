@@ -1,23 +1,23 @@
 #pragma once
-// Every short workload: a bounded enumerator in the spirit of ACE (CrashMonkey and ACE, OSDI'18).
+// A bounded enumerator of short workloads, modelled on ACE (CrashMonkey and ACE, OSDI'18).
 //
-// A workload of length n is n steps. A step is one operation on names out of a small fixed set,
+// A workload of length n has n steps. A step is one operation on names of a small fixed set,
 //
 //   foo  bar  A/  A/foo  A/bar  B/  B/foo  B/bar
 //
-// and what makes it persistent: nothing, sync, or fsync, fdatasync, fsync of a directory on one of
-// the objects that the operation concerned. The last step always ends persistent. What an operation
-// needs (a directory, a file with content, a name that must be free) is set up first: before the
-// first step and synced, or in place when an earlier step has touched the name already.
+// followed by nothing, by sync, or by fsync, fdatasync or a directory fsync of one of the objects
+// involved. The last step always ends with a persistence point. Prerequisites of an operation (a
+// directory, a file with content, a free name) are set up before the first step and synced, or in
+// place if an earlier step has already touched the name.
 //
-// Symmetry: the two directories, and the two names in each place, are interchangeable. Only
-// workloads that use A before B and foo before bar are written. The number of steps that may follow
-// depends only on how many names are in use already, so all workloads have numbers, and workload N
-// is found without making the ones before it: shards and resumed campaigns work by number.
+// Symmetry: the two directories are interchangeable, as are the two names in each place. Only
+// workloads that use A before B and foo before bar are generated. The number of possible next steps
+// depends only on the number of names in use, so each workload has a number. Workload N can be
+// generated without its predecessors; shards and resumed campaigns use the numbers.
 //
-// Numbers stay what they are. Words that came later (collapse, insert, clone, store, mknod,
-// remount, freeze) are in a second space: its steps are the first one's and theirs, and the last
-// step is always one of theirs.
+// Numbers are stable. Operations added later (collapse, insert, clone, store, mknod, remount,
+// freeze) form a second space: it contains the steps of the first and the new ones, and its last
+// step is always a new one.
 
 #include <cstdint>
 #include <memory>
@@ -33,16 +33,16 @@ class Ace {
 
   enum class Words : std::uint8_t { first, more };
 
-  /// `length`: 1 to kLongest.
+  /// `length` is 1 to kLongest.
   explicit Ace(int length, Words words = Words::first);
   ~Ace();
   Ace(const Ace&) = delete;
   Ace& operator=(const Ace&) = delete;
 
-  /// How many there are.
+  /// Returns the number of workloads.
   std::uint64_t count() const;
 
-  /// Workload `number`, below count().
+  /// Returns workload `number`, which must be below count().
   std::vector<Operation> workload(std::uint64_t number) const;
 
  private:
@@ -51,7 +51,7 @@ class Ace {
   std::unique_ptr<const Space> space_;
 };
 
-/// The numbers of a sample: `size` of `count`, drawn by `seed`, rising, without repetition.
+/// Draws `size` of `count` numbers by `seed`, in ascending order and without repetition.
 std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size,
                                           std::uint64_t seed);
 

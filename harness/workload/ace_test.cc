@@ -30,7 +30,7 @@ void expect_sound(const std::vector<Operation>& list, std::uint64_t number) {
   ASSERT_TRUE(is_persistence_point(list.back())) << number << "\n" << text(list);
 }
 
-/// The other workload of its kind: names swapped.
+/// Returns the equivalent workload with names swapped.
 std::string swapped(std::string lines, const std::string& one, const std::string& other) {
   std::string result;
   for (std::size_t at = 0; at < lines.size();) {
@@ -52,7 +52,7 @@ struct AllOf {
   std::set<Operation::Kind> kinds;
 };
 
-/// Each workload can be done, and none is there twice.
+/// Enumerates all workloads and verifies that each is possible and unique.
 AllOf all_of(const Ace& ace) {
   AllOf all;
   for (std::uint64_t number = 0; number < ace.count(); ++number) {
@@ -64,21 +64,21 @@ AllOf all_of(const Ace& ace) {
   return all;
 }
 
-TEST(Ace, EveryShortWorkloadOnceAndEachCanBeDone) {
+TEST(Ace, EnumeratesEachPossibleWorkloadOnce) {
   const Ace ace(1);
   const auto [seen, kinds] = all_of(ace);
   EXPECT_EQ(kinds.size(), kOperationKinds - 33)
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
          "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, flags, project, write-direct-dsync, "
          "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, crash, and syncfs, which does what sync does";
-  // Symmetry: no two differ only in the names of the root's files, or of the directories.
+  // Symmetry: no two workloads differ only by swapped root files or directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
     EXPECT_TRUE(mirror == lines || !seen.contains(mirror)) << lines;
   }
 }
 
-TEST(Ace, TheSecondSpaceEndsWithItsOwnWords) {
+TEST(Ace, SecondSpaceEndsWithANewOperation) {
   const Ace ace(1, Ace::Words::more);
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
@@ -108,7 +108,7 @@ TEST(Ace, LongerWorkloadsAreFoundByNumber) {
   }
 }
 
-TEST(Ace, HoldsTheClassics) {
+TEST(Ace, IncludesTheKnownBugPatterns) {
   const Ace ace(1);
   std::string all;
   for (std::uint64_t number = 0; number < ace.count(); ++number)
@@ -122,7 +122,7 @@ TEST(Ace, HoldsTheClassics) {
   }
 }
 
-TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
+TEST(Draft, AnOpenFileIsLinkableWhileNamedOrNeverNamed) {
   Draft draft;
   for (const char* line : {"tmpfile %f", "write %f 0 512 0 0", "link %f a", "open a %g"})
     ASSERT_TRUE(draft.try_add(line)) << line;
@@ -136,7 +136,7 @@ TEST(Draft, AnOpenFileIsLinkedWhileItHasANameOrNeverHadOne) {
   EXPECT_FALSE(draft.try_add("setxattr p user.x v"));
 }
 
-TEST(Draft, ADirectoryThatIsOpenCanBeSyncedAndClosed) {
+TEST(Draft, AnOpenDirectoryCanBeSyncedAndClosed) {
   Draft draft;
   for (const char* line : {"mkdir d", "open d %d", "fsync %d", "fdatasync %d"})
     EXPECT_TRUE(draft.try_add(line)) << line;
@@ -146,7 +146,7 @@ TEST(Draft, ADirectoryThatIsOpenCanBeSyncedAndClosed) {
   EXPECT_TRUE(draft.try_add("close %d"));
 }
 
-TEST(Draft, NoStampBeginsInTheMiddleOfABlock) {
+TEST(Draft, StampsBeginAtBlockBoundaries) {
   Draft draft;
   for (const char* line : {"create a", "write a 0 4096 0 0", "truncate a 700"})
     ASSERT_TRUE(draft.try_add(line));
@@ -178,7 +178,7 @@ TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
          "dedupe, store, msync, sync-range, mknod, remount, freeze, evict, flags, project, write-direct-dsync, write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume and crash, which wait to be asked for";
 }
 
-TEST(RandomOperations, CrashesStandBehindASync) {
+TEST(RandomOperations, CrashesFollowASync) {
   std::set<std::string> kinds;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto list = random_operations(with_crashes({.seed = seed}));
@@ -197,7 +197,7 @@ TEST(RandomOperations, CrashesStandBehindASync) {
   EXPECT_EQ(kinds, (std::set<std::string>{"panic", "power"}));
 }
 
-TEST(RandomOperations, LaterWordsAreDrawnWhenTheyAreAskedFor) {
+TEST(RandomOperations, LaterOperationsAreDrawnOnlyOnRequest) {
   std::set<Operation::Kind> kinds;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Operation> list =

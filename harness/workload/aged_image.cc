@@ -1,4 +1,5 @@
-// See aged_image.h. Numbers come from std::mt19937_64 and are reduced by hand, as everywhere here.
+// Ages a file system (aged_image.h). Numbers come from std::mt19937_64 and are reduced by hand, so
+// that they are equal with every library.
 #include "harness/workload/aged_image.h"
 
 #include <fmt/format.h>

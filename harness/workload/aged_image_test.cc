@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-TEST(AgedImage, UsesEverythingBeforeAndStaysWithinItsBounds) {
+TEST(AgedImage, CoversAllOperationsWithinItsBounds) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const AgedImageOptions options{
         .seed = seed, .rounds = 400, .files_most = 20, .largest_blocks = 10};
@@ -47,7 +47,7 @@ TEST(AgedImage, UsesEverythingBeforeAndStaysWithinItsBounds) {
   }
 }
 
-TEST(AgedImage, ComesBeforeAnyWorkloadOfTheCatalogue) {
+TEST(AgedImage, PrecedesAnyWorkloadOfTheCatalogue) {
   const WorkloadRequest plain{.name = "ace-seq1", .seed = 3, .trial = 17};
   WorkloadRequest aged = plain;
   aged.name += "+aged";

@@ -1,4 +1,4 @@
-// Reads the applications' TOML files (application.h).
+// Parses the applications' TOML files (application.h).
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
@@ -43,13 +43,13 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Puts it under its setting, or the one that is named.
+/// Selects the wanted setting, or the default.
 Result<void> choose_setting(const std::string& wanted, Application& application) {
   if (!wanted.empty()) {
     if (!application.settings.contains(wanted)) {
       return fail(fmt::format("application \"{}\"", application.name),
                   fmt::format("has no setting \"{}\"", wanted),
-                  application.settings.empty() ? "it has none at all"
+                  application.settings.empty() ? "this application has no settings"
                                                : base::suggest(wanted, setting_names(application)));
     }
     application.setting = wanted;
@@ -81,11 +81,11 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   for (const std::string& name : table->keys()) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
       return fail(table->subject(name), "is not a plain file name",
-                  "leave out folders and leading dots");
+                  "remove folders and leading dots");
     TRY(table->take(name, application.files[name]));
   }
   if (application.files.size() > kFilesMost)
-    return fail(root.subject("files"), fmt::format("are more than {}", kFilesMost));
+    return fail(root.subject("files"), fmt::format("exceed the limit of {}", kFilesMost));
   return {};
 }
 
@@ -95,7 +95,7 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
     application.settings.clear();
     for (const std::string& name : table->keys()) {
       if (!is_setting_name(name))
-        return fail(table->subject(name), "is not the name of a setting",
+        return fail(table->subject(name), "is not a valid setting name",
                     "use letters, digits and '-'");
       TRY(const auto setting, table->table(name));
       TRY(setting->only({"words", "promise", "expected"}));
@@ -107,15 +107,14 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
       }
       if (!setting->has("words"))
         return fail(setting->subject("words"), "is missing",
-                    "give the words that {setting} stands for");
+                    "give the text that replaces {setting}");
     }
   }
   if (application.settings.empty()) return {};
   if (application.setting.empty())
     return fail(root.subject("setting"), "is missing", "name the default setting");
   if (application.settings.contains(application.setting)) return {};
-  return fail(root.subject("setting"),
-              fmt::format("\"{}\" is not one of the settings", application.setting),
+  return fail(root.subject("setting"), fmt::format("unknown setting \"{}\"", application.setting),
               base::suggest(application.setting, setting_names(application)));
 }
 
@@ -125,8 +124,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
         !package.empty() &&
         package.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+.-") == std::string::npos;
     if (!named || package.front() == '-')
-      return fail(root.subject("packages"),
-                  fmt::format("\"{}\" is not the name of a package", package),
+      return fail(root.subject("packages"), fmt::format("invalid package name \"{}\"", package),
                   "name installed Debian packages");
   }
   return {};
@@ -137,11 +135,12 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
     return fail(root.subject("run"), "is missing", "give the commands that make data persistent");
   if (application.verify.empty())
     return fail(root.subject("verify"), "is missing",
-                "give the commands that look for what was persisted");
+                "give the commands that check for the persisted data");
   return {};
 }
 
-/// A tool with a '/' is a program of the host; a path is relative to the file's folder.
+/// Resolves tools. A tool with a '/' is a program of the host; its path is relative to the file's
+/// folder.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};
@@ -152,8 +151,8 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
       return fail(
-          root.subject("tools"), fmt::format("there is no program {}", path.string()),
-          "give a path relative to the folder of this file, or the name of a program of the guest");
+          root.subject("tools"), fmt::format("program {} does not exist", path.string()),
+          "give a path relative to the folder of this file, or the name of a program in the guest");
     if (::access(path.c_str(), X_OK) != 0)
       return fail(root.subject("tools"), fmt::format("{} is not executable", path.string()),
                   "chmod +x it");
@@ -171,7 +170,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
   std::string base;
   TRY(root.take("base", base));
   if (!base.empty()) {
-    if (depth >= kDeepestBase) return fail(root.subject("base"), "is circular or nested too deep");
+    if (depth >= kDeepestBase)
+      return fail(root.subject("base"), "is circular or nested too deeply");
     TRY(const auto parent, load(base, depth + 1));
     application = parent;
   }
@@ -220,7 +220,7 @@ Result<std::vector<Application>> load_applications(const std::string& name_or_pa
     const std::string name = name_or_path.substr(0, name_or_path.size() - kEachSetting.size());
     TRY(const auto application, load(name, 0));
     if (application.settings.empty())
-      return fail(fmt::format("application \"{}\"", name), "has no settings", "leave \"+*\" out");
+      return fail(fmt::format("application \"{}\"", name), "has no settings", "omit \"+*\"");
     names = setting_names(application);
     for (std::string& each : names) each = fmt::format("{}+{}", name, each);
   }

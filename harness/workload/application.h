@@ -2,28 +2,27 @@
 // A real application as a workload: a TOML file with the commands that prepare, run and verify it
 // (applications/sqlite.toml explains the keys).
 //
-//   format, mount     tools are looked up, files put into kApplicationFolder of the guest
-//   prepare           to its end, then sync: what it leaves is there for certain
-//   run               prints "persisted TEXT" whenever something has become persistent by the
-//                     application's own account; each such line is a mark "persisted TEXT" before
-//                     anything else is done with it (request run-application,
-//                     harness/guest/PROTOCOL.md)
+//   format, mount     check for tools, copy files to kApplicationFolder in the guest
+//   prepare           runs to its end, then sync: its result is always on the disk
+//   run               prints "persisted TEXT" when, by the application's own account, data has
+//                     become persistent; each such line becomes a mark "persisted TEXT" before any
+//                     other processing (request run-application, harness/guest/PROTOCOL.md)
 //     ... power cut anywhere ...
-//   recover, mount    the files are put again if the guest is another one
-//   verify            gets the TEXT of every mark before the cut on its standard input, one a line in order,
-//                     and prints "lost: ..." for what is not there and "wrong: ..." for what should
-//                     not be; exit 0 if it found nothing, 1 if it printed such lines
+//   recover, mount    a different guest gets the files again
+//   verify            reads the TEXT of each mark before the cut from standard input, one per line,
+//                     in order; prints "lost: ..." for missing data and "wrong: ..." for data that
+//                     should not be there; exits with 0 if it found nothing, with 1 otherwise
 //                     (harness/oracle/application_verdict.h)
 //
-// A line is printed after the fact and the mark follows later still, so that every TEXT the
-// verifier gets was promised before the cut. (TEXT is 1 to 200 printing ASCII characters.) What the
-// application did after its last mark may be there or not: a verifier demands what its list says
-// and refuses only what no moment of the run had. What it does not demand, since the application's
-// documents do not promise it, but found missing, it tells in lines "permitted: ...": they are not
-// findings, and are kept with the state.
+// A line is printed after the fact, and the mark follows later. Each TEXT that the verifier gets
+// was therefore promised before the cut. (TEXT is 1 to 200 printable ASCII characters.) Effects
+// after the last mark may be present or absent: a verifier requires what its list states, and
+// rejects only states that never existed during the run. It reports missing data that the
+// application's documentation does not promise in lines "permitted: ...". These are stored with
+// the state and are not findings.
 //
 // An application with settings ([settings.NAME] in its file) runs under one of them:
-// "sqlite+wal-normal". The words of the setting stand for {setting} in prepare, run and verify.
+// "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
 
 #include <map>
 #include <string>
@@ -35,31 +34,31 @@
 
 namespace headcrash::workload {
 
-inline constexpr const char* kApplicationFolder = "/run/application";  ///< of the guest, in memory
+inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 
 struct ApplicationSetting {
-  std::string words;  ///< in place of {setting}
+  std::string words;  ///< replaces {setting}
   std::string
-      promise;  ///< of the application's documents under this setting, and where they say so
+      promise;  ///< what the application's documentation promises under this setting, with the
+                ///< reference
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
 struct Application {
   std::string name, title;  ///< "sqlite+wal-full" under a setting
-  std::string origin;       ///< name or absolute path, to load it again
-  std::string promise;      ///< in words, with the document that says so
+  std::string origin;       ///< name or absolute path for reloading
+  std::string promise;      ///< promise in words, with the document that states it
   std::map<std::string, ApplicationSetting> settings;
-  std::string setting;                 ///< of these, the one that it is under
-  std::vector<std::string> packages;   ///< of Debian: their files go into the guest
-  std::vector<std::string> tools;      ///< programs that the guest must have, by name
-  std::vector<std::string> own_tools;  ///< of these, paths of the host's that go into the guest
-  std::map<std::string, std::string> files;  ///< name without folder, content
+  std::string setting;                 ///< name of the active setting
+  std::vector<std::string> packages;   ///< Debian packages installed in the guest
+  std::vector<std::string> tools;      ///< names of programs that the guest must have
+  std::vector<std::string> own_tools;  ///< paths on the host of programs to copy into the guest
+  std::map<std::string, std::string> files;  ///< file name to content
   std::vector<std::string> prepare, run,
-      verify;  ///< lines for sh; {root} and {files} stand for folders
-  /// After each command of `run` that ends with exit 0, "persisted command N" is said for it, N
-  /// from 0.
+      verify;  ///< shell command lines with placeholders {root} and {files}
+  /// Print "persisted command N" after each command of `run` that exits with 0; N starts at 0.
   bool each_command_persists = false;
-  /// Puts its packages and programs into a guest's.
+  /// Adds the packages and programs to those of a guest.
   void add_to(adapters::GuestParts& parts) const {
     parts.packages = packages;
     parts.application_tools = own_tools;
@@ -68,18 +67,18 @@ struct Application {
       adapters::Expectation::clean;  ///< on a file system that keeps its promises
 };
 
-/// Each line as an argv for the agent, {root} and {files} filled in.
+/// Returns each line as an argv for the agent, with {root} and {files} replaced.
 std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines,
                                                std::string_view root);
 
-/// A built-in application by name, or a file by path (any name with a '/' or ending in .toml),
-/// under the setting after a '+' or the one that its file names.
+/// Loads a built-in application by name, or a file by path (a name with '/' or ending in .toml).
+/// Uses the setting after '+', or the file's default setting.
 Result<Application> load_application(const std::string& name_or_path);
 
-/// "sqlite+*" is SQLite under each of its settings; any other name is one application.
+/// Loads each setting of SQLite for "sqlite+*", and one application for any other name.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// As load_application() of a file without a setting; `file_name` is for messages.
+/// Parses an application without a setting. `file_name` is used in messages.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

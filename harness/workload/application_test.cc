@@ -28,7 +28,7 @@ std::string error_of(const std::string& text) {
   return application ? "" : application.error().message();
 }
 
-TEST(Application, IsReadFromItsFile) {
+TEST(Application, ParsesAFile) {
   const auto application = parse_application(kSmall, "mine.toml");
   ASSERT_TRUE(application) << application.error().message();
   EXPECT_EQ(application->files.at("go"), "echo persisted 1");
@@ -59,7 +59,7 @@ TEST(Application, ToolsMayBeProgramsOfTheHost) {
   EXPECT_NE(load("tools = [\"./none\"]\n").error().message().find("tools"), std::string::npos);
 }
 
-TEST(Application, BadFilesNameTheKey) {
+TEST(Application, ErrorsNameTheKey) {
   EXPECT_NE(error_of("run = [\"a\"]\n").find("verify"), std::string::npos);
   EXPECT_NE(error_of("verify = [\"a\"]\n").find("run"), std::string::npos);
   EXPECT_NE(error_of(std::string("expect = \"loss\"\n") + kSmall).find("expected"),
@@ -89,7 +89,7 @@ words = "s 2"
 promise = "all"
 )";
 
-TEST(Application, SettingsStandForTheirWords) {
+TEST(Application, SettingsReplaceTheirPlaceholder) {
   const auto weak = parse_application(kSet, "mine.toml");
   ASSERT_TRUE(weak) << weak.error().message();
   EXPECT_EQ(weak->run, std::vector<std::string>{"go w 1 {root}"});
@@ -117,13 +117,13 @@ TEST(Application, SettingsStandForTheirWords) {
 
   EXPECT_NE(load_application(file + "+stong").error().message().find("strong"), std::string::npos);
   std::ofstream(file) << kSmall;
-  EXPECT_NE(load_application(file + "+strong").error().message().find("none at all"),
+  EXPECT_NE(load_application(file + "+strong").error().message().find("has no settings"),
             std::string::npos);
   EXPECT_NE(load_applications(file + "+*").error().message().find("has no settings"),
             std::string::npos);
 }
 
-TEST(Application, BadSettingsNameTheKey) {
+TEST(Application, ErrorsInSettingsNameTheKey) {
   std::string text = kSet;
   EXPECT_NE(error_of(text + "words2 = \"\"\n").find("settings.strong.words2"), std::string::npos);
   EXPECT_NE(error_of(text + "[settings.third]\n").find("settings.third.words"), std::string::npos);
@@ -135,7 +135,7 @@ TEST(Application, BadSettingsNameTheKey) {
       << error_of(text);
 }
 
-TEST(Application, ThoseBuiltInAreComplete) {
+TEST(Application, BuiltInApplicationsAreComplete) {
   for (const std::string& name : built_in_applications()) {
     const auto application = load_application(name);
     ASSERT_TRUE(application) << application.error().message();
@@ -157,7 +157,7 @@ TEST(Application, ThoseBuiltInAreComplete) {
       << "four journal modes, four of synchronous";
 }
 
-/// What a shell command prints with that on its standard input.
+/// Returns the output of a shell command for the given standard input.
 std::string said_by(const std::string& command, const std::string& input,
                     const std::string& folder) {
   std::ofstream(folder + "/input") << input;
@@ -171,14 +171,14 @@ std::string said_by(const std::string& command, const std::string& input,
 struct Held {
   const char* promised;
   const char*
-      /// each transaction's parts, from the first on; '-' where it is missing, 'x' where strange
+      /// the parts of each transaction, from the first; '-' if missing, 'x' if unexpected
       there;
-  const char* says;  ///< of three transactions that were reported
+  const char* says;  ///< expected output for three reported transactions
 };
 
-/// What the verifiers of numbered transactions have in common. One that sees nothing would pass
-/// everything.
-TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
+/// Cases common to all verifiers of numbered transactions. A verifier that detects nothing would
+/// otherwise pass every test.
+TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
   const std::string folder = scratch->path().string();
@@ -189,7 +189,7 @@ TEST(Application, AVerifierSeesWhatIsMissingAndWhatIsStrange) {
   for (
       const Held& held : {
           Held{"all", "333", ""},
-          Held{"all", "3333", ""},  // committed and not yet reported
+          Held{"all", "3333", ""},  // committed, but not yet reported
           Held{"all", "33-", "lost: transaction 3\n"},
           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},

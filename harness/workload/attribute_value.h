@@ -1,8 +1,8 @@
 #pragma once
-// Values of extended attributes: how a list spells them and how a dump reports them.
+// Values of extended attributes, as written in lists and as reported in dumps.
 //
-//   text         a word without blanks, as it is
-//   0xHEX        any bytes; 0x alone is an empty value (as setfattr and getfattr have it)
+//   text         a word without blanks, taken literally
+//   0xHEX        arbitrary bytes; 0x alone is an empty value (as in setfattr and getfattr)
 //   fill:N[:K]   N bytes of pattern K, 0 (the default) to 25
 
 #include <cstddef>
@@ -16,29 +16,31 @@ namespace headcrash::workload {
 inline constexpr std::size_t kAttributeValueMost = 64 << 10;  ///< XATTR_SIZE_MAX of Linux
 inline constexpr std::size_t kAttributeNameMost = 255;
 
-/// Nothing: not well-formed, or longer than kAttributeValueMost.
+/// Returns nullopt if `word` is malformed or the value exceeds kAttributeValueMost.
 std::optional<std::string> parse_attribute_value(std::string_view word);
-/// The inverse: one word.
+/// Formats a value as one word; the inverse of parse_attribute_value().
 std::string format_attribute_value(std::string_view value);
 
-/// "user.", "trusted.", "security." or "system." and at least one character.
+/// Returns true for "user.", "trusted.", "security." or "system." followed by at least one
+/// character.
 bool is_attribute_name(std::string_view name);
-/// The kernel may set attributes of the namespace itself.
+/// Returns true for namespaces in which the kernel may set attributes itself.
 bool is_kernels_attribute(std::string_view name);
 
-/// A short value unchanged; for a long one its length and a checksum. Equal for equal values.
+/// Returns a short value unchanged, and length and checksum of a long one. Equal values give equal
+/// results.
 std::string reported_attribute_value(std::string_view value);
 
-// Limits of a dump for the attributes of one object. Lists leave room for those that the kernel
-// sets itself, so a dump always has everything that a list has set.
+// Limits of a dump for the attributes of one object. Lists leave room for attributes that the
+// kernel sets, so that a dump can always hold every attribute that a list has set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;
-inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, NULs included
+inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, including NULs
 
-/// A dump has it in `attributes`; otherwise it is in `attributes-hex`.
+/// Returns true if a dump stores the value in `attributes`, false for `attributes-hex`.
 bool is_reported_as_text(std::string_view reported);
-/// Bytes of an entry of a dump for this name and reported value.
+/// Returns the size in bytes of a dump entry for this name and reported value.
 std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);
 
 }  // namespace headcrash::workload

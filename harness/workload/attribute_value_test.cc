@@ -7,7 +7,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(AttributeValue, FormsOfAValue) {
+TEST(AttributeValue, ParsesAllForms) {
   EXPECT_EQ(parse_attribute_value("plain"), "plain");
   EXPECT_EQ(parse_attribute_value("0x00fF41"), std::string("\0\xff"
                                                            "A",
@@ -34,7 +34,7 @@ TEST(AttributeValue, ParsingInvertsFormatting) {
   EXPECT_EQ(format_attribute_value(*parse_attribute_value("fill:65536:25")), "fill:65536:25");
 }
 
-TEST(AttributeValue, OperationsTakeTheFourNamespaces) {
+TEST(AttributeValue, AcceptsTheFourNamespaces) {
   for (const char* line :
        {"setxattr a user.b 0x00", "setxattr a trusted.overlay.opaque y",
         "setxattr a security.capability 0x01", "removexattr a system.posix_acl_access"})
@@ -44,7 +44,7 @@ TEST(AttributeValue, OperationsTakeTheFourNamespaces) {
     EXPECT_FALSE(parse_operation(line, "test")) << line;
 }
 
-TEST(AttributeValue, LongValuesAreReportedByAChecksum) {
+TEST(AttributeValue, ReportsLongValuesByChecksum) {
   const std::string one = *parse_attribute_value("fill:65536"),
                     other = *parse_attribute_value("fill:65536:1");
   EXPECT_LT(reported_attribute_value(one).size(), 100U);

@@ -1,4 +1,4 @@
-// Names to generators (catalogue.h).
+// Maps names to generators (catalogue.h).
 #include "harness/workload/catalogue.h"
 
 #include <fmt/format.h>
@@ -30,10 +30,10 @@ constexpr std::string_view kAceMorePrefix = "ace-more";
 struct AceName {
   Ace::Words words = Ace::Words::first;
   int length = 1;
-  std::optional<std::uint64_t> number;  ///< nothing: the trial tells
+  std::optional<std::uint64_t> number;  ///< nullopt: determined by the trial
 };
 
-/// Counting takes far longer than a workload does, and names are looked up for each trial.
+/// Cached: counting takes far longer than generating a workload, and each trial looks up a name.
 const Ace& ace_of(int length, Ace::Words words) {
   using Words = Ace::Words;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
@@ -45,7 +45,7 @@ int longest_of(Ace::Words words) {
   return words == Ace::Words::first ? Ace::kLongest : kLongestOfMore;
 }
 
-/// Nothing for a name that is none of the enumerator's.
+/// Returns nullopt if `name` is not one of the enumerator's.
 std::optional<AceName> read_ace_name(std::string_view name) {
   AceName ace;
   if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Words::more;
@@ -64,7 +64,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// "reuse/17", and "reuse" for what the seed says. Nothing for a name that is not a family's.
+/// Generates "reuse/17", or the workload that the seed selects for "reuse". Returns nullopt if the
+/// name is not that of a family.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());
@@ -102,7 +103,7 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
     const Ace& ace = ace_of(name->length, name->words);
     const std::uint64_t number = number_of(*name, ace.count(), request);
     if (number >= ace.count())
-      return fail(request.name, fmt::format("there are only {} of them, from 0", ace.count()));
+      return fail(request.name, fmt::format("there are only {}, numbered from 0", ace.count()));
     return ace.workload(number);
   }
   if (is_list_file(request.name)) {
@@ -122,7 +123,8 @@ std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {
   return young;
 }
 
-/// Space that the workload will not have. A file system without fallocate skips it, and says so.
+/// Reserves space that the workload cannot use. A file system without fallocate skips the
+/// operations and reports this.
 std::vector<Operation> filler(std::uint64_t bytes) {
   std::vector<Operation> list;
   for (std::uint32_t i = 0; bytes >= 512; ++i) {
@@ -154,7 +156,7 @@ Result<std::vector<Operation>> make_workload(const WorkloadRequest& request) {
   Result<std::vector<Operation>> list = make_list(request);
   if (!list) return list;
   if (std::none_of(list->begin(), list->end(), is_persistence_point)) {
-    return fail(request.name, "makes nothing persistent, so that no loss could be detected",
+    return fail(request.name, "has no persistence point, so no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
   }
   std::vector<Operation> filled = filler(request.fill_bytes);
@@ -174,11 +176,13 @@ std::string numbered_name(const WorkloadRequest& request) {
 std::vector<WorkloadSummary> known_workloads() {
   std::vector<WorkloadSummary> list{
       {"small-files",
-       "creates, overwrites, renames, replaces and removes small files, and makes half of it persistent"},
-      {"random", "all operations but whiteouts, drawn with weights"},
+       "creates, overwrites, renames, replaces and removes small files, and persists half of "
+       "the changes"},
+      {"random", "all operations except whiteouts, drawn with weights"},
       {"random-more",
-       "the same with the later operations: ranges moved, shared and mapped, fifos, remount, freeze"},
-      {"random-crashes", "random, with power cuts inside of the list after which it goes on"},
+       "the same with the later operations: ranges moved, shared and mapped, fifos, remount, "
+       "freeze"},
+      {"random-crashes", "random, with power cuts inside the list, which continues after each"},
       {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group)
@@ -194,10 +198,9 @@ std::vector<WorkloadSummary> known_workloads() {
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(
         {fmt::format("{}{}", kAceMorePrefix, length),
-         fmt::format(
-             "{}, the last by a word that ace-seq does not have: ranges moved, shared and mapped, "
-             "fifos, remount, freeze",
-             length == 1 ? "one step" : "every workload of two steps"),
+         fmt::format("{}, ending with an operation that ace-seq lacks: ranges moved, shared and "
+                     "mapped, fifos, remount, freeze",
+                     length == 1 ? "one step" : "every workload of two steps"),
          ace_of(length, Ace::Words::more).count()});
   return list;
 }

@@ -1,14 +1,13 @@
 #pragma once
-// Workloads by name, as campaigns and `headcrash list workloads` know them.
+// Workloads by name, for campaigns and `headcrash list workloads`.
 //
-//   small-files, random, random-threads, replace-by-rename, ...   made from the trial's seed
-//   ace-seq1, ace-seq2                            a trial's number is its workload's, from 0 and around again
-//   ace-seq3                                      a trial's seed draws it
+//   small-files, random, random-threads, replace-by-rename, ...   generated from the trial's seed
+//   ace-seq1, ace-seq2                            trial N runs workload N, from 0, modulo the count
+//   ace-seq3                                      drawn by the trial's seed
 //   ace-seq1/17                                   always number 17
 //   reuse, indirect, many-users, ...              families (families.h): drawn by the trial's seed
 //   reuse/17                                      always number 17
-//   NAME+aged                                     any of them on a file system that has been lived in
-//                                                 (aged_image.h)
+//   NAME+aged                                     any of them on an aged file system (aged_image.h)
 //   FILE.txt, any name with a '/'                 a list of operations in a file
 
 #include <cstdint>
@@ -23,25 +22,27 @@ namespace headcrash::workload {
 struct WorkloadRequest {
   std::string name = "small-files";
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;     ///< of those that have rounds
-  std::uint64_t trial = 0;       ///< the trial's number in its campaign, from 0
-  std::uint64_t fill_bytes = 0;  ///< taken by filler files first: a disk that is nearly full
+  std::uint32_t rounds = 60;     ///< for workloads with rounds
+  std::uint64_t trial = 0;       ///< number of the trial in its campaign, from 0
+  std::uint64_t fill_bytes = 0;  ///< written to filler files first, to nearly fill the disk
 };
 
-/// Errors: an unknown name (with a suggestion), a number that is too large, a list without a
-/// persistence point.
+/// Generates a workload. Fails on an unknown name (the error suggests one), a number that is too
+/// large, or a list without a persistence point.
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
 
-/// "ace-seq2/17" for what `name` means in that trial; the name itself for those without numbers.
+/// Returns the numbered name that `name` denotes in this trial, such as "ace-seq2/17". Returns
+/// other names unchanged.
 std::string numbered_name(const WorkloadRequest& request);
 
 struct WorkloadSummary {
   std::string name, title;
-  std::uint64_t count = 0;  ///< of those with numbers
+  std::uint64_t count = 0;  ///< number of workloads, if numbered
 };
 std::vector<WorkloadSummary> known_workloads();
 
-/// True for the path of a list: it ends in .txt, or has a '/' and is not a numbered workload.
+/// Returns true for the path of a list: a name that ends in .txt, or that has a '/' and is not a
+/// numbered workload.
 bool is_list_file(const std::string& name);
 
 }  // namespace headcrash::workload

@@ -1,6 +1,6 @@
-// What a commit must get right (commit_patterns.h). Every round works on names of its own, so that
-// rounds do not cover up each other's traces; a mkfs with 1 KiB blocks, as that of ext4 on a small
-// disk, sees partial blocks of half a page, one with 4 KiB blocks as well.
+// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that
+// rounds do not hide each other's traces. Partial blocks occur with blocks of 1 KiB, the default of
+// ext4 on a small disk, and with 4 KiB.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>
@@ -15,10 +15,9 @@
 namespace headcrash::workload {
 namespace {
 
-constexpr std::uint32_t kLargeRounds =
-    6;  ///< one round that writes much stands for this number of small ones
+constexpr std::uint32_t kLargeRounds = 6;  ///< weight of a round with many writes, in small rounds
 
-/// Lines of the operation language; a write's file and version are the draft's.
+/// Collects lines of the operation language. The draft assigns file and version to writes.
 class Lines {
  public:
   explicit Lines(std::uint64_t seed) : random_(seed) {}
@@ -27,7 +26,7 @@ class Lines {
   template <typename... Parts>
   void say(fmt::format_string<const Parts&...> line, const Parts&... parts) {
     const std::string text = fmt::format(line, parts...);
-    invariant(draft_.try_add(text), "a pattern writes what can be done");
+    invariant(draft_.try_add(text), "a pattern contains only possible operations");
   }
   void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
     say("write {} {} {} 1 1", path, offset, length);
@@ -39,7 +38,7 @@ class Lines {
     say("create {}", path);
     if (length > 0) write(path, 0, length);
   }
-  /// One of the calls that make a file persistent.
+  /// Makes a file persistent with a random call.
   void keep(const std::string& path) {
     if (below(4) == 0) {
       say("fdatasync {}", path);
@@ -135,15 +134,15 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
       case 0:
         lines.create(a, 16384);
         break;
-      // a rename over a file writes the new one's data early: what is in flight then is not waited
       case 1:
-        // for
+        // A rename over a file writes the new one's data early. The fsync does not wait for writes
+        // already in flight then.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
         lines.say("rename {}.new {}", a, a);
         break;
-      case 2:  // and so does the close of a file that was truncated
+      case 2:  // closing a truncated file also writes early
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.say("truncate {} 0", a);
@@ -163,13 +162,13 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
 
 void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint64_t kOldFiles = 24, kPieces = 6, kEntries = 20, kNewFiles = 8;
-  // Names so long that a directory has many blocks.
+  // Names are long enough that a directory has many blocks.
   const std::string big(240, 'x'), entry(200, 'n');
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
-    // Extents with holes between them and a large attribute do not fit the inode: their blocks are
-    // journaled, and lie among the data, where new data goes; those of directories lie elsewhere.
+    // Many extents and a large attribute exceed the inode. Their journaled blocks are allocated
+    // among the data, where new data will go; blocks of directories are elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
       for (std::uint64_t piece = 0; piece < kPieces; ++piece)
@@ -179,13 +178,13 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     lines.say("mkdir {}", d);
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/{}-{}", d, entry, i);
     lines.say("sync");
-    // All of it freed, and the removal committed.
+    // Free everything and commit the removal.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) lines.say("unlink {}", old(i));
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
-    // Data over the same blocks, synced: the journal still holds what they were. Enough of it to
-    // reach them.
+    // Write and sync enough data to cover the same blocks, while the journal still holds the old
+    // metadata.
     for (std::uint64_t i = 0; i < kNewFiles; ++i) {
       const std::string file = fmt::format("{}-{}", b, i);
       lines.create(file, 0);
@@ -196,8 +195,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// No sync: it would write what the journal holds to its place, and the log would never run out of
-/// room.
+/// There is no sync, because it would checkpoint the journal, so that the log would never fill.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);
@@ -261,29 +259,27 @@ struct CommitScenario {
   void (*play)(Lines&, std::uint32_t);
 };
 constexpr std::array kCommitScenarios{
-    CommitScenario{{"fsync-after-names", "an old file gets a link or another name, and is synced"},
+    CommitScenario{{"fsync-after-names", "an old file gets a link or a new name, and is synced"},
                    fsync_after_names},
-    CommitScenario{{"truncate-in-block",
-                    "files get shorter within a block and longer again, each step synced"},
+    CommitScenario{{"truncate-in-block", "files shrink and grow within a block, each step synced"},
                    truncate_in_block},
+    CommitScenario{{"freed-blocks-reused",
+                    "blocks of a removed file are reused for other files' data at once"},
+                   freed_blocks_reused},
     CommitScenario{
-        {"freed-blocks-reused", "blocks of a removed file hold other files' data at once"},
-        freed_blocks_reused},
-    CommitScenario{
-        {"unsynced-neighbours", "files whose blocks are committed with the fsync of others"},
+        {"unsynced-neighbours", "files whose blocks are committed by another file's fsync"},
         unsynced_neighbours},
     CommitScenario{
         {"revoked-blocks",
-         "journaled blocks are freed and hold synced data (on ext4+tiny-journal as well)"},
+         "journaled blocks are freed and reused for synced data (on ext4+tiny-journal as well)"},
         revoked_blocks},
-    CommitScenario{{"wrap-journal",
-                    "commits of many blocks that go around a small journal (ext4+tiny-journal)"},
+    CommitScenario{{"wrap-journal", "large commits that wrap a small journal (ext4+tiny-journal)"},
                    wrap_journal},
     CommitScenario{
-        {"allocated-extents", "preallocated space is written, punched, zeroed and synced in part"},
+        {"allocated-extents", "preallocated space is partly written, punched, zeroed and synced"},
         allocated_extents},
     CommitScenario{{"dropped-links",
-                    "names of one file come and go in two directories, some while it is open"},
+                    "names of one file come and go in two directories, partly while it is open"},
                    dropped_links}};
 
 }  // namespace

@@ -1,15 +1,17 @@
 #pragma once
-// Rounds of a few operations each, made for what a journaling kernel can get wrong between two
-// commits: a small mistake there shows in few states, and in these lists in many.
+// Patterns that expose errors of a journaling kernel between two commits. Each has rounds of a few
+// operations. A small error shows in few states of other workloads, but in many states of these.
 //
-//   fsync-after-names      an old file gets a link or another name and is synced: did fsync notice?
-//   truncate-in-block      shorter within a block and longer again: the part between must be zeroes
-//   freed-blocks-reused    blocks of a removed file hold others' data before the removal is committed
-//   unsynced-neighbours    files committed with another's fsync: their data must be on the disk first
-//   revoked-blocks         a journaled metadata block is freed and holds synced data: replay must not touch it
-//   wrap-journal           commits of many blocks around a small journal, each checkpointed by a later one
-//   allocated-extents      preallocated space is written, punched, zeroed and synced, in part
-//   dropped-links          names of one file come and go in several directories, some while it is open
+//   fsync-after-names      an old file gets a link or a new name and is synced: does fsync include
+//                          it?
+//   truncate-in-block      shrinks and grows within a block: the gap must read as zeroes
+//   freed-blocks-reused    blocks of a removed file get new data before the removal is committed
+//   unsynced-neighbours    another file's fsync commits files: their data must reach the disk first
+//   revoked-blocks         a freed metadata block holds synced data: replay must not overwrite it
+//   wrap-journal           large commits wrap a small journal; later commits checkpoint earlier
+//                          ones
+//   allocated-extents      preallocated space is partly written, punched, zeroed and synced
+//   dropped-links          names of one file come and go in several directories, partly while open
 
 #include <optional>
 #include <string_view>
@@ -21,7 +23,7 @@ namespace headcrash::workload {
 
 const std::vector<Pattern>& commit_patterns();
 
-/// As pattern().
+/// Same contract as pattern().
 std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
                                                      const PatternOptions& options);
 

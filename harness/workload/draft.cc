@@ -1,5 +1,5 @@
-// Names and sizes of a list under construction (draft.h). Whole paths are the keys: lists are short
-// and directories few, and a rename of a directory renames what is below it.
+// Tracks names and sizes of a list under construction (draft.h). The keys are whole paths, since
+// lists are short and directories few. Renaming a directory renames all paths below it.
 #include "harness/workload/draft.h"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
-/// An open file that has lost all of its names cannot get another one.
+/// An open file that has lost all its names cannot be linked again.
 bool Draft::can_be_linked(const std::string& path) const {
   const auto id = find(path);
   if (!id || objects_[*id].type == FileType::directory) return false;
@@ -219,12 +219,12 @@ bool Draft::has_subvolumes(const std::string& path) const {
   });
 }
 
-/// Of subvolumes below it the snapshot has empty directories.
+/// The snapshot has empty directories in place of nested subvolumes.
 void Draft::copy(const std::string& from, const std::string& to) {
   const std::map<std::string, std::size_t> names = names_;
   make(to, FileType::directory);
   objects_.back().subvolume = true;
-  std::map<std::size_t, std::size_t> copies;  // of an object with two names there is one
+  std::map<std::size_t, std::size_t> copies;  // one copy per object, even with two names
   const auto in_another = [&](const std::string& path) {
     for (std::string above = parent_of(path); above != from && !above.empty();
          above = parent_of(above))
@@ -342,7 +342,7 @@ void Draft::apply(Operation& operation) {
 }
 
 void Draft::add(Operation operation) {
-  invariant(possible(operation), "a generator writes only what can be done");
+  invariant(possible(operation), "a generator emits only possible operations");
   apply(operation);
   operations_.push_back(std::move(operation));
 }

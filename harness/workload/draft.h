@@ -1,6 +1,6 @@
 #pragma once
-// A list of operations while it is being written: it knows which names exist and how long each file
-// is, so that generators write only what a correct file system can execute.
+// A list of operations under construction. It tracks the existing names and file sizes, so that
+// generators emit only operations that a correct file system can execute.
 
 #include <cstdint>
 #include <map>
@@ -15,19 +15,20 @@ namespace headcrash::workload {
 
 class Draft {
  public:
-  /// True if a correct file system would do it now.
+  /// Returns true if a correct file system would execute the operation now.
   bool possible(const Operation& operation) const;
-  /// It must be possible. Writes get their file's number and a version of their own.
+  /// Adds an operation, which must be possible. Assigns the file number and a new version to
+  /// writes.
   void add(Operation operation);
-  /// Adds it if it is possible.
+  /// Adds the operation if it is possible. Returns true if added.
   bool try_add(const Operation& operation);
-  bool try_add(const std::string& line);  ///< in the text form; must parse
+  bool try_add(const std::string& line);  ///< parses the text form, which must be valid
 
   bool exists(const std::string& path) const { return path.empty() || names_.contains(path); }
   std::optional<FileType> type(const std::string& path) const;
   std::uint64_t size(const std::string& file) const;
-  std::vector<std::string> children(const std::string& directory) const;  ///< full paths, in order
-  std::vector<std::string> all(FileType type) const;                      ///< full paths, in order
+  std::vector<std::string> children(const std::string& directory) const;  ///< full paths, sorted
+  std::vector<std::string> all(FileType type) const;                      ///< full paths, sorted
   bool has_attribute(const std::string& path, const std::string& attribute) const;
   bool same_object(const std::string& one, const std::string& other) const;
 
@@ -39,7 +40,7 @@ class Draft {
     FileType type = FileType::regular;
     std::uint32_t number = 0;
     std::uint64_t size = 0;
-    bool had_a_name = true;  ///< false: of a tmpfile that has not been linked
+    bool had_a_name = true;  ///< false for a tmpfile that has never been linked
     bool subvolume = false;
     std::set<std::string> attributes;
   };
@@ -49,19 +50,20 @@ class Draft {
   bool can_be_renamed(const Operation& operation) const;
   bool can_share(const Operation& operation) const;
   bool can_be_linked(const std::string& path) const;
-  std::optional<std::size_t> find(const std::string& path) const;  ///< of a path or an open file
+  /// accepts a path or an open file
+  std::optional<std::size_t> find(const std::string& path) const;
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);
   void move(const std::string& from, const std::string& to);
   void exchange(const std::string& one, const std::string& other);
   bool is_subvolume(const std::string& path) const;
-  bool has_subvolumes(const std::string& path) const;  ///< below it
+  bool has_subvolumes(const std::string& path) const;  ///< anywhere below `path`
   void copy(const std::string& from, const std::string& to);
   void apply(Operation& operation);
 
   std::vector<Operation> operations_;
   std::map<std::string, std::size_t> names_, open_files_;
-  std::vector<Object> objects_{Object{.type = FileType::directory}};  // the root first
+  std::vector<Object> objects_{Object{.type = FileType::directory}};  // the root is first
   std::uint32_t next_file_ = 1, next_version_ = 1;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// A list while it is drawn from a number, for the makers of families (family_makers.h). Numbers
-// come from std::mt19937_64 and are reduced by hand, so that equal numbers give equal lists with
-// every library.
+// A list drawn from a number, for the makers of families (family_makers.h). Numbers come from
+// std::mt19937_64 and are reduced by hand, so that equal numbers give equal lists with every
+// library.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 
 namespace headcrash::workload {
 
-/// A list while it is drawn: files have numbers, names are made of them.
+/// A list during generation. Files have numbers, from which their names are formed.
 class Drawing {
  public:
   explicit Drawing(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15 + 17) {}
@@ -59,7 +59,7 @@ class Drawing {
   }
   void sync() { add({.kind = Operation::Kind::sync}); }
   void join() { add({.kind = Operation::Kind::join}); }
-  /// About every second time nothing; else sync, or fsync of this file or of any other.
+  /// Adds nothing half of the time; otherwise sync, or fsync of this or another file.
   void maybe_persist(const std::string& path) {
     const auto dice = below(8);
     if (dice == 0) sync();
@@ -67,7 +67,7 @@ class Drawing {
     if (dice == 3) add({.kind = Operation::Kind::fsync, .path = any_file()});
   }
 
-  /// Some file that is there; empty: there is none.
+  /// Returns a random existing file; empty without files.
   std::string any_file() {
     const auto files = draft_.all(FileType::regular);
     return files.empty() ? std::string() : any_of(files);
@@ -75,7 +75,8 @@ class Drawing {
   std::string fresh(const std::string& directory = {}) {
     return fmt::format("{}{}f{}", directory, directory.empty() ? "" : "/", next_name_++);
   }
-  /// Its name; it has this many stamps, drawn.
+  /// Creates a file with a random number of stamps between `least` and `most`, and returns its
+  /// name.
   std::string new_file(const std::string& directory, std::uint64_t least, std::uint64_t most) {
     std::string file = fresh(directory);
     create(file);
@@ -99,7 +100,7 @@ class Drawing {
   std::uint64_t next_name_ = 0;
 };
 
-/// Their names: they have been made.
+/// Creates directories and returns their names.
 inline std::vector<std::string> some_directories(Drawing& list, int count) {
   std::vector<std::string> directories;
   for (int i = 0; i < count; ++i) {

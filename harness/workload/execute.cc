@@ -1,4 +1,4 @@
-// Operations become calls of vfs.h, and errors outcomes (operation.h).
+// Executes operations through vfs.h and classifies errors (operation.h).
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint32_t kModeOfNew = 0644;
-constexpr std::size_t kDirectAlignment = 4096;  // enough for any device's blocks
+constexpr std::size_t kDirectAlignment = 4096;  // suits the blocks of any device
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options,
                           auto&& act) {
@@ -32,7 +32,7 @@ struct FreeAligned {
   }
 };
 
-/// With the file at the operation's path, or the one that is open under its "%NAME".
+/// Calls `act` with the file at the operation's path, or with the open file "%NAME".
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
@@ -202,12 +202,12 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
       return vfs.sync();
     case Kind::syncfs:
       return vfs.syncfs();
-    case Kind::join:  // whoever runs the threads has waited
+    case Kind::join:  // the executor of the threads has waited
       return {};
-    case Kind::rest:  // in real time; in virtual time whoever has the clock rests
+    case Kind::rest:  // in real time; in virtual time the owner of the clock rests
       std::this_thread::sleep_for(std::chrono::seconds(operation.seconds));
       return {};
-    case Kind::begin:  // vfs.h has no transactions; who has them does this himself
+    case Kind::begin:  // vfs.h has no transactions; executors that support them handle these
     case Kind::commit:
       return tl::unexpected(Errno{.value = ENOSYS});
     case Kind::open:
@@ -220,20 +220,20 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
 
 Outcome outcome_of(const Operation& operation, const Failure& failure) {
   switch (failure.error) {
-    case EOPNOTSUPP:  // the same number as ENOTSUP on Linux
+    case EOPNOTSUPP:  // equals ENOTSUP on Linux
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    // what kernels say to flags of renameat2 and open that a file system does not know
+    // Kernels return this for flags of renameat2 and open that the file system does not support,
     case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
           operation.kind == Kind::flags || operation.kind == Kind::project)
         return Outcome::skipped;
-      // And to ranges that do not begin and end with its blocks.
+      // and for ranges that are not aligned to its blocks.
       if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
       break;
-    case EPERM:  // what file systems without links, devices, modes or owners say
+    case EPERM:  // returned by file systems without links, devices, modes or owners
       if (operation.kind == Kind::link || operation.kind == Kind::symlink ||
           operation.kind == Kind::rename_whiteout || operation.kind == Kind::mknod ||
           operation.kind == Kind::chmod || operation.kind == Kind::chown ||
@@ -243,13 +243,13 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSPC:
     case EDQUOT:
       return Outcome::partial;
-    case E2BIG:  // values that a file system has no room for
+    case E2BIG:  // values that the file system cannot store
     case ERANGE:
     case ENAMETOOLONG:
       if (operation.kind == Kind::setxattr) return Outcome::skipped;
       break;
     case ENOENT:
-    case EBADF:  // an open file that was not there to be opened
+    case EBADF:  // a file that could not be opened
     case EEXIST:
     case ENODATA:
     case ENOTEMPTY:
@@ -260,7 +260,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     default:
       break;
   }
-  // A mapping beyond the end that an earlier, partial write should have moved.
+  // A mapping beyond the end, which an earlier partial write should have extended.
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
                       operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;

@@ -56,7 +56,7 @@ std::vector<Operation> attributes(std::uint64_t number) {
   return random_operations(options);
 }
 
-/// Runs of operations of one user that make nothing persistent become transactions, some of them
+/// Turns runs of one user's operations without persistence points into transactions, some of them
 /// short.
 std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::uint64_t seed) {
   constexpr std::uint64_t kBeginsOneIn = 2, kEndsOneIn = 6;
@@ -106,51 +106,49 @@ struct Made {
 
 const std::vector<Made>& all_families() {
   static const std::vector<Made> kAll{
-      {{"reuse", "files go and others take their blocks and inodes at once"}, reuse},
-      {{"nearly-full", "every block that is taken has just been given back"}, nearly_full},
-      {{"crumbs", "what has just been given back goes to files of one fragment each"}, crumbs},
-      {{"no-room", "more is asked for than a full disk has: what is refused has not been done"},
+      {{"reuse", "new files reuse blocks and inodes of removed files at once"}, reuse},
+      {{"nearly-full", "every allocated block has just been freed"}, nearly_full},
+      {{"crumbs", "freed space goes to files of one fragment each"}, crumbs},
+      {{"no-room", "requests exceed the free space; a refused operation must have no effect"},
        no_room},
-      {{"full-users",
-        "three users at once with little room: one takes what another one gives back"},
+      {{"full-users", "three concurrent users with little space: one reuses what another frees"},
        full_users},
-      {{"truncation", "files are cut, punched and grown again while others write"}, truncation},
-      {{"indirect", "writes and cuts where indirect blocks of 512 bytes begin"}, indirect},
-      {{"fragments", "files grow by half kilobytes side by side"}, fragments},
-      {{"regrowth", "files grow, are cut and grow again, while others take what they gave up"},
+      {{"truncation", "files are truncated, punched and extended while others write"}, truncation},
+      {{"indirect", "writes and truncations where indirect blocks of 512 bytes begin"}, indirect},
+      {{"fragments", "files grow in parallel by half kilobytes"}, fragments},
+      {{"regrowth", "files grow, shrink and grow again, while others reuse the freed space"},
        regrowth},
-      {{"directories", "directories grow beyond a block, empty and go"}, directories},
-      {{"renames", "over files, over directories, across them, synced or not"}, renames},
-      {{"exchanges", "directories and files change places across directories"}, exchanges},
+      {{"directories", "directories grow beyond a block, are emptied and removed"}, directories},
+      {{"renames", "renames over files, over directories and across them, synced or not"}, renames},
+      {{"exchanges", "directories and files are exchanged across directories"}, exchanges},
       {{"long-renames",
-        "directories with long names move and change places dozens of times without a sync"},
+        "directories with long names are renamed and exchanged dozens of times without a sync"},
        long_renames},
-      {{"moves", "directories are emptied by renames into old and new ones, and removed"}, moves},
+      {{"moves", "directories are emptied by renames into old and new ones, then removed"}, moves},
       {{"replacements",
-        "synced files and new ones are renamed over others, while neighbours are synced"},
+        "synced and new files are renamed over others, while neighbours are synced"},
        replacements},
       {{"large-directories",
-        "synced files move where a directory grows, beyond its direct blocks too"},
+        "synced files move while a directory grows, beyond its direct blocks too"},
        large_directories},
-      {{"journal-wrap", "enough changes of names to wrap a small journal"}, journal_wrap},
+      {{"journal-wrap", "enough name changes to wrap a small journal"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},
-      {{"overwrites", "synced files are written over, a block and whole ones"}, overwrites},
+      {{"overwrites", "synced files are overwritten, by a block or whole"}, overwrites},
       {{"crowded", "names of all lengths come and go, and move within their chunks"}, crowded},
-      {{"appends", "files that stay open grow by less than a block, and are synced"}, appends},
-      {{"paths", "directories are renamed, and what is below them is synced at once"}, paths},
+      {{"appends", "open files grow by less than a block, and are synced"}, appends},
+      {{"paths", "directories are renamed, and objects below them are synced at once"}, paths},
       {{"holes",
-        "holes behind indirect blocks are filled and made, and others take what was freed"},
+        "holes behind indirect blocks are filled and punched, and others reuse freed blocks"},
        holes},
-      {{"syncs", "three users call sync at once"}, syncs},
-      {{"fsyncs", "two users fsync files with indirect blocks, while a third one calls sync"},
-       fsyncs},
-      {{"rests", "files, records and names change, and a rest follows in place of a sync"}, rests},
-      {{"many-users", "three users at once who meet every few operations"}, many_users},
+      {{"syncs", "three users call sync concurrently"}, syncs},
+      {{"fsyncs", "two users fsync files with indirect blocks, while a third calls sync"}, fsyncs},
+      {{"rests", "files, records and names change, followed by a rest instead of a sync"}, rests},
+      {{"many-users", "three concurrent users who join every few operations"}, many_users},
       {{"attributes",
-        "three users change modes, owners and times, between files that come, grow, move and go"},
+        "three users change modes, owners and times while files are created, extended and removed"},
        attributes},
-      {{"transactions", "three users, who do several operations as one"}, transactions},
-      {{"histories", "everything the language can say, in small"}, histories}};
+      {{"transactions", "three users combine operations into transactions"}, transactions},
+      {{"histories", "everything in the language, on a small scale"}, histories}};
   return kAll;
 }
 

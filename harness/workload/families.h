@@ -1,49 +1,49 @@
 #pragma once
-// Families of workloads, numbered: each aims at one kind of mistake in the order of writes, and
-// every number of it is another list. They are short, so that a lab can try all their crash states,
-// and small: most belong on a disk of a few hundred kilobytes, where space is used again at once
-// (in_process/lab_disks.h).
+// Families of numbered workloads. Each family targets one kind of error in the order of writes, and
+// each number gives a different list. Lists are short, so that all crash states can be tried. Most
+// fit a disk of a few hundred kilobytes, where space is reused at once (in_process/lab_disks.h).
 //
-//   reuse          files go and others take their blocks and inodes in the next breath
-//   nearly-full    files, their ends, holes and directories go on a disk without a free block, and others
-//                  take their place: what is used again is what has just been freed
-//   crumbs         the same, and what is given back goes to files of one fragment each
-//   no-room        more is asked for than a full disk has: what is refused has not been done
-//   full-users     three users at once on a disk with little room: one takes what another one gives back
-//   truncation     files are cut, punched and grown again, while others write
-//   indirect       writes and cuts on both sides of where single, double and triple indirect blocks begin
-//                  (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
-//   fragments      files grow by half kilobytes side by side, so that their last fragments move
-//   regrowth       files grow, are cut below where that began and grow again, while neighbours take what
-//                  was given up and are synced
-//   directories    long names: directories grow beyond a block, empty and go, and files take their blocks
-//   renames        over files, over directories and across them, of what was synced and what was not
-//   exchanges      directories and files change places across directories
-//   long-renames   directories with names of 193 bytes move and change places dozens of times without a sync: more
-//                  than what tells of it fits into one write of a log
-//   moves          directories are emptied by renames into old and new ones, and removed
-//   replacements   synced files and new ones are renamed over others, while their neighbours are synced
+//   reuse          new files take the blocks and inodes of files removed just before
+//   nearly-full    on a full disk, files, tails, holes and directories are freed and their space is
+//                  reused at once
+//   crumbs         the same, and the freed space goes to files of one fragment each
+//   no-room        requests exceed the free space; a refused operation must have no effect
+//   full-users     three users on a nearly full disk: one reuses space that another frees
+//   truncation     files are truncated, punched and extended while others write
+//   indirect       writes and truncations around the start of single, double and triple indirect
+//                  blocks (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
+//   fragments      files grow in parallel by half kilobytes, so that their last fragments move
+//   regrowth       files grow, shrink below their old size and grow again, while neighbours reuse
+//                  the freed space and are synced
+//   directories    long names: directories grow beyond a block, are emptied and removed, and files
+//                  reuse their blocks
+//   renames        over files, over directories and across them, of synced and unsynced objects
+//   exchanges      directories and files are exchanged across directories
+//   long-renames   directories with names of 193 bytes are renamed and exchanged dozens of times
+//                  without a sync: the records exceed one log write
+//   moves          directories are emptied by renames into old and new ones, then removed
+//   replacements   synced and new files are renamed over others while their neighbours are synced
 //   large-directories
-//                  synced files move where a directory grows; with blocks of 512 bytes that is
+//                  synced files move where a directory grows; with blocks of 512 bytes, that is
 //                  where its indirect block begins
-//   journal-wrap   a hundred and more changes of names and few files: a small journal goes round
-//   open-files     files lose their last names while they are open, and are written and synced without one
-//   overwrites     synced files are written over: a block, and more than a transaction of a journal holds
+//   journal-wrap   over a hundred name changes and few files: a small journal wraps around
+//   open-files     files lose their last names while open, and are then written and synced
+//   overwrites     synced files are overwritten, by a block or by more than a journal transaction
 //   crowded        names of all lengths come and go in a directory, and move within its chunks
-//   appends        files that stay open grow by less than a block, and are synced
-//   paths          directories are renamed, by one user or by three, and what is below them is synced at once
-//   holes          in files with indirect blocks holes are filled and made, and other users take what was
-//                  freed
-//   syncs          three users call sync at once, each with little to write
-//   fsyncs         two users change files with indirect blocks and fsync them, while a third one calls sync
-//   rests          files, records and names change, and a rest follows, while another user may go on: what was
-//                  done before it is on the disk without a sync, where the age of what is lost is
-//                  bounded
-//   many-users     three users at once (random_operations.h), who meet every few operations
-//   attributes     three users change modes, owners and times, between files that come, grow, move and go:
-//                  is what the disk shows of one point of the history?
-//   transactions   three users do several operations as one, where the file system has transactions
-//   histories      everything that the language can say (random_operations.h), in small
+//   appends        open files grow by less than a block, and are synced
+//   paths          one or three users rename directories, and objects below are synced at once
+//   holes          in files with indirect blocks, holes are filled and punched, and other users
+//                  reuse the freed blocks
+//   syncs          three users call sync concurrently, each with little to write
+//   fsyncs         two users change files with indirect blocks and fsync them, a third calls sync
+//   rests          files, records and names change, followed by a rest, while another user may
+//                  continue: earlier changes reach the disk without a sync, if the file system
+//                  bounds the age of lost changes
+//   many-users     three concurrent users (random_operations.h) join every few operations
+//   attributes     three users change modes, owners and times while files are created, extended,
+//                  moved and removed: does the disk show one point of the history?
+//   transactions   three users combine operations into transactions, where supported
+//   histories      everything in the language (random_operations.h), on a small scale
 
 #include <cstdint>
 #include <optional>
@@ -59,7 +59,7 @@ struct Family {
 };
 const std::vector<Family>& families();
 
-/// Nothing for an unknown name. Equal numbers give equal lists.
+/// Returns nullopt for an unknown name. Equal numbers give equal lists.
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
 
 }  // namespace headcrash::workload

@@ -1,4 +1,4 @@
-// Families about names: directories that grow and go, renames, what is open without one
+// Families about names: directories that grow and disappear, renames, and open files without names
 // (families.h).
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ std::vector<Operation> directories(std::uint64_t number) {
       case 1:
         fill(1 + list.below(5));
         break;
-      case 2:  // the whole directory goes, and a file takes its place
+      case 2:  // the directory is removed, and a file takes its place
         for (const std::string& name : names)
           if (!list.unlink(name)) list.add({.kind = Kind::rmdir, .path = name});
         if (list.one_in(2)) list.sync();
@@ -113,8 +113,7 @@ std::vector<Operation> renames(std::uint64_t number) {
   return list.take();
 }
 
-/// Directories with something in them, and files, change places with others that have other
-/// parents.
+/// Exchanges files and non-empty directories with others that have different parents.
 std::vector<Operation> exchanges(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
@@ -129,7 +128,7 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   for (int round = 0; round < 9; ++round) {
     const std::string one = list.any_of(places);
     list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
-    if (list.one_in(3)) continue;  // and once more
+    if (list.one_in(3)) continue;  // and another exchange
     const std::string file = list.any_file();
     if (list.one_in(2)) list.write(file, 0, kStampBytes);
     list.maybe_persist(file);
@@ -169,7 +168,7 @@ std::vector<Operation> long_renames(std::uint64_t number) {
 
 namespace {
 
-/// Everything in a directory goes elsewhere, and the directory goes, too.
+/// Moves everything out of a directory and removes it.
 void empty_and_remove(Drawing& list, const std::string& from, const std::string& to) {
   for (const std::string& path : list.draft().children(from))
     list.rename(path, to + path.substr(path.rfind('/')));
@@ -191,7 +190,7 @@ std::vector<Operation> moves(std::uint64_t number) {
     const auto all = list.draft().all(FileType::directory);
     const std::string from = list.any_of(all), made = list.fresh(list.any_of(parents));
     switch (list.below(6)) {
-      case 0:  // into a directory that has just been made
+      case 0:  // into a new directory
         list.mkdir(made);
         list.rename(list.any_file(), made + "/moved");
         break;
@@ -202,7 +201,7 @@ std::vector<Operation> moves(std::uint64_t number) {
       case 2:
         empty_and_remove(list, from, list.any_of(all));
         break;
-      case 3:  // what was removed has a successor
+      case 3:  // a removed object gets a successor
         empty_and_remove(list, from, list.any_of(all));
         list.one_in(2) ? list.mkdir(from) : list.create(from);
         break;
@@ -216,7 +215,7 @@ std::vector<Operation> moves(std::uint64_t number) {
     for (const std::string& parent : parents) list.mkdir(parent);
     const std::string file = list.any_file();
     if (file.empty()) continue;
-    // Of a file that has nothing to do with it: only the inodes around it are written.
+    // fsync of an unrelated file writes only the inodes around it.
     if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
     list.maybe_persist(file);
   }
@@ -246,8 +245,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // A neighbour's fsync writes the inodes around it, and no name; so does that of the link that
-    // is left.
+    // A neighbour's fsync writes the inodes around it but no name. An fsync of the remaining link
+    // does the same.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -263,7 +262,7 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   std::vector<std::string> outside;
   outside.reserve(6);
   for (int i = 0; i < 6; ++i) outside.push_back(list.new_file(parents[1], 1, 3));
-  // Three names fill a chunk, and twelve blocks of one chunk are followed by an indirect one.
+  // Three names fill a chunk, and an indirect block follows after twelve blocks of one chunk.
   std::uint64_t next = 0;
   for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)
     list.add(
@@ -295,7 +294,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
-  // Each directory changes a block of its own: together they are more than a small journal holds.
+  // Each directory changes its own block; together they exceed a small journal.
   constexpr int kTooMany = 54;
   for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
   for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));
@@ -316,8 +315,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
-/// Names of all lengths come and go in one directory: what is left of a chunk's room lies in
-/// pieces, and a new name moves others that may not be on the disk yet.
+/// Names of all lengths come and go in one directory. The free space of a chunk becomes fragmented,
+/// and a new name moves others that may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);
@@ -343,8 +342,8 @@ std::vector<Operation> crowded(std::uint64_t number) {
   return list.take();
 }
 
-/// Files lose their last names while they are open, and are written and synced without one; others
-/// take what they give back when they are closed.
+/// Files lose their last names while open, and are then written and synced. Other files reuse their
+/// space when they are closed.
 std::vector<Operation> open_files(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

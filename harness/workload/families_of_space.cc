@@ -1,4 +1,4 @@
-// Families about blocks: who gets them, gives them back, and what is written where (families.h).
+// Families about allocation and freeing of blocks, and about writes to reused blocks (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// A file that takes what another one gives back.
+/// Creates a file that reuses the space of a removed one.
 void replace(Drawing& list, const std::vector<std::string>& directories, const std::string& gone) {
   const std::uint64_t room = std::max<std::uint64_t>(list.size(gone), kStampBytes);
   switch (list.below(6)) {
@@ -46,7 +46,7 @@ void replace(Drawing& list, const std::vector<std::string>& directories, const s
       return list.maybe_persist(made + "/inside");
     }
     default: {
-      // A directory's inode and block become a file's.
+      // A file reuses a directory's inode and block.
       const std::string made = list.fresh(list.any_of(directories)) + "dir";
       list.mkdir(made);
       if (list.one_in(2)) list.sync();
@@ -73,8 +73,8 @@ std::vector<Operation> reuse(std::uint64_t number) {
 
 namespace {
 
-/// Takes every block of a small disk: halves of halves, so that the last fragment is reached on
-/// any. What finds no room is a file that holds less, or nothing.
+/// Allocates every block of a small disk. Sizes are halved repeatedly, so that the last fragment is
+/// reached on any disk. A file for which there is no space is short or empty.
 void fill_the_disk(Drawing& list) {
   constexpr std::uint64_t kLargest = 128 << 10;
   list.mkdir("full");
@@ -84,7 +84,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// The disk is full but for `least` to `most` stamps, and synced.
+/// Fills the disk except for `least` to `most` stamps, and syncs.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));
@@ -93,8 +93,8 @@ void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.sync();
 }
 
-/// Gives some room back, and returns how much: a whole file, its end, a piece of its middle, or a
-/// directory.
+/// Frees some space and returns the number of bytes: a whole file, its end, a part of its middle,
+/// or a directory.
 std::uint64_t give_back(Drawing& list, const std::string& file) {
   const std::uint64_t size = list.size(file);
   const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
@@ -117,8 +117,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// The blocks that there are go to this file, or a fragment to it and the rest to another one.
-/// Returns who came last.
+/// Allocates the free blocks to this file, or a fragment to it and the rest to another. Returns the
+/// file that was written last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -131,8 +131,7 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// Six files in two directories, one of which has a directory to spare, on a disk without a free
-/// block.
+/// Six files in two directories, one of which has a spare directory, on a disk without free blocks.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
     for (int i = 0; i < 6; ++i)
@@ -142,7 +141,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// False: there is none.
+  /// Returns false if no files are left.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -155,12 +154,12 @@ struct FullDisk {
 
 }  // namespace
 
-/// Every block that is taken is one that has just been given back.
+/// Every allocated block has just been freed.
 std::vector<Operation> nearly_full(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
   for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
-    // Made before, the taker's writes are under way when the room is given back.
+    // If created before, the file's writes are in flight when the space is freed.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
     const std::string taker =
         to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
@@ -181,7 +180,7 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   return list.take();
 }
 
-/// What is given back goes to files of one fragment each.
+/// Freed space goes to files of one fragment each.
 std::vector<Operation> crumbs(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -199,7 +198,7 @@ std::vector<Operation> crumbs(std::uint64_t number) {
   return list.take();
 }
 
-/// More is asked for than there is: what is refused has not been done.
+/// Requests exceed the free space. A refused operation must have no effect.
 std::vector<Operation> no_room(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -238,7 +237,7 @@ std::vector<Operation> no_room(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users on a disk with little room: what one of them gives back another one takes.
+/// Three users on a nearly full disk: one reuses space that another frees.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);
   leave_little_room(list, 24, 48);
@@ -266,11 +265,11 @@ std::vector<Operation> full_users(std::uint64_t number) {
   return list.take();
 }
 
-/// Holes in front of indirect blocks' pointers are filled while others of them are freed, on a disk
-/// with little room, and other users take what was freed.
+/// Holes covered by indirect blocks are filled while other pointers are freed, on a nearly full
+/// disk. Other users reuse the freed space.
 std::vector<Operation> holes(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3,
-                          kFirst = 12;  // direct pointers; with blocks of 512 bytes, in stamps
+                          kFirst = 12;  // direct pointers, in stamps; blocks have 512 bytes
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
   for (const std::string& file : sparse) {
@@ -326,7 +325,7 @@ std::vector<Operation> truncation(std::uint64_t number) {
       case 0:
         list.truncate(file, list.one_in(2) ? 0 : cut);
         break;
-      case 1:  // within a block, and grown again: the tail must be zeroes
+      case 1:  // within a block, and extended again: the tail must be zeroes
         list.truncate(file, cut + list.below(kStampBytes));
         if (list.one_in(2)) list.truncate(file, size + list.blocks(0, 8));
         break;
@@ -354,7 +353,8 @@ std::vector<Operation> truncation(std::uint64_t number) {
 
 namespace {
 
-/// Where the levels begin with blocks of 512 bytes, and what is beyond the first of them.
+/// The first bytes mapped by each level of indirect blocks (blocks of 512 bytes), and an offset
+/// beyond the first of them.
 constexpr std::uint64_t kSingle = 12 * 512;
 constexpr std::uint64_t kDouble = (12 + 128) * 512;
 constexpr std::uint64_t kTriple = (12 + 128 + 128 * 128) * 512;
@@ -379,7 +379,7 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  const bool triple = number % 4 == 3;  // a file of eight megabytes takes long to look at
+  const bool triple = number % 4 == 3;  // a file of eight megabytes takes long to check
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();
     list.create(file);
@@ -411,7 +411,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
         if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
     }
     list.maybe_persist(list.exists(file) ? file : list.any_file());
-    // Whoever comes next takes what was freed, pointers or data.
+    // The next file reuses the freed blocks, of pointers or data.
     const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
     if (!list.exists(other)) list.create(other);
     if (list.one_in(2)) list.append(other, list.blocks(1, 16));
@@ -473,8 +473,8 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// What a journal of data has logged is written again: in small, and with more than one transaction
-/// holds.
+/// Data logged by a data journal is overwritten, in small writes and in ones that exceed a
+/// transaction.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);

@@ -1,5 +1,5 @@
-// Families about what one call leaves undone while another one is under way: fsync below
-// directories that move, several syncs at once, what stays open (families.h).
+// Families about concurrent calls, one of which completes while another is in progress: fsync below
+// directories that move, concurrent syncs, and open files (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void meet(Drawing& list, std::uint64_t users) {
   if (users > 1) list.join();
 }
 
-/// What is in the directory, and in those below it.
+/// Lists the objects in the directory and all directories below it.
 std::vector<std::string> all_below(const Drawing& list, const std::string& directory,
                                    FileType type) {
   std::vector<std::string> paths = list.draft().all(type);
@@ -28,9 +28,8 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// Directories are renamed, by one user or each of three his own, and what is below them is synced
-/// at once. With long names, for every second pair of numbers, old and new name lie in different
-/// blocks.
+/// One user or each of three users renames directories and syncs objects below them at once. Every
+/// second pair of numbers has long names, so that old and new name are in different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
@@ -41,7 +40,7 @@ std::vector<Operation> paths(std::uint64_t number) {
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
       const std::string file =
-          list.new_file({}, 1, 3);  // its inode lies in another block than its directory's
+          list.new_file({}, 1, 3);  // its inode is in a different block from its directory's
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
     for (int i = 0; i < 5; ++i) list.create(list.fresh(home) + tail);
@@ -76,7 +75,7 @@ std::vector<Operation> paths(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users call sync at once, each with little of his own to write.
+/// Three users call sync concurrently, each with little to write.
 std::vector<Operation> syncs(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3;
   Drawing list(number);
@@ -101,7 +100,7 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users change a file each, beyond its direct pointers (blocks of 512 bytes), and fsync it,
-/// while a third one calls sync: what an fsync promises may have been sent by somebody else.
+/// while a third calls sync. Another user's sync may have written the data that an fsync promises.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -138,13 +137,13 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Files that keep their names stay open, grow within their last fragments, and are synced.
+/// Open files that keep their names grow within their last fragments, and are synced.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {
     std::string name;
     std::uint64_t last = 0;    ///< its last stamp
-    std::uint64_t filled = 0;  ///< bytes of that
+    std::uint64_t filled = 0;  ///< bytes used in it
   };
   std::vector<Open> files;
   for (int i = 0; i < 3; ++i) {
@@ -156,7 +155,7 @@ std::vector<Operation> appends(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 16; ++round) {
     Open& file = files[list.below(files.size())];
-    if (list.one_in(6)) {  // within what it has: only times change
+    if (list.one_in(6)) {  // within its size, so only times change
       list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
     } else {
       if (file.filled == kStampBytes) ++file.last, file.filled = 0;
@@ -171,9 +170,9 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user makes, overwrites, lengthens, renames and removes files in his directory, and rests. In
-/// every second number one of them stays open, so that its inode does, too, and another user works
-/// on meanwhile in his. Rests are as long as delays of writes are.
+/// A user creates, overwrites, extends, renames and removes files in a directory, and rests. In
+/// every second number one file stays open, so that its inode stays in memory, while another user
+/// works in a separate directory. Rests last as long as write delays.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

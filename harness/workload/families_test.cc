@@ -11,7 +11,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(Families, AreInTheCatalogueEqualForEqualNumbersAndEndPersistent) {
+TEST(Families, AreCatalogueMembersEqualByNumberAndEndPersistent) {
   for (const Family& family : families()) {
     const std::string name(family.name);
     std::set<std::string> different;
@@ -31,7 +31,7 @@ TEST(Families, AreInTheCatalogueEqualForEqualNumbersAndEndPersistent) {
   EXPECT_FALSE(make_workload({.name = "reuse/x"}));
 }
 
-TEST(Families, ReachWhatTheyAreFor) {
+TEST(Families, CoverTheirTargetOperations) {
   std::uint64_t farthest = 0, most_threads = 0;
   for (std::uint64_t number = 0; number < 8; ++number) {
     const auto list = family_member("indirect", number);

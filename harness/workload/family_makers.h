@@ -1,5 +1,5 @@
 #pragma once
-// The makers behind the table of families (families.h): equal numbers give equal lists.
+// The makers in the table of families (families.h). Equal numbers give equal lists.
 
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
-// See open_files.h. A thread touches its own files only; the lock guards the map.
+// Open files by thread and name (open_files.h). A thread uses only its own files; the lock guards
+// the map.
 #include "harness/workload/open_files.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 #pragma once
-// The files that a workload keeps open by `open PATH %NAME` (operation.h), for the threads that
-// execute it.
+// The files that a workload keeps open with `open PATH %NAME` (operation.h). Shared by the threads
+// that execute it.
 
 #include <cstdint>
 #include <map>
@@ -16,19 +16,19 @@ namespace headcrash::workload {
 
 class OpenFiles {
  public:
-  /// `vfs` must outlive it.
+  /// `vfs` must outlive this object.
   explicit OpenFiles(Vfs& vfs) : vfs_(vfs) {}
-  /// Closes what is left.
+  /// Closes the remaining files.
   ~OpenFiles();
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
-  /// EBUSY: the name is taken; EMFILE: kOpenFilesMost are open.
+  /// Fails with EBUSY if the name is in use, or EMFILE if kOpenFilesMost files are open.
   VfsResult<void> open(std::uint8_t thread, const std::string& name, const std::string& path);
-  /// A file without a name, as open() otherwise.
+  /// Opens a file without a name. Fails like open().
   VfsResult<void> make_nameless(std::uint8_t thread, const std::string& name);
   VfsResult<void> close(std::uint8_t thread, const std::string& name);
-  /// EBADF: nothing is open under that name.
+  /// Returns EBADF if no file is open under that name.
   VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
-// The operation language: text form (operation.h). Each word has a signature, a letter for each
-// argument, so that one loop writes all of them and one reads them.
+// The text form of the operation language (operation.h). Each operation has a signature with a
+// letter for each argument, so that one loop formats all of them and one parses them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ namespace {
 using Kind = Operation::Kind;
 
 /// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v
-/// version, m mode, u user, g group, s seconds, k kind of a node, i flags of an inode, j project, c
-/// kind of a crash.
+/// version, m mode, u user, g group, s seconds, k kind of node, i inode flags, j project, c kind of
+/// crash.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -91,7 +91,7 @@ constexpr std::array<Word, kOperationKinds> kWords{
      {Kind::remove_subvolume, "remove-subvolume", "p"},
      {Kind::crash, "crash", "c"}}};
 
-/// As chattr(1) calls them.
+/// Letters as in chattr(1).
 struct InodeFlag {
   char letter;
   std::uint32_t flag;
@@ -215,7 +215,8 @@ bool takes_the_root(Kind kind) {
          kind == Kind::snapshot;
 }
 
-/// msync and sync-range, and what moves or goes past the page cache, are of stamps.
+/// Returns true if ranges may begin and end at any byte. msync, sync-range, and operations that
+/// move blocks or bypass the page cache need multiples of stamps.
 bool takes_any_byte(Kind kind) {
   if (is_write(kind)) return !is_direct(kind);
   switch (kind) {
@@ -265,17 +266,17 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
     return fail(subject,
                 fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
-                "that is what every file system can store");
+                "every file system can store these times");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")
-    return fail(subject, fmt::format("\"{}\" is not a kind of node", operation.target),
-                "write \"mknod PATH fifo\"");
+    return fail(subject, fmt::format("unknown kind of node \"{}\"", operation.target),
+                "use \"mknod PATH fifo\"");
   if (operation.kind == Kind::crash && operation.target != "panic" && operation.target != "power")
-    return fail(subject, fmt::format("\"{}\" is not a kind of crash", operation.target),
-                "write \"crash panic\" or \"crash power\"");
+    return fail(subject, fmt::format("unknown kind of crash \"{}\"", operation.target),
+                "use \"crash panic\" or \"crash power\"");
   if (operation.kind == Kind::rest &&
       (operation.seconds < 1 || operation.seconds > kLongestRestSeconds))
-    return fail(subject, fmt::format("a rest is 1 to {} seconds", kLongestRestSeconds));
+    return fail(subject, fmt::format("a rest has 1 to {} seconds", kLongestRestSeconds));
   return {};
 }
 
@@ -310,7 +311,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
     return fail(subject, "an open file is written as % and a name",
-                "write \"open PATH %f\" and \"close %f\"");
+                "use \"open PATH %f\" and \"close %f\"");
   if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
     return fail(subject,
                 fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
@@ -319,22 +320,22 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   const bool two_paths =
       (word_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
   if (two_paths && is_open_file(operation.target))
-    return fail(subject,
-                fmt::format("\"{}\" begins with %, which only open files do", operation.target));
+    return fail(subject, fmt::format("\"{}\" begins with %, which is reserved for open files",
+                                     operation.target));
   return {};
 }
 
-/// Takes "@2" off the front. The error is the whole message.
+/// Removes the prefix "@2". The error is the complete message.
 tl::expected<std::uint8_t, std::string> take_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;
   if (!parse_number(words[0].substr(1), thread) || thread >= kThreadsMost) {
-    return tl::unexpected(fmt::format("\"{}\" is not a thread; threads are @0 to @{}",
+    return tl::unexpected(fmt::format("invalid thread \"{}\"; use @0 to @{}",
                                       words[0].substr(0, 20), kThreadsMost - 1));
   }
   words.erase(words.begin());
   if (!words.empty() && words[0] == "join")
-    return tl::unexpected<std::string>("a join is of all threads: it has no @");
+    return tl::unexpected<std::string>("a join concerns all threads; remove the @ prefix");
   return thread;
 }
 
@@ -383,17 +384,15 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   operation.thread = *thread;
   for (std::size_t i = 0; i < word->signature.size(); ++i) {
     if (word->signature[i] == 'i' && !parse_flags(words[i + 1], operation.flags))
-      return fail(subject,
-                  fmt::format("\"{}\" are not flags of an inode", words[i + 1].substr(0, 80)),
-                  "use letters of aACdDisSu, or - for none");
+      return fail(subject, fmt::format("invalid inode flags \"{}\"", words[i + 1].substr(0, 80)),
+                  "use letters from aACdDisSu, or - for none");
     if (word->signature[i] == 'x' && !parse_attribute_value(words[i + 1]))
       return fail(subject,
-                  fmt::format("\"{}\" is not a value of an attribute", words[i + 1].substr(0, 80)),
+                  fmt::format("invalid attribute value \"{}\"", words[i + 1].substr(0, 80)),
                   fmt::format("use a word, 0xHEX or fill:BYTES[:0-25], of at most {} bytes",
                               kAttributeValueMost));
     if (word->signature[i] == 'a' && !is_attribute_name(words[i + 1]))
-      return fail(subject,
-                  fmt::format("\"{}\" is not the name of an attribute", words[i + 1].substr(0, 80)),
+      return fail(subject, fmt::format("invalid attribute name \"{}\"", words[i + 1].substr(0, 80)),
                   "begin it with user., trusted., security. or system.");
     if (!parse_argument(word->signature[i], words[i + 1], operation))
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
@@ -417,18 +416,18 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
     if (!crash && operation.kind != Kind::remount && operation.kind != Kind::remount_read_only)
       continue;
     if (threads_of(operations) > 1)
-      return fmt::format("a list with a {} has one thread", crash ? "crash" : "remount");
+      return fmt::format("a list with a {} must have a single thread", crash ? "crash" : "remount");
     if (open.empty()) continue;
     return fmt::format("operation {}: {} is open at a {}", i, open.begin()->second,
-                       crash ? "crash, and nothing is open after it"
-                             : "remount, and nothing is unmounted that is in use");
+                       crash ? "close it first; a crash leaves nothing open"
+                             : "close it first; a file system in use cannot be unmounted");
   }
   return std::nullopt;
 }
 
 namespace {
 
-/// The lines that are operations, by number from 1.
+/// Returns the lines that are operations, with their numbers from 1.
 std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -10,7 +10,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(Operation, TextFormIsReadBack) {
+TEST(Operation, ParsingInvertsFormatting) {
   for (const Operation& operation : small_files({.seed = 1})) {
     const Result<Operation> read = parse_operation(format(operation), "list:1");
     ASSERT_TRUE(read) << read.error().message();
@@ -31,7 +31,7 @@ const char* const kOneOfEach =
     "store foo 512 700 1 3\nmsync foo 512 1024\nsync-range foo 0 4096\ntmpfile %g\nmknod pipe fifo\nclose %g\nremount\nfreeze\nevict\n"
     "flags foo ACDSadisu\nproject foo 65534\nwrite-direct-dsync foo 4096 4096 1 6\nwrite-uring foo 0 4096 1 7\nremount-ro\naccess foo 1000000000\nsubvolume s\nsnapshot . t\nremove-subvolume t\ncrash panic\ncrash power\n";
 
-TEST(Operation, EveryWordIsReadAndWritten) {
+TEST(Operation, EveryOperationIsParsedAndFormatted) {
   const Result<std::vector<Operation>> list =
       parse_operations(std::string("# a comment\n\n") + kOneOfEach, "all.txt");
   ASSERT_TRUE(list) << list.error().message();
@@ -48,7 +48,7 @@ TEST(Operation, EveryWordIsReadAndWritten) {
             std::string::npos);
 }
 
-TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
+TEST(Operation, AnOpenFileReplacesAPath) {
   for (const char* line :
        {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0", "allocate %f 0 512",
         "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
@@ -102,7 +102,7 @@ TEST(Operation, AnOpenFileStandsWhereAFileIsWorkedOn) {
   }
 }
 
-TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
+TEST(Operation, AllocatedAndZeroedRangesNeedNoAlignment) {
   for (const char* line : {"write a 100 512 1 1", "store a 79837 56425 1 2", "append a 7 1 1 3",
                            "allocate a 40 40", "allocate-keep a 1 1", "punch a 700 1",
                            "zero a 0 511", "zero-keep a 513 4096", "flags a -"})
@@ -110,7 +110,7 @@ TEST(Operation, RangesThatAreAllocatedOrZeroedBeginAndEndAnywhere) {
   EXPECT_EQ(format(parse_operation("flags a dA", "list:7").value()), "flags a Ad");
 }
 
-TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
+TEST(Operation, ARemountNeedsAnIdleFileSystem) {
   const auto problem = [](const char* text) {
     const auto list = parse_operations(text, "list.txt");
     return list ? std::string() : list.error().message();
@@ -119,10 +119,11 @@ TEST(Operation, ARemountNeedsAFileSystemThatNobodyUses) {
   EXPECT_NE(problem("create a\nopen a %f\nremount\n").find("%f is open"), std::string::npos);
   EXPECT_NE(problem("tmpfile %f\nremount\n").find("operation 1"), std::string::npos);
   EXPECT_NE(problem("open a %f\nremount-ro\n").find("%f is open"), std::string::npos);
-  EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("one thread"), std::string::npos);
+  EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("a single thread"), std::string::npos);
   EXPECT_NE(problem("open a %f\ncrash power\n").find("%f is open at a crash"), std::string::npos);
-  EXPECT_NE(problem("@1 create a\njoin\ncrash panic\n").find("with a crash has one thread"),
-            std::string::npos);
+  EXPECT_NE(
+      problem("@1 create a\njoin\ncrash panic\n").find("with a crash must have a single thread"),
+      std::string::npos);
   EXPECT_NE(problem("crash\n").find("takes 1 words"), std::string::npos);
   EXPECT_NE(problem("crash now\n").find("\"now\" is not a kind of crash"), std::string::npos);
 }
@@ -144,7 +145,7 @@ TEST(Operation, AThreadIsAPrefix) {
   }
 }
 
-TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
+TEST(Operation, UnsupportedOperationsAreSkipped) {
   const auto outcome = [](const char* line, int error, bool before = false) {
     return outcome_of(parse_operation(line, "test").value(),
                       {.error = error, .skipped_before = before});
@@ -161,7 +162,7 @@ TEST(Operation, WhatAFileSystemCannotDoIsSkipped) {
   EXPECT_EQ(outcome("fsync a", EIO, true), Outcome::failed);
 }
 
-TEST(Operation, BadLinesNameTheirPlace) {
+TEST(Operation, ErrorsNameFileAndLine) {
   for (const char* line : {"punch a 1 0",
                            "punch a 1073741824 1",
                            "collapse a 512 4096",
@@ -201,7 +202,7 @@ TEST(SmallFiles, EqualSeedsGiveEqualLists) {
   EXPECT_NE(small_files({.seed = 5}), small_files({.seed = 6}));
 }
 
-TEST(SmallFiles, DoesEverythingItsNamePromises) {
+TEST(SmallFiles, IncludesEveryOperationOfItsDescription) {
   std::set<Operation::Kind> kinds;
   std::set<std::string> written;
   bool overwrites = false, replaces = false;

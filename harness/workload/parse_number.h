@@ -1,5 +1,5 @@
 #pragma once
-// Numbers among the words of a list of operations.
+// Parses the numbers in a list of operations.
 
 #include <charconv>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace headcrash::workload {
 
-/// Reads all of `word` as a number in `base`; false if it is not one or does not fit.
+/// Parses all of `word` as a number in `base`. Returns false if it is invalid or out of range.
 template <typename Number>
 bool parse_number(std::string_view word, Number& value, int base = 10) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);

@@ -1,5 +1,5 @@
-// Application patterns (patterns.h), each a class that writes its rounds into a draft. Page and
-// frame sizes are SQLite's defaults, a frame rounded up to whole stamps.
+// Application patterns (patterns.h). Each function writes its rounds into a draft. Page and frame
+// sizes are SQLite's defaults, with a frame rounded up to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -17,12 +17,13 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr std::uint64_t kFrameBytes = 4608;  // 24 bytes of header and a page, in whole stamps
+constexpr std::uint64_t kFrameBytes = 4608;  // 24 bytes of header and a page, rounded up to whole
+                                             // stamps
 constexpr std::uint64_t kDatabasePages = 32;
-constexpr std::uint64_t kPagesMost = 6;  // of one transaction
+constexpr std::uint64_t kPagesMost = 6;  // maximum in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
 
-/// A draft with the few words that the patterns are written in.
+/// A draft with the operations that the patterns use.
 class Script {
  public:
   explicit Script(std::uint64_t seed) : random_(seed) {}
@@ -132,7 +133,7 @@ void mail_spool(Script& script, std::uint32_t rounds) {
     script.write("tmp/" + mail, 0, script.some_bytes(16));
     script.fsync("tmp/" + mail);
     script.link("tmp/" + mail, "new/" + mail);
-    script.fsyncdir("new");  // from here on the sender may forget it
+    script.fsyncdir("new");  // the sender may now discard the message
     script.unlink("tmp/" + mail);
     const std::vector<std::string> unread = script.draft.children("new");
     if (script.below(2) == 0) {
@@ -175,7 +176,7 @@ void sqlite_rollback(Script& script, std::uint32_t rounds) {
     script.create(journal);
     script.write(journal, kStampBytes, pages.size() * kFrameBytes);
     script.fsync(journal);
-    script.write(journal, 0, kStampBytes);  // the header, with the number of pages
+    script.write(journal, 0, kStampBytes);  // the header with the number of pages
     script.fsync(journal);
     script.fsyncdir("");
     write_pages(script, pages);
@@ -210,11 +211,10 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
   script.fsync(log);
 }
 
-/// Files of a fixed length are written over in place, each write synced, as a database's. Each has
-/// been synced once since the last sync of all, with nothing that anybody would miss, before the
-/// first write that
-/// counts: F2FS's defects show elsewhere (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that
-/// this is a control.
+/// Files of fixed length are overwritten in place, each write synced, as in a database. After the
+/// last global sync, each file is synced once without changes before the first write that counts.
+/// This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so the
+/// pattern is a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
@@ -238,10 +238,10 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Files that are made and appended to, each change synced, and their directory with each new name.
-/// Every append needs a new block and nothing is ever renamed or removed: what the defects of ext4
-/// without a journal (fs-adapters/linux/ext2.toml) and of btrfs need does not happen, so that this
-/// is a control.
+/// Files are created and appended to. Each change is synced, and each new name with its directory.
+/// Every append needs a new block, and nothing is renamed or removed. This avoids the known defects
+/// of ext4 without a journal (fs-adapters/linux/ext2.toml) and of btrfs, so the pattern is a
+/// control.
 void append_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
@@ -258,8 +258,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What xfstests' generic/764 asks: a file that was persistent loses its last name while it is
-/// open, and is synced once more. Every other one is written to in between, or shortened.
+/// As in xfstests' generic/764, a persistent file loses its last name while open, and is synced
+/// again. Every other file is written or truncated in between.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";
@@ -275,8 +275,8 @@ void fsync_unlinked(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What xfstests' generic/779 asks: a symbolic link that fsync of its directory has made persistent
-/// gets another name, and its directory is synced once more.
+/// As in xfstests' generic/779, a symbolic link is made persistent by fsync of its directory. It is
+/// then renamed, and the directory is synced again.
 void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -288,8 +288,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What overlayfs does to its upper layer: a file gets another name, over another file half of the
-/// time, and the whiteout at its old one hides what the lower layer has there.
+/// Operations of overlayfs on its upper layer. A file is renamed, half of the time over another
+/// file. The whiteout at its old name hides the lower layer's file.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -312,7 +312,7 @@ void whiteouts(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// What only an inode says: modes, owners, times, and room behind a file's end.
+/// Changes to inodes only: modes, owners, times, and space beyond the end of a file.
 void inode_changes(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kRoomBytes = 16 << 10;
   constexpr std::int64_t kFirstSeconds = 1'000'000'000;
@@ -370,7 +370,7 @@ constexpr std::array kScenarios{
              replace_synced},
     Scenario{{"replace-by-rename-unsynced", "the same without fsync of the new file"},
              replace_unsynced},
-    Scenario{{"append-log", "records at the end of a log with fdatasync, rotated by rename"},
+    Scenario{{"append-log", "records appended to a log with fdatasync, rotated by rename"},
              append_log},
     Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
     Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"},
@@ -379,22 +379,22 @@ constexpr std::array kScenarios{
         {"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
         sqlite_wal},
     Scenario{
-        {"overwrite-fsync", "files of a fixed length are written over in place, each write synced"},
+        {"overwrite-fsync", "files of fixed length are overwritten in place, each write synced"},
         overwrite_fsync},
     Scenario{
-        {"append-fsync", "files are made and appended to, each change synced, each name as well"},
+        {"append-fsync", "files are created and appended to, each change and each name synced"},
         append_fsync},
     Scenario{{"fsync-unlinked",
               "a file loses its last name while it is open, and is synced (generic/764)"},
              fsync_unlinked},
     Scenario{{"fsync-renamed-symlink",
-              "a symbolic link gets another name, and its directory is synced (generic/779)"},
+              "a symbolic link is renamed, and its directory is synced (generic/779)"},
              fsync_renamed_symlink},
     Scenario{{"whiteouts",
               "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
              whiteouts},
     Scenario{
-        {"inode-changes", "chmod, chown, explicit times and fallocate, some of it made persistent"},
+        {"inode-changes", "chmod, chown, explicit times and fallocate, partly made persistent"},
         inode_changes}};
 
 }  // namespace

@@ -1,24 +1,28 @@
 #pragma once
-// What applications do to keep their data: the patterns whose every step relies on a promise.
+// Patterns by which applications keep their data safe. Each step relies on a promise.
 //
-//   replace-by-rename           editors, package managers: new file, fsync, rename over the old one,
-//                               fsync of the directory every other time
-//   replace-by-rename-unsynced the same without any fsync of the file; a log beside it makes the
-//   points
-//                               in time
-//   append-log                  records at the end of a log, fdatasync after each few; rotation by rename
-//   mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur, removed
+//   replace-by-rename           editors, package managers: new file, fsync, rename over the old
+//                               one, fsync of the directory every other time
+//   replace-by-rename-unsynced  the same without fsync of the file; a synced log next to it
+//                               provides the persistence points
+//   append-log                  records appended to a log, fdatasync after every few; rotation by
+//                               rename
+//   mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur,
+//                               removed
 //   sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
 //                               synced, journal removed
 //   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
 //                               database at a checkpoint, the log restarted
-//   overwrite-fsync             a database's table: written over in place, each write synced
-//   append-fsync                a server's files: made and appended to, each change synced, each name too
+//   overwrite-fsync             a database's table: overwritten in place, each write synced
+//   append-fsync                a server's files: created and appended to; each change and name is
+//                               synced
 //
-// And two that a defect of btrfs was found with, by the xfstests that ask for them:
+// Two more come from the xfstests that found a defect of btrfs:
 //
-//   fsync-unlinked              generic/764: a file loses its last name while it is open, and is synced
-//   fsync-renamed-symlink       generic/779: a symbolic link gets another name, its directory is synced
+//   fsync-unlinked              generic/764: a file loses its last name while it is open, and is
+//                               synced
+//   fsync-renamed-symlink       generic/779: a symbolic link is renamed, and its directory is
+//                               synced
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +43,7 @@ struct PatternOptions {
   std::uint32_t rounds = 60;  ///< replacements, records, mails, transactions
 };
 
-/// Nothing for an unknown name. Equal options give equal lists.
+/// Returns nullopt for an unknown name. Equal options give equal lists.
 std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options);
 
 }  // namespace headcrash::workload

@@ -1,6 +1,6 @@
-// The seeded random generator (random_operations.h). A draw that cannot be executed is drawn again:
-// the draft knows. Numbers come from std::mt19937_64 and are reduced by hand, so that equal seeds
-// give equal lists with every library.
+// The seeded random generator (random_operations.h). The draft rejects draws that cannot be
+// executed, and they are drawn again. Numbers come from std::mt19937_64 and are reduced by hand, so
+// that equal seeds give equal lists with every library.
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
@@ -21,11 +21,11 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint32_t kDrawsMost = 200;  // for one operation; then the round is left out
+constexpr std::uint32_t kDrawsMost = 200;  // for one operation; the round is skipped after that
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // permission bits
 constexpr std::uint64_t kOwners = 1000;
-/// Those that change nothing of what later operations may do.
+/// Flags that do not restrict later operations.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
 constexpr std::uint64_t kEvenSeconds = 1 << 29;  // from kEarliestSeconds on
 
@@ -37,7 +37,8 @@ bool zeroes_or_allocates(Kind kind) {
 class Dice {
  public:
   explicit Dice(const RandomOptions& options) : options_(options), random_(options.seed) {
-    invariant(options.threads >= 1 && options.threads <= kThreadsMost, "threads within bounds");
+    invariant(options.threads >= 1 && options.threads <= kThreadsMost,
+              "number of threads out of range");
   }
 
   std::vector<Operation> roll() {
@@ -74,8 +75,8 @@ class Dice {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// A symbolic link's, nobody else's. Its number gives its length: with a draw, lists would be
-  /// others.
+  /// Returns a unique target for a symbolic link. Its number determines its length, because another
+  /// draw would change existing lists.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);
@@ -84,12 +85,13 @@ class Dice {
     return text;
   }
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
-  /// True for what lies in the thread's own set: a component of the path begins with its name.
+  /// Returns true for objects in the thread's own set: a component of the path begins with the
+  /// set's name.
   bool is_own(const std::string& path) const {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
   }
-  /// The root and the directories of the set-up, which stay where they are.
+  /// Returns true for the root and the directories of the set-up, which are never moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
     switch (operation.kind) {
@@ -133,7 +135,7 @@ class Dice {
     return persists == persist ? options_.weights[kind] : 0;
   }
 
-  /// Any name, or one that exists.
+  /// Draws a name, existing or not.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
     const std::string base =
@@ -170,7 +172,7 @@ class Dice {
     }
     const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
     if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
-    if (operation.kind == Kind::append) {  // where it lands must be a multiple of a stamp
+    if (operation.kind == Kind::append) {  // it must end at a multiple of a stamp
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
       } else {
@@ -179,7 +181,7 @@ class Dice {
     }
   }
 
-  /// Of whole units (operation.h), inside the file.
+  /// Draws ranges of whole units (operation.h) inside the file.
   void draw_units(Operation& operation) {
     const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
     const bool moves = moves_blocks(operation.kind);
@@ -284,7 +286,7 @@ class Dice {
   Draft draft_;
   std::uint32_t next_text_ = 0;
   std::uint8_t thread_ = 0;
-  std::uint64_t turn_ = 0;  // how often the threads have met
+  std::uint64_t turn_ = 0;  // number of joins so far
 };
 
 }  // namespace

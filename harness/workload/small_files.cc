@@ -1,8 +1,8 @@
 // The small-file workload (small_files.h).
 //
-// The generator keeps the names that exist at its point of the list, so every operation it writes
-// down can succeed on a correct file system that has room. Numbers come from std::mt19937_64, whose
-// sequence the C++ standard fixes, and are reduced by hand, since the library's distributions
+// The generator tracks the names that exist at each point of the list, so that every operation
+// succeeds on a correct file system with enough space. Numbers come from std::mt19937_64, whose
+// sequence the C++ standard fixes. They are reduced by hand, since the library's distributions
 // differ between implementations.
 #include "harness/workload/small_files.h"
 
@@ -81,8 +81,8 @@ class Office {
     persist(file);
   }
 
-  /// The pattern of editors and package managers: write a new file, fsync it, rename it over the
-  /// old one.
+  /// Follows the pattern of editors and package managers: writes a new file, syncs it and renames
+  /// it over the old one.
   void replace() {
     LiveFile& old = files_[below(files_.size())];
     LiveFile fresh = make(old.folder);

@@ -1,7 +1,6 @@
 #pragma once
-// The small-file workload: an office in a hurry. Creates, overwrites, renames, replaces and removes
-// small files in a few folders; about half of the changes are followed by fsync of the file, of its
-// folder, or by sync.
+// The small-file workload. It creates, overwrites, renames, replaces and removes small files in a
+// few folders. About half of the changes are followed by fsync of the file or folder, or by sync.
 
 #include <cstdint>
 #include <vector>
@@ -12,12 +11,12 @@ namespace headcrash::workload {
 
 struct SmallFilesOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< changes; each is one to six operations
+  std::uint32_t rounds = 60;  ///< number of changes; each is one to six operations
   std::uint32_t folders = 3;
   std::uint32_t largest_blocks = 24;  ///< file size in 512-byte blocks
 };
 
-/// Equal options give equal lists. Files are numbered from 1, versions from 1.
+/// Returns equal lists for equal options. File numbers and versions start at 1.
 std::vector<Operation> small_files(const SmallFilesOptions& options);
 
 }  // namespace headcrash::workload

@@ -1,4 +1,4 @@
-// Stamps: see stamp.h for the layout.
+// Writes and recognises stamps. stamp.h describes the layout.
 #include "harness/workload/stamp.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headcrash::workload {
 namespace {
 
 constexpr std::uint64_t kMagic =
-    0x31504d5453434800;  // "\0HCSTMP1" in memory: the NUL keeps it out of text files
+    0x31504d5453434800;  // "\0HCSTMP1" in memory; the NUL distinguishes it from text files
 constexpr std::uint64_t kMagicBeforeMkfs = 0x524f495250434800;  // "\0HCPRIOR" in memory
 
 std::uint64_t split_mix(std::uint64_t& state) {
@@ -19,7 +19,7 @@ std::uint64_t split_mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// The three words, and what follows from the last two.
+/// Writes the three words, and the fill derived from the last two.
 void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte> block) {
   std::array<std::uint64_t, kStampBytes / 8> words;
   std::copy(header.begin(), header.end(), words.begin());

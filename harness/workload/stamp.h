@@ -1,10 +1,10 @@
 #pragma once
-// File content that says where it belongs.
+// Self-describing file content.
 //
-// Every 512-byte block that a workload writes is a stamp: it names the file (a number the workload
-// gave it, not its name: files are renamed), the version of the write, and the block's place in the
-// file; the rest is filled from those three. After a crash a block is therefore one of: a stamp of
-// a known write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
+// Every 512-byte block that a workload writes is a stamp. It contains the file's number (not its
+// name, which can change), the version of the write, and the block's position in the file. The rest
+// is filled from these three. After a crash, a block is therefore a stamp of a known write, a stamp
+// in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
 //
 //   0        8        12        16        24                                  512
 //   +--------+--------+---------+---------+-----------------------------------+
@@ -28,31 +28,31 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block` (at most kStampBytes: the last block of a file may be partial).
+/// Fills `block`, which has at most kStampBytes; the last block of a file may be shorter.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
-/// Fills any length starting at `offset` of a file.
+/// Fills `data`, which begins at `offset` of a file and may have any length.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data);
 
-/// What was on the disk before mkfs: every sector names itself, under a magic of its own
-/// ("\0HCPRIOR"), so that a dump tells such bytes from zeroes, from other files' blocks and from
-/// torn ones.
+/// The content of the disk before mkfs. Every sector holds its own number and a separate magic
+/// ("\0HCPRIOR"). A dump can thus distinguish it from zeroes, from blocks of other files and from
+/// torn blocks.
 struct BeforeMkfs {
   std::uint64_t sector = 0;
   bool operator==(const BeforeMkfs&) const = default;
 };
 
-/// Fills `data`, which begins at `first_sector` of the disk; done before mkfs, to the whole of it
-/// or a part.
+/// Fills `data`, which begins at `first_sector` of the disk. Called before mkfs for all or part of
+/// the disk.
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};
-struct Foreign {};  ///< none of these: stale, torn or damaged
+struct Foreign {};  ///< none of the above: stale, torn or damaged
 using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 
-/// What a block of 1..512 bytes holds. A stamp counts only when every byte is right, and so do
-/// bytes from before mkfs.
+/// Classifies the content of a block of 1 to 512 bytes. A stamp or a sector from before mkfs is
+/// recognised only if every byte matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

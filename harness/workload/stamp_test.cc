@@ -8,7 +8,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(Stamp, TellsFileVersionAndBlock) {
+TEST(Stamp, IdentifiesFileVersionAndBlock) {
   std::vector<std::byte> data(3 * kStampBytes);
   write_stamps(7, 2, 4096, data);
   const auto second = read_stamp(std::span(data).subspan(kStampBytes, kStampBytes));
@@ -16,7 +16,7 @@ TEST(Stamp, TellsFileVersionAndBlock) {
   EXPECT_EQ(std::get<Stamp>(second), (Stamp{7, 2, 9}));
 }
 
-TEST(Stamp, ARangeThatBeginsInsideOfABlockHasTheRestOfIts) {
+TEST(Stamp, ARangeMayBeginInsideABlock) {
   std::vector<std::byte> whole(3 * kStampBytes);
   write_stamps(7, 2, 4096, whole);
   for (const std::size_t begin : {1U, 100U, 511U, 512U, 700U}) {
@@ -30,7 +30,7 @@ TEST(Stamp, ARangeThatBeginsInsideOfABlockHasTheRestOfIts) {
   }
 }
 
-TEST(Stamp, OneWrongByteMakesItForeign) {
+TEST(Stamp, OneWrongByteMakesABlockForeign) {
   for (std::size_t at = 0; at < kStampBytes; ++at) {
     std::vector<std::byte> data(kStampBytes);
     write_stamp({1, 1, 0}, data);
@@ -45,7 +45,7 @@ TEST(Stamp, PartialLastBlockIsRecognised) {
   EXPECT_EQ(std::get<Stamp>(read_stamp(data)), (Stamp{3, 4, 5}));
 }
 
-TEST(Stamp, WhatWasThereBeforeMkfsNamesItsSector) {
+TEST(Stamp, PriorContentNamesItsSector) {
   std::vector<std::byte> data(2 * kStampBytes + 40);
   write_before_mkfs(77, data);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -57,7 +57,7 @@ TEST(Stamp, WhatWasThereBeforeMkfsNamesItsSector) {
   EXPECT_TRUE(std::holds_alternative<Foreign>(read_stamp(std::span(data).first(kStampBytes))));
 }
 
-TEST(Stamp, ZeroesAndTornBlocks) {
+TEST(Stamp, RecognisesZeroesAndTornBlocks) {
   std::vector<std::byte> data(kStampBytes);
   EXPECT_TRUE(std::holds_alternative<Zeroes>(read_stamp(data)));
   write_stamp({3, 4, 5}, std::span(data).first(200));

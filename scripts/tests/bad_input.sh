@@ -139,7 +139,7 @@ file forgets.toml <<<'filesystems = ["ext4"]
 operations = """
 create a
 """'
-wrong forgets.toml workload.operations "nothing persistent" "add fsync" -- campaign forgets.toml
+wrong forgets.toml workload.operations "no persistence point" "add fsync" -- campaign forgets.toml
 file circle.toml <<<'base = "./circle.toml"'
 wrong "circle.toml: base" "is circular" -- campaign circle.toml
 [ "$(grep -o circle.toml "$scratch/err" | wc -l)" -le 3 ] || failed "a circle is told at length: $(cat "$scratch/err")"

@@ -1,5 +1,5 @@
 #pragma once
-// For tests of the oracle: a list of operations, and trees that are judged against it.
+// For tests of the oracle: a list of operations, and trees to judge against it.
 
 #include <gtest/gtest.h>
 

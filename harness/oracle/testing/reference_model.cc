@@ -1,4 +1,4 @@
-// See reference_model.h.
+// The reference model (reference_model.h).
 #include "harness/oracle/testing/reference_model.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool is_of_all(const Operation& operation) {
   }
 }
 
-/// Of a persistence point: it covers no more.
+/// Returns true for a persistence point that covers only a range.
 bool is_of_a_range(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::msync;
 }
@@ -52,8 +52,8 @@ bool changes_content(const Operation& operation) {
          operation.kind == Kind::clone;
 }
 
-/// Where the block has been before the operation, which moves what follows a range; nothing: in the
-/// hole that it made.
+/// Returns the position of the block before an operation that moves the rest of the file; nullopt
+/// inside the hole that it created.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_
   return block - blocks;
 }
 
-/// The size after the operation.
+/// Returns the size after the operation.
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   if (operation.kind == Kind::collapse) return size - operation.length;
   if (operation.kind == Kind::insert) return size + operation.length;
@@ -75,7 +75,7 @@ std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   return extends ? std::max(size, operation.offset + operation.length) : size;
 }
 
-/// What the operation does to the block's bytes; a tear keeps only the first of them.
+/// Applies the operation to the block's bytes. A tear keeps only the first of them.
 void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t tear,
                     std::vector<std::byte>& bytes) {
   const std::uint64_t start = block * kStampBytes, end = start + kStampBytes;
@@ -104,7 +104,7 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// The blocks that have room after an operation on a file of `size` bytes.
+/// Updates the allocated blocks after an operation on a file of `size` bytes.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -151,7 +151,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations,
   }
 }
 
-/// Whether what it covers is durable when it has returned.
+/// Returns true if the covered changes are durable after the operation returns.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
@@ -293,7 +293,7 @@ void ReferenceModel::learn_persistence(std::size_t index, const Operation& opera
   persistence_.push_back(std::move(point));
 }
 
-/// The path, if nothing on it ever had another name.
+/// Returns the path if no name on it has ever changed.
 std::vector<ReferenceModel::Slot> ReferenceModel::new_path(const std::string& path) const {
   std::vector<Slot> slots;
   for (std::string rest = path; !rest.empty();
@@ -313,13 +313,12 @@ bool ReferenceModel::was_persisted(FileId file, const Cut& cut,
                                    const std::function<bool(const Persistence&)>& fits) const {
   return cut.persisted &&
          std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
-           const bool made_before = file <= point.operation;  // 1 + the operation that made it
+           const bool made_before = file <= point.operation;  // 1 + the operation that created it
            return point.operation <= *cut.persisted && made_before && fits(point);
          });
 }
 
-/// Where nothing orders the writes of names: those that were changing are gone or show some other
-/// file.
+/// Applies unordered name writes: changing names are missing or show another file.
 void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut,
                               std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::vector<FileId> regular;
@@ -345,7 +344,7 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
 }
 
-/// Nobody else can have the inode that such a name speaks of.
+/// Returns names whose inode no other file can have.
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {
@@ -456,7 +455,7 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
       size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
     }
     truth = next;
-    // O_SYNC: its end stays unless something cuts it off later.
+    // O_SYNC: its end remains unless a later operation truncates it.
     if (next < at_least) at_least = 0;
     const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
@@ -465,7 +464,7 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
   return std::max(size, at_least);
 }
 
-/// What a block holds when all operations before `end` have been done: what a clone takes.
+/// Returns the content of a block after all operations before `end`, which is what a clone copies.
 std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block,
                                                     std::size_t end) const {
   std::vector<std::size_t> changes;
@@ -494,8 +493,8 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// From the last operation back to the first: where blocks have moved, or not yet, the block before
-/// has another place.
+/// Goes from the last operation back to the first. Where blocks may or may not have moved, the
+/// earlier block has another position.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -513,7 +512,7 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     const bool done = kept || by_chance(random, 60);
     if (workload::moves_blocks(operation.kind)) {
       const auto from = moved_from(operation, block);
-      if (!kept && from != block && by_chance(random, 10)) break;  // a hole on the way
+      if (!kept && from != block && by_chance(random, 10)) break;  // an intermediate hole
       if (!done) continue;
       if (!from) break;
       block = *from;
@@ -543,7 +542,7 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    if (torn) break;  // one tear: the head that a dump shows cannot prove two
+    if (torn) break;  // One tear at most: the head in a dump cannot prove two.
   }
   return bytes;
 }
@@ -660,7 +659,7 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned when a persistence point names it after its last change, not merely because a
+  // A name is pinned if a persistence point covers it after its last change, not merely because a
   // dependency of this file system keeps it.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
@@ -712,7 +711,8 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // What takes away counts even where it need not have arrived, what gives only where it has.
+  // Frees count even if they need not have reached the disk; allocations count only if they must
+  // have.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
     return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);

@@ -1,14 +1,16 @@
 #pragma once
-// For tests: a file system that keeps exactly its promises and nothing more.
+// For tests: a file system that keeps exactly its promises and no more.
 //
-// It shares no code with the oracle. Operations are run once in order to learn what each touches; a
-// power cut then keeps a random subset of what was not promised, closed under what each change of
-// names needs (earlier changes of the same names, the directories and files it speaks of), and for
-// each block, size and attribute of a file a random subset of the changes since it was last made
-// persistent. Content is real bytes. Where nothing orders names, whatever was changing may also be
-// gone or be another file. Where they are ordered (reference_ordered_names.cc), an operation is a
-// series of changes of single names, each of which waits for the one before it; what has no name
-// then is in lost+found, and a directory with two has lost one.
+// It shares no code with the oracle. Operations are first executed to learn which objects each
+// affects. A power cut then keeps a random subset of the unpromised name changes, closed under
+// their dependencies (earlier changes of the same names, and the directories and files they refer
+// to). For each block, size and attribute it keeps a random subset of the changes since the last
+// persistence point. Content is real bytes.
+//
+// If names are unordered, a changing name may also be missing or show another file. If they are
+// ordered (reference_ordered_names.cc), an operation is a series of changes of single names, each
+// of which waits for the previous one. An object without a name is then in lost+found, and a
+// directory with two names loses one.
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +30,7 @@ namespace headcrash::oracle {
 
 class ReferenceModel {
  public:
-  using FileId = std::size_t;  ///< 0 is the root; else 1 + the operation that made it
+  using FileId = std::size_t;  ///< 0 is the root; otherwise 1 + the operation that created it
   using Slot = std::pair<FileId, std::string>;  ///< directory and name
   using Change = std::pair<Slot, std::optional<FileId>>;
   static constexpr FileId kLostAndFound = 1U << 30U;
@@ -40,36 +42,38 @@ class ReferenceModel {
     std::optional<std::size_t> persisted;
     std::size_t reached = 0;
   };
-  /// One tree that may be found after the cut.
+  /// Returns a random tree that may be found after the cut.
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
-  // What the cut cannot have changed, for tests that damage it.
-  /// The name shows this and nothing else: file, or nothing (its removal is persistent).
+  // The following describe state that the cut cannot have changed, for tests that damage it.
+  /// A name that must show this file, or must be absent (its removal is persistent).
   struct Pinned {
     std::string path;
     std::optional<FileId> file;
-    std::optional<FileId> before;  ///< what the name showed before
+    std::optional<FileId> before;  ///< the file that the name showed before
   };
   std::vector<Pinned> pinned_names(const Cut& cut) const;
   bool data_is_pinned(FileId file, const Cut& cut) const;
-  /// Extended attributes, mode and owner.
+  /// Returns true if extended attributes, mode and owner cannot have changed.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
-  /// What fallocate has made room for, was made persistent, and cannot have been given back since.
+  /// Returns the bytes that fallocate has allocated and made persistent, and that cannot have been
+  /// freed since.
   std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
  private:
   struct NameOperation {
     std::size_t operation;
     std::vector<Change> changes;
-    std::vector<FileId> needs;  ///< must exist
+    std::vector<FileId> needs;  ///< files that must exist
     std::optional<FileId> about;
-    std::optional<FileId> emptied;  ///< a directory that has to be empty
+    std::optional<FileId> emptied;  ///< directory that must be empty
     bool exchange = false;
   };
   struct Content {
     FileType type = FileType::regular;
     std::string target;
-    std::vector<std::size_t> operations;  ///< indices of those that change data, size or attributes
+    std::vector<std::size_t> operations;  ///< indices of operations that change data, size or
+                                          ///< attributes
     std::set<std::string> attributes;
   };
   struct Persistence {
@@ -78,16 +82,16 @@ class ReferenceModel {
     std::optional<FileId> file;
     bool data_only = false;
     std::optional<FileId> directory;
-    std::vector<Slot> slots;  ///< names that are kept, by promise
+    std::vector<Slot> slots;  ///< names that are promised to persist
     std::optional<FileId> links_of;
   };
 
-  // Where names are ordered.
+  // A change of one name, if names are ordered.
   struct NameStep {
     std::size_t operation;
     Change change;
     std::optional<FileId> emptied;
-    bool after_last = false;  ///< waits for the step before it: both are of one operation
+    bool after_last = false;  ///< waits for the preceding step of the same operation
   };
   std::vector<NameStep> name_steps(std::size_t reached) const;
   std::map<Slot, FileId> ordered_names(const Cut& cut, std::mt19937_64& random) const;
@@ -98,7 +102,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// A persistence point that the cut knows, after the file was made, fits.
+  /// Returns true if a persistence point known to the cut, after the file's creation, satisfies
+  /// `fits`.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,
@@ -120,8 +125,8 @@ class ReferenceModel {
   std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
-  /// What the file has room for, beyond its size too, after those of its operations (by index) that
-  /// count.
+  /// Returns the bytes allocated to the file, also beyond its size, after those of its operations
+  /// (by index) that count.
   std::uint64_t allocated_by(FileId file, const Cut& cut,
                              const std::function<bool(std::size_t)>& counts) const;
   std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
@@ -131,7 +136,7 @@ class ReferenceModel {
   adapters::Promises promises_;
   std::map<Slot, FileId> live_;
   std::map<FileId, Content> files_;
-  std::map<std::size_t, FileId> sources_;  ///< of clones
+  std::map<std::size_t, FileId> sources_;  ///< source files of clones
   std::vector<NameOperation> name_operations_;
   std::vector<Persistence> persistence_;
 };

@@ -1,12 +1,13 @@
-// Names whose changes reach the disk one by one, in an order (reference_model.h).
+// Names whose changes reach the disk one by one, in order (reference_model.h).
 //
-//   create, mkdir, link   the name
-//   unlink, rmdir         the name goes, after those in the directory
-//   rename                the new name, then the old one goes
-//   exchange              a third name for what is at the target, the target, the source, the third goes
+//   create, mkdir, link   add the name
+//   unlink, rmdir         remove the name, after those in the directory
+//   rename                add the new name, then remove the old one
+//   exchange              add a third name for the target's object, write the target, write the
+//                         source, remove the third name
 //
-// A name's changes keep their order, and so do the steps of one operation. A directory may be on
-// the disk before it has a name.
+// The changes of a name keep their order, and so do the steps of one operation. A directory may be
+// on the disk before it has a name.
 #include <algorithm>
 #include <array>
 
@@ -53,8 +54,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
         kept[i] = true;
     }
   }
-  // Which of two names fsck takes from a directory nobody can know: fsync has the old ones removed,
-  // too.
+  // It is unknown which of two names fsck removes from a directory, so fsync also removes the old
+  // ones.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
@@ -84,7 +85,7 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   return names;
 }
 
-/// What fsck does to directories: of two names one goes, that of an exchange first.
+/// Simulates fsck on directories: of two names one is removed, that of an exchange first.
 void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {
@@ -103,8 +104,7 @@ void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileI
   }
 }
 
-/// Directories to which no name leads, with what is in them. Where names lead in a circle, fsck
-/// opens it.
+/// Finds directories that no name leads to, with their content. fsck breaks cycles of names.
 void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {

@@ -1,6 +1,5 @@
 #pragma once
-// For tests: a guest whose agent is the test. What it is to answer is written beforehand; its
-// process only waits.
+// For tests: a guest whose agent sends scripted answers. Its process only waits.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@ namespace headcrash::run {
 
 class PretendedGuest {
  public:
-  /// `lines` are sent at once, then the agent closes its end. Requests have the ids 1, 2, ...
+  /// Sends `lines` at once, then closes the agent's end. Requests have the ids 1, 2, ...
   explicit PretendedGuest(std::string_view lines) {
     auto ends = base::JsonSocket::make_pair().value();
     agent_ = std::move(ends.second);

@@ -1,27 +1,30 @@
-// A file system grows old under office work (office.h), and is measured at several ages.
+// A file system ages under office work (office.h) and is measured at several ages.
 //
-//   move-in                   each user's files are made (not measured)
+//   move-in                   create each user's files (not measured)
 //   -- at each age --
-//   read-old day N            the eighth of all files that has not been changed for longest, in that order (cold)
-//   read-new day N            the eighth last changed (cold)
-//   write day N               new files: half of `probe-kib` in files as the others are, half in one file of each user
-//   read day N                the same files (cold): how they lie tells what the free space is like
-//   clear day N               they are removed (not measured)
+//   read-old day N            read the eighth of all files unchanged for longest, in that order
+//                             (cold)
+//   read-new day N            read the eighth changed last (cold)
+//   write day N               write new files: half of `probe-kib` in files of usual sizes, half in
+//                             one file per user
+//   read day N                read them (cold): their layout shows the state of the free space
+//   clear day N               remove them (not measured)
 //   -- until the next age --
-//   work until day N          days of work, nights and weekends in which the file system has time for itself (not measured)
-//   verify                    every file is there with its content
+//   work until day N          days of work, with nights and weekends of idle time for the file
+//                             system (not measured)
+//   verify                    verify every file and its content
 //
-// Each reading phase asks how its files lie on the disk, after having read them: the layout score
-// is the share of their blocks that lie right behind the block before (Smith and Seltzer).
+// Each reading phase queries the layout of its files after reading them. The layout score is the
+// share of blocks that directly follow the previous block of their file (Smith and Seltzer).
 //
 // Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System
-// Benchmarks", SIGMETRICS 1997: files of users over ten months, the layout score, measurements of
-// files that are there and of new ones. Theirs is a replay of one server's files, which is not at
-// hand; our load is drawn. From a paper: how much is written, Rosenblum 1992, table 6-2, /user6,
-// home directories: 4.4 MB an hour where 946 MB are in use (73.9 % of 1280), which is 28 MB a day
-// where there are 256; the mean of 23 KB, from the same row; how wide sizes scatter, Irlam 1993.
-// Estimates: all else, that is the shares of the jobs, the hours, the weekend, the share of the
-// disk in use, what is measured and how much of it.
+// Benchmarks", SIGMETRICS 1997: users' files over ten months, the layout score, measurements of
+// existing and of new files. Their load replays one server's files, which are not available; our
+// load is drawn. The amount written comes from Rosenblum 1992, table 6-2, /user6, home directories:
+// 4.4 MB per hour with 946 MB in use (73.9 % of 1280), that is, 28 MB per day with 256 MB in use.
+// The mean of 23 KB comes from the same row, the spread of sizes from Irlam 1993. All other values
+// are estimates: the shares of the jobs, the hours, the weekend, the share of the disk in use, and
+// the choice and amount of measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +37,9 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
-constexpr std::size_t kShareRead = 8;            // one in so many
-constexpr std::uint32_t kFirstProbe = 1U << 25;  // numbers of files: behind all of a user's own
+constexpr std::size_t kShareRead = 8;            // one file in eight
+constexpr std::uint32_t kFirstProbe = 1U << 25;  // file numbers, beyond those of the user's own
+                                                 // files
 
 struct Ages {
   std::uint64_t days = 0, every = 0;
@@ -44,7 +48,7 @@ struct Ages {
   std::uint64_t next(std::uint64_t age) const { return std::min(age + every, days); }
 };
 
-/// The user's office as it is after so many days.
+/// Returns the user's office after `age` days.
 Office office_at(const User& user, std::uint64_t age) {
   Office office(user);
   (void)office.move_in(nullptr);
@@ -52,7 +56,7 @@ Office office_at(const User& user, std::uint64_t age) {
   return office;
 }
 
-/// The layout is looked at when all have been read: it would be I/O between them.
+/// The layout is queried after all files have been read, because it needs I/O.
 PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_layout) {
   FileWork work(user);
   for (const TimedFile& file : files) {
@@ -78,7 +82,7 @@ std::string probe_folder(const User& user) {
   return fmt::format("u{}/probe", user.number);
 }
 
-/// What is written new at an age.
+/// Returns the new files written at an age.
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;
@@ -176,9 +180,10 @@ TimedWorkload ageing() {
   return {
       .name = "ageing",
       .title =
-          "office work for a year: old, new and further files are read and written at several ages",
+          "office work for a year: old, new and additional files are read and written at "
+          "several ages",
       .source =
-          "after Smith and Seltzer 1997; amounts of Rosenblum 1992, table 6-2; the load is ours",
+          "after Smith and Seltzer 1997; amounts from Rosenblum 1992, table 6-2; the load is ours",
       .operation = "files",
       .parameters = {{"users", 4, 2, 1, 64, "our choice"},
                      {"days", 364, 14, 0, 36'400,
@@ -187,7 +192,7 @@ TimedWorkload ageing() {
                      {"in-use-kib", 262'144, 16'384, 64, 1LL << 32,
                       "of all files: our choice, for a disk of 512 MB"},
                      {"written-kib", 28'672, 1'024, 1, 1LL << 32,
-                      "in a working day: Rosenblum 1992, table 6-2, /user6"},
+                      "per working day: Rosenblum 1992, table 6-2, /user6"},
                      {"probe-kib", 16'384, 1'024, 8, 1LL << 32,
                       "of new files at each measurement: our choice"},
                      {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},

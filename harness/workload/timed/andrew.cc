@@ -1,27 +1,26 @@
 // The Andrew benchmark: folders, copy, stat, scan, compile.
 //
-// Sources: original: Howard et al., "Scale and Performance in a Distributed File System", ACM TOCS
-// 1988, as Ganger and Patt describe it in section 5.3: about 70 files of 200 KB in all; several of
-// them are compiled. Modified: Ousterhout, "Why Aren't Operating Systems Getting Faster As Fast as
-// Hardware?", 1990, as Rosenblum 1992, section 6.2.2 and figure 6-5 has it: 20 directories, 70
-// files of 4860 bytes on average, all compiled.
+// Sources. Original: Howard et al., "Scale and Performance in a Distributed File System", ACM TOCS
+// 1988, as described by Ganger and Patt in section 5.3: about 70 files of 200 KB in total, several
+// of which are compiled. Modified: Ousterhout, "Why Aren't Operating Systems Getting Faster As Fast
+// as Hardware?", 1990, as described by Rosenblum 1992, section 6.2.2 and figure 6-5: 20
+// directories, 70 files of 4860 bytes on average, all compiled.
 //
 // Our choices: the tree's shape and sizes (file_tree.h) and, in the original, 20 folders and 26
-// compiled files. There is no compiler here. At the end all objects are read and written into one
-// program; how long a compilation computes is `compile-cpu-ms`. Which programs there are is
-// `programs`:
+// compiled files. No compiler is used. At the end, all objects are read and written to one program.
+// `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
 //
-//   0 none is started. A compilation reads its source, writes an intermediate file twice as long,
-//   burns CPU,
-//      writes an object as long as the source, and removes the intermediate file; `passes` is in
-//      how many steps it does so, each with a file for the next.
-//   1 a script's: mkdir for each folder, cp for the files of each folder, ls and grep for each file
-//   (our
-//      choices: Howard says what the phases do, not by which commands), and make, which starts a
-//      shell and cc -O for each file. The compiler is that of UNIX's seventh edition, its programs
-//      and files as cc(1) and as(1) of its manual and its cc.c have them (file-by-file in
-//      compile_by_programs). A compiler of 1994 is not known here, nor what SVR4's wrote; the files
-//      of each pass are twice as long as the source, as above.
+//   0 No program is started. A compilation reads its source, writes an intermediate file of twice
+//   the
+//     size, burns CPU, writes an object of the source's size, and removes the intermediate file.
+//     `passes` is the number of such steps, each with a file for the next.
+//   1 Programs of a script are started: mkdir for each folder, cp for the files of each folder, ls
+//   and
+//     grep for each file, and make, which starts a shell and cc -O for each file. The commands are
+//     our choice, since Howard describes only the phases. The compiler is that of Seventh Edition
+//     UNIX; its programs and files follow cc(1), as(1) and cc.c (file by file in
+//     compile_by_programs). No compiler of 1994 or of SVR4 was available; the files of each pass
+//     have twice the size of the source, as above.
 #include <fmt/format.h>
 
 #include <functional>
@@ -44,7 +43,7 @@ class Compiler {
   PhaseResult compile_all() {
     const std::size_t count = compiled();
     if (by_programs()) {
-      work_.start_program();  // make, which looks at all files that it knows
+      work_.start_program();  // make, which stats all files it knows
       for (std::size_t i = 0; i < tree_.files(); ++i) {
         TRY(work_.stat(source(i).path));
       }
@@ -123,7 +122,7 @@ class Compiler {
     return work_.remove(intermediate(i, passes() - 1).path);
   }
 
-  /// A program: it is started, reads, computes its share and writes.
+  /// Runs a program: starts it, reads the inputs, computes its share and writes the outputs.
   PhaseResult run(const std::vector<TimedFile>& inputs, const std::vector<TimedFile>& outputs) {
     constexpr std::uint64_t kProgramsOfACompilation = 5;
     work_.start_program();
@@ -143,8 +142,8 @@ class Compiler {
     return {};
   }
 
-  /// make's shell and cc -O -c: cpp, c0, c1, c2, as. ctm0 keeps the name that the others begin
-  /// with; the assembler has three files of its own between its two passes.
+  /// Runs make's shell and cc -O -c: cpp, c0, c1, c2, as. The names of the other files derive from
+  /// ctm0's. The assembler has three files between its two passes.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};
@@ -165,7 +164,7 @@ class Compiler {
     }
     return {};
   }
-  /// The second pass.
+  /// The assembler's second pass.
   PhaseResult assemble(std::size_t i) {
     const std::vector<TimedFile> files{temporary(i, "atm1"), temporary(i, "atm2"),
                                        temporary(i, "atm3")};
@@ -214,7 +213,8 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {phase("prepare", false,
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
-                  // The source ran it a hundred times: groups and inodes have been seen before.
+                  // The source ran the benchmark a hundred times, so groups and inodes have been
+                  // used before.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {
                     TRY(work.remove_folder(tree->folder(kTarget, i)));
@@ -242,9 +242,8 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
 
 const Parameter kCold{"cold", 0, 0, 0, 1, "our choice: 1: the source is read from the disk"};
 const Parameter kPrograms{
-    "programs", 0,
-    0,          0,
-    1,          "our choice: 1: the script's and the compiler's programs are started (andrew.cc)"};
+    "programs", 0, 0,
+    0,          1, "our choice: 1: starts the programs of the script and the compiler (andrew.cc)"};
 
 }  // namespace
 
@@ -255,12 +254,12 @@ TimedWorkload andrew() {
           .operation = "files",
           .parameters = {{"files", 70, 20, 1, 10'000, "Howard: about 70"},
                          {"tree-bytes", 200 << 10, 60 << 10, 0, 1 << 30, "Howard: 200 KB in all"},
-                         {"folders", 20, 6, 1, 1'000, "our choice: as in the modified one"},
+                         {"folders", 20, 6, 1, 1'000, "our choice: same as the modified benchmark"},
                          {"compiled", 26, 8, 1, 10'000, "our choice: \"several\" of them"},
                          {"compile-cpu-ms", 100, 5, 0, 60'000,
                           "our choice: compiling dominates the total"},
                          {"passes", 1, 1, 1, 16,
-                          "our choice: programs in a compilation, each with a file for the next"},
+                          "our choice: programs per compilation, each with a file for the next"},
                          kCold,
                          kPrograms},
           .phases = andrew_phases};
@@ -279,7 +278,7 @@ TimedWorkload andrew_modified() {
                      {"compiled", 70, 20, 1, 10'000, "figure 6-5: all of them"},
                      {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: over 70 % of the total"},
                      {"passes", 1, 1, 1, 16,
-                      "our choice: programs in a compilation, each with a file for the next"},
+                      "our choice: programs per compilation, each with a file for the next"},
                      kCold,
                      kPrograms},
       .phases = andrew_phases};

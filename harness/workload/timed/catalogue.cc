@@ -1,4 +1,4 @@
-// Names to timed workloads, and their arguments (timed_workload.h).
+// Looks up timed workloads by name and checks their arguments (timed_workload.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                   base::suggest(name, names));
     if (value < known->least || value > known->most)
       return fail(fmt::format("{}: {}", subject, name), fmt::format("{} is out of range", value),
-                  fmt::format("give {} to {}", known->least, known->most));
+                  fmt::format("use {} to {}", known->least, known->most));
     arguments[name] = value;
   }
   return arguments;
@@ -66,7 +66,7 @@ void Tally::add(const Tally& other) {
 
 std::uint64_t argument(const Arguments& arguments, std::string_view name) {
   const auto at = arguments.find(name);
-  invariant(at != arguments.end() && at->second >= 0, "a workload asks for its own parameters");
+  invariant(at != arguments.end() && at->second >= 0, "unknown parameter of a timed workload");
   return static_cast<std::uint64_t>(at->second);
 }
 

@@ -1,11 +1,10 @@
 // A burst is written to one file, then fsync is timed.
 //
 // Source: Chen 1996, section 6. Figure 4 (efficiency): a few megabytes are written to a single
-// file, and the time that fsync takes to bring them to the disk is measured, with no other sync in
-// the system. Figure 5 (draining) is the same with bursts up to more than the cache holds, of which
-// part is written out during the burst. Our choices: a megabyte of 2^20 bytes, written in units of
-// one; 5 MB, the size the text speaks of, and 80 MB, what the cache there holds at least. fsync is
-// called through a descriptor of its own.
+// file, and the time of fsync is measured, with no other sync in the system. Figure 5 (draining) is
+// the same with bursts of up to more than the cache size, part of which is written out during the
+// burst. Our choices: a megabyte of 2^20 bytes, which is also the write unit; 5 MB, the size in the
+// text; and 80 MB, the minimum capacity of the cache there. fsync uses a separate descriptor.
 #include "harness/workload/timed/file_work.h"
 #include "harness/workload/timed/workloads.h"
 
@@ -41,7 +40,7 @@ std::vector<Phase> burst_phases(const Arguments&) {
 TimedWorkload chen_fsync() {
   return {
       .name = "chen-fsync",
-      .title = "a few megabytes are written, then fsync is timed: how efficient such a write is",
+      .title = "a few megabytes are written, then fsync is timed: the efficiency of such a write",
       .source = "Chen 1996, section 6, figure 4",
       .operation = "bursts",
       .parameters = {{"burst-kib", 5 << 10, 1 << 10, 1, 1 << 26, "figure 4: 5 MB reach 97 %"}},
@@ -49,14 +48,14 @@ TimedWorkload chen_fsync() {
 }
 
 TimedWorkload chen_burst() {
-  return {
-      .name = "chen-burst",
-      .title = "a burst as large as the cache is written, then fsync is timed: how long it drains",
-      .source = "Chen 1996, section 6, figure 5",
-      .operation = "bursts",
-      .parameters = {{"burst-kib", 80 << 10, 8 << 10, 1, 1 << 26,
-                      "figure 5: 80 to 90 MB fill the cache"}},
-      .phases = burst_phases};
+  return {.name = "chen-burst",
+          .title =
+              "a burst as large as the cache is written, then fsync is timed: the time to drain it",
+          .source = "Chen 1996, section 6, figure 5",
+          .operation = "bursts",
+          .parameters = {{"burst-kib", 80 << 10, 8 << 10, 1, 1 << 26,
+                          "figure 5: 80 to 90 MB fill the cache"}},
+          .phases = burst_phases};
 }
 
 }  // namespace headcrash::timed

@@ -1,14 +1,14 @@
 // A file is read while another one is written.
 //
 // Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB
-// file is read while another one of 120 MB is written, both in sequence in units of 1 MB; what
-// counts is the total throughput. Rule 3 and figure 3: a 120 MB file is read as fast as the disk
-// allows while a 60 MB file is rewritten again and again at 10 MB/s, so that data live for 6
-// seconds. Our choices: a megabyte of 2^20 bytes; what is read is not in the cache; the writer of
-// rule 3 stops when the reader has come to its end, and opens its file once.
+// file is read while another of 120 MB is written, both sequentially in units of 1 MB; the total
+// throughput is measured. Rule 3 and figure 3: a 120 MB file is read at disk speed while a 60 MB
+// file is rewritten repeatedly at 10 MB/s, so that data live for 6 seconds. Our choices: a megabyte
+// of 2^20 bytes; the data read is not cached; the writer of rule 3 stops when the reader reaches
+// its end, and opens its file once.
 //
-// A rewriting pass is distinguished from the one before by its content: the file is found in the
-// middle of a pass and holds the new content up to some unit and the old one from there.
+// A rewriting pass differs from the previous one in content. The file is found in the middle of a
+// pass, with new content up to some unit and old content after it.
 #include <algorithm>
 #include <memory>
 
@@ -28,7 +28,7 @@ TimedFile output_file(const Arguments& arguments) {
   return {.path = "output", .number = 2, .bytes = argument(arguments, "write-kib") * kKib};
 }
 
-/// All of it, a unit an operation.
+/// Reads or writes the whole file; each unit is one operation.
 PhaseResult stream(FileWork& work, const TimedFile& file, bool write) {
   const OpenOptions options{.create = write, .exclusive = write};
   return work.with_open(
@@ -68,7 +68,7 @@ std::vector<Phase> rule_2_phases(const Arguments&) {
           {.name = "verify", .measured = false, .cold = true, .body = verify}};
 }
 
-/// Until `over`: unit after unit, none before its time.
+/// Rewrites the file until `over`, unit by unit, each not before its scheduled time.
 PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);
@@ -90,7 +90,7 @@ PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   });
 }
 
-/// New content up to some unit, old content from there, whichever of the two is the new one.
+/// Verifies new content up to some unit and old content after it, whichever version is the new one.
 PhaseResult verify_rewritten(User& user) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);

@@ -1,11 +1,11 @@
-// Clients of a file server: each plays the same load in a folder of its own.
+// Clients of a file server, each of which plays the same load in its own folder.
 //
-// Source: Tridgell's dbench 1.x as Soares, Krieger and Da Silva, section IV-E and table II, use it:
-// 1 to 32 clients start together, each makes a private directory and executes all operations of the
-// load; the metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, from 4 on it is
-// an fsync: `fsync` chooses. Our choices: the load is generated (dbench_load.h); a query of an open
-// file looks it up by its name, and so is a name that is not there; clients are threads instead of
-// processes; what is read is compared.
+// Source: Tridgell's dbench 1.x as used by Soares, Krieger and Da Silva, section IV-E and table II:
+// 1 to 32 clients start together, and each creates a private directory and executes all operations
+// of the load. The metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, and from
+// version 4 it is an fsync; `fsync` selects this. Our choices: the load is generated
+// (dbench_load.h); a query of an open file looks up its name, and a query of a missing name does so
+// too; clients are threads instead of processes; data read is verified.
 #include <fmt/format.h>
 
 #include <memory>
@@ -33,7 +33,7 @@ class Client {
     return {};
   }
 
-  /// Sessions do not overlap: a session is what stands between an open and its close.
+  /// Sessions do not overlap: a session comprises the operations from an open to its close.
   PhaseResult play() {
     const auto& operations = load_.operations;
     for (std::size_t next = 0; next < operations.size();) {
@@ -144,9 +144,9 @@ TimedWorkload dbench() {
           "dbench 1.x; Soares, Krieger and Da Silva, section IV-E, table II; the load is generated",
       .operation = "operations",
       .parameters = {{"clients", 4, 2, 1, 64, "table II: 1, 4, 8, 16, 32"},
-                     {"percent", 100, 5, 1, 100, "of the load's 122808 operations for each client"},
+                     {"percent", 100, 5, 1, 100, "of the load's 122808 operations per client"},
                      {"fsync", 0, 0, 0, 1,
-                      "0: Flush does nothing, as in dbench 1 to 3; 1: it is fsync"}},
+                      "0: Flush does nothing, as in dbench 1 to 3; 1: it is an fsync"}},
       .phases = dbench_phases};
 }
 

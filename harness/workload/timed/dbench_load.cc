@@ -1,5 +1,5 @@
-// The generator (dbench_load.h): each kind of operation has a quota that is spent evenly over the
-// sessions.
+// Generates the load (dbench_load.h). Each kind of operation has a quota, which is spread evenly
+// over the sessions.
 #include "harness/workload/timed/dbench_load.h"
 
 #include <algorithm>
@@ -10,14 +10,15 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-constexpr std::uint32_t kLargePiece = 65'536 - 65;  // what a client of that time sent at once
+constexpr std::uint32_t kLargePiece = 65'536 - 65;  // the largest piece that a client of that time
+                                                    // sent
 
-/// So many in all, spent so that after each part of the way that part of them is.
+/// A total spread evenly over a number of steps.
 class Quota {
  public:
   Quota(std::uint64_t total, std::uint64_t percent) : total_(total * percent / 100) {}
   std::uint64_t total() const { return total_; }
-  /// How many are due at step `step` of `steps`.
+  /// Returns the amount due at step `step` of `steps`.
   std::uint64_t due(std::uint64_t step, std::uint64_t steps) {
     const std::uint64_t wanted = (total_ * (step + 1) + steps - 1) / steps;
     const std::uint64_t now = wanted - spent_;
@@ -29,7 +30,7 @@ class Quota {
   std::uint64_t total_, spent_ = 0;
 };
 
-/// Lengths that differ and whose sum is exact.
+/// Varying lengths with an exact sum.
 class Lengths {
  public:
   Lengths(std::uint64_t bytes, std::uint64_t count)
@@ -83,7 +84,7 @@ class Generator {
   }
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[dice_.below(files_.size())]; }
 
-  /// Look-ups before the session's own work. The first file is there from the first session on.
+  /// Adds look-ups before the session's own work. The first file exists from the first session on.
   void look_around(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(dice_.below(1000))});
@@ -152,8 +153,7 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // The newest large file stays for those that read it; removals wait until there is something to
-    // remove.
+    // Keeps the newest large file for later readers. Removals wait until there is a file to remove.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

@@ -1,17 +1,17 @@
 #pragma once
-// A load for the dbench player: what one client of a file server does, one operation after the
-// other.
+// A load for the dbench player: the operations of one client of a file server, in order.
 //
-// dbench plays what a network sniffer saw of a NetBench run; its load file is not ours to ship.
-// This one is generated and has the same number of operations of each kind as client_plain.txt of
-// dbench 1.x (122 808; the one that Soares, Krieger and Da Silva used, section IV-E), the same
-// bytes read and written, and as many large transfers of 64 KiB among them. What is ours: which
-// file is used when. Operations of a file come in sessions (open, queries, transfers, flush, close)
-// that do not overlap:
+// dbench replays a network trace of a NetBench run; its load file cannot be distributed here. This
+// load is generated. It has the same number of operations of each kind as client_plain.txt of
+// dbench 1.x (122 808; used by Soares, Krieger and Da Silva, section IV-E), the same bytes read and
+// written, and as many large transfers of 64 KiB. The choice of the file for each operation is
+// ours. Operations on a file form sessions (open, queries, transfers, flush, close), which do not
+// overlap:
 //
-//   create sessions   a new file is written; one in 34 is large (up to two megabytes), the others some 15 KB
-//   use sessions      a file is read, the large ones in large pieces
-//   between them      look-ups, listings, renames, removals, opens of names that are not there
+//   create sessions   write a new file; one in 34 is large (up to two megabytes), the others about
+//                     15 KB
+//   use sessions      read a file, large files in large pieces
+//   between them      look-ups, listings, renames, removals, opens of missing files
 
 #include <cstdint>
 #include <string>
@@ -21,8 +21,8 @@ namespace headcrash::timed {
 
 enum class DbenchKind : std::uint8_t {
   create,   ///< NTCreateX of a new file
-  open,     ///< NTCreateX of one that exists
-  missing,  ///< NTCreateX of one that does not
+  open,     ///< NTCreateX of an existing file
+  missing,  ///< NTCreateX of a missing file
   close,
   read,
   write,
@@ -44,18 +44,19 @@ struct DbenchFile {
 
 struct DbenchOperation {
   DbenchKind kind{};
-  std::uint32_t number = 0, renames = 0;  ///< of the file; `renames` tells its present name
+  std::uint32_t number = 0, renames = 0;  ///< number of the file; `renames` determines its current
+                                          ///< name
   std::uint32_t offset = 0, length = 0;
 };
 
 struct DbenchLoad {
   std::vector<DbenchOperation> operations;
-  std::vector<DbenchFile> left;  ///< the files at its end
+  std::vector<DbenchFile> left;  ///< the files that exist at its end
 };
 
 inline constexpr std::uint32_t kDbenchFolders = 6;
 
-/// `percent` of the counts; 100 is the whole load. The same load for every seed.
+/// Returns `percent` per cent of the whole load. The load does not depend on a seed.
 DbenchLoad dbench_load(std::uint64_t percent);
 
 }  // namespace headcrash::timed

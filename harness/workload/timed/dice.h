@@ -1,6 +1,7 @@
 #pragma once
-// Draws that are the same on every host: std::mt19937_64, whose sequence the C++ standard fixes,
-// reduced by hand, since the library's distributions differ between implementations.
+// Random draws that are equal on every host. They use std::mt19937_64, whose sequence the C++
+// standard fixes, and reduce it by hand, since the library's distributions differ between
+// implementations.
 
 #include <cstdint>
 #include <random>
@@ -13,7 +14,7 @@ class Dice {
  public:
   explicit Dice(std::uint64_t seed) : random_(seed) {}
 
-  /// Below `bound`, which is not 0.
+  /// Returns a number below `bound`, which must not be 0.
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   template <typename T>

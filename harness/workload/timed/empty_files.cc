@@ -1,9 +1,9 @@
-// Metadata alone: empty files created and deleted, three times over.
+// Metadata only: empty files are created and deleted, three times.
 //
 // Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100
-// 000 empty files, distributed among 1 000 directories, are created and then deleted, three times
-// in a row, in a machine with 64 MiB. Our choice: consecutive files go to consecutive directories,
-// so that all of them are in use all the time. The memory is the guest's, and not set here.
+// 000 empty files in 1 000 directories are created and then deleted, three times in succession, on
+// a machine with 64 MiB. Our choice: consecutive files go to consecutive directories, so that all
+// directories are in use all the time. The guest's memory size is not set here.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -70,7 +70,7 @@ TimedWorkload empty_files() {
           .operation = "files",
           .parameters = {{"files", 100'000, 5'000, 1, 10'000'000, "section IV-B: 100000"},
                          {"folders", 1'000, 50, 1, 1'000'000, "section IV-B: 1000"},
-                         {"rounds", 3, 2, 1, 100, "section IV-B: three times in a row"}},
+                         {"rounds", 3, 2, 1, 100, "section IV-B: three times in succession"}},
           .phases = empty_file_phases};
 }
 

@@ -1,4 +1,4 @@
-// Shapes and walks of trees (file_tree.h).
+// Shapes and traversal of trees (file_tree.h).
 #include "harness/workload/timed/file_tree.h"
 
 #include <fmt/format.h>

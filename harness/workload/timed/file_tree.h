@@ -1,11 +1,11 @@
 #pragma once
-// A directory tree as people's home directories are: a few folders in each folder, files of
-// log-normal sizes whose sum is exact.
+// A directory tree like a home directory: a few folders in each folder, and files of log-normal
+// sizes with an exact sum.
 //
-//   folder k lies in folder (k-1)/3: 1 + 3 + 9 + 14 folders for 27, four levels
-//   sizes are e^(1.5 z) with z the sum of twelve uniform numbers less six, scaled to the wanted sum
+//   folder k is in folder (k-1)/3: 1 + 3 + 9 + 14 folders for 27, four levels
+//   sizes are e^(1.5 z), with z the sum of twelve uniform numbers minus six, scaled to the total
 //
-// It is the same tree for every seed and user: what differs between users is what the files hold.
+// The tree is the same for every seed and user. Only the content of the files differs.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace headcrash::timed {
 
-/// Which steps of a script are programs of their own. None: one program does it all, and runs
-/// already.
+/// Selects the steps of a script that are separate programs. By default one running program does
+/// everything.
 struct Programs {
   bool each_folder = false;
   bool each_file = false;
@@ -29,28 +29,29 @@ class FileTree {
 
   std::size_t files() const { return sizes_.size(); }
   std::size_t folders() const { return content_.size(); }
-  /// Below `root`, which is folder 0; parents come before their children.
+  /// Returns the path of a folder below `root`, which is folder 0. Parents have lower numbers than
+  /// their children.
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
-  /// File number `number` of the tree at `root`, which holds what is `owner`'s.
+  /// Returns file `number` of the tree at `root` with the content of `owner`.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
   PhaseResult make_folders(FileWork& work, const std::string& root,
                            const Programs& programs = {}) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
-  /// As an archive is unpacked: a folder and the files in it, then the next; files are counted as
-  /// operations.
+  /// Creates the tree as an archiver unpacks it: each folder, then its files. Each file is one
+  /// operation.
   PhaseResult extract(FileWork& work, const std::string& root) const;
-  /// As cp -r: each folder is listed and made again, each file looked at and copied; counted as
-  /// operations.
+  /// Copies the tree like cp -r: lists and recreates each folder, then stats and copies each file.
+  /// Each file is one operation.
   PhaseResult copy(FileWork& work, const std::string& from, const std::string& to,
                    std::size_t owner) const;
   PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,
                          std::size_t owner, const Programs& programs = {}) const;
   PhaseResult read(FileWork& work, const std::string& root, std::size_t owner,
                    const Programs& programs = {}) const;
-  /// As rm -r: what is deepest first; counted as operations.
+  /// Removes the tree like rm -r, deepest objects first. Each file is one operation.
   PhaseResult remove(FileWork& work, const std::string& root, std::size_t owner) const;
 
  private:

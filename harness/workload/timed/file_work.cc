@@ -1,4 +1,4 @@
-// Calls, counted and checked (file_work.h).
+// Counted and checked file operations (file_work.h).
 #include "harness/workload/timed/file_work.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::uint32_t version_of(std::uint64_t seed, std::uint32_t rewritten) {
   return static_cast<std::uint32_t>(mixed_seed(seed, 0, 0)) + rewritten;
 }
 
-/// Where two pieces differ first, and what kind of bytes are there.
+/// Describes the first difference between two pieces, and the kind of bytes there.
 std::string difference(std::span<const std::byte> found, std::span<const std::byte> expected) {
   const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
   const auto rest = found.subspan(static_cast<std::size_t>(at));
@@ -232,7 +232,7 @@ PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t coun
 
 PhaseResult FileWork::expect_missing(const std::string& path) {
   const auto status = user_.vfs.stat(path);
-  if (status) return tl::unexpected(PhaseError{.what = path + " is still there"});
+  if (status) return tl::unexpected(PhaseError{.what = path + " still exists"});
   if (status.error().value != ENOENT) return phase_error("stat", path, status.error().value);
   return {};
 }

@@ -1,11 +1,10 @@
 #pragma once
-// What users of timed workloads do with files: the few calls that all of them are made of, each
-// counted, checked, and stopped when another user has failed.
+// File operations of the users of timed workloads. Each call is counted, checked, and stopped after
+// another user has failed.
 //
-// A file's bytes follow from its number, its version and the offset (harness/workload/stamp.h), at
-// any offset and in any length, so that every read can be compared with what must be there. The
-// version comes from the
-// seed: a file left behind by another run is wrong data, and not luck.
+// The bytes of a file follow from its number, its version and the offset
+// (harness/workload/stamp.h), at any offset and length. Every read can thus be verified. The
+// version comes from the seed, so a file left by another run is detected as wrong data.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,14 +18,14 @@ namespace headcrash::timed {
 
 struct TimedFile {
   std::string path;
-  std::uint32_t number = 0;  ///< tells it from all others of the workload
+  std::uint32_t number = 0;  ///< unique within the workload
   std::uint64_t bytes = 0;
-  std::uint32_t rewritten = 0;  ///< how often its content has been replaced
+  std::uint32_t rewritten = 0;  ///< number of times the content has been replaced
 };
 
 class FileWork {
  public:
-  /// Reads and writes go in pieces of `unit_bytes`.
+  /// Reads and writes in units of `unit_bytes`.
   explicit FileWork(User& user, std::size_t unit_bytes = kUsualUnitBytes);
 
   PhaseResult make_folder(const std::string& path);
@@ -34,21 +33,21 @@ class FileWork {
   PhaseResult remove(const std::string& path);
   PhaseResult stat(const std::string& path);
   PhaseResult list(const std::string& path);
-  PhaseResult fsync(const TimedFile& file);  ///< opens it for that
-  /// Everything is on the disk: the end of a preparation.
+  PhaseResult fsync(const TimedFile& file);  ///< opens and closes the file for the call
+  /// Writes all data to the disk; ends a preparation.
   PhaseResult sync();
 
-  /// Creates it, which must not exist, writes all of it and closes it.
+  /// Creates the file, which must not exist, writes it and closes it.
   PhaseResult create(const TimedFile& file);
-  /// Opens it, reads up to its end, compares, closes it.
+  /// Opens the file, reads it to its end, verifies the content and closes it.
   PhaseResult read(const TimedFile& file);
-  /// How it lies on the disk is counted, if the file system tells.
+  /// Adds the file's layout to the tally if the file system reports it.
   PhaseResult look_at_layout(const TimedFile& file);
-  /// What cp does: reads `from` and writes the same bytes to a new `to`.
+  /// Copies like cp: reads `from` and writes the same bytes to a new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  /// Opens it, does `body` with it and closes it, whatever comes of it; `verb` says what could not
-  /// be done.
+  /// Opens the file, calls `body` and closes the file in every case. `verb` describes the operation
+  /// in errors.
   PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                         const std::function<PhaseResult(FileHandle)>& body);
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
@@ -56,22 +55,22 @@ class FileWork {
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                       std::uint64_t bytes);
 
-  /// CPU time, as a compiler takes it.
+  /// Consumes CPU time, for example that of a compiler.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
-  /// One of a script's commands.
+  /// Starts a program for one command of a script.
   void start_program() { user_.vfs.start_program(); }
 
-  /// Of a folder: exactly `count` entries.
+  /// Fails unless the folder has exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
-  /// For calls that are not among these: `done` told as a PhaseError.
+  /// Converts the result of any other call to a PhaseResult.
   static PhaseResult told(const VfsResult<void>& done, std::string_view verb,
                           const std::string& path);
-  /// Fails when another user has.
+  /// Fails if another user has failed.
   PhaseResult go_on() const;
 
-  /// One of the workload's operations: counted, its latency recorded.
+  /// Performs one operation of the workload: counts it and records its latency.
   template <typename Body>
   PhaseResult operation(const Body& body) {
     const std::int64_t start_ns = user_.pace.now_ns();
@@ -97,7 +96,7 @@ class FileWork {
   std::vector<std::byte> unit_, expected_;
 };
 
-/// Numbers that are the same everywhere: of a user, for a purpose, from the workload's seed.
+/// Derives a seed for a user and a purpose from the workload's seed; equal on every host.
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t user, std::uint64_t purpose);
 
 }  // namespace headcrash::timed

@@ -1,22 +1,23 @@
-// An NFS server under the SFS 1.1 load: requests arrive at a rate, and each is answered when what
-// it changed is on the disk.
+// An NFS server under the SFS 1.1 load. Requests arrive at a rate, and each is answered when its
+// changes are on the disk.
 //
-// Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is nhfsstone's: lookup 34
-// %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and setattr 1.
-// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", 1998,
-// section 6, use it; 5 MB of files for each operation a second agree with the 3 GB at 600 of their
-// section 6.4. The benchmark itself is licensed and is not part of this.
+// Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is that of nhfsstone:
+// lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and
+// setattr 1. Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File
+// System", 1998, section 6, use it. 5 MB of files for each operation per second agree with the 3 GB
+// at 600 operations per second in their section 6.4. The benchmark itself is licensed and not
+// included.
 //
-// A user is one of the server's threads (nfsd). Requests arrive at the rate whether earlier ones
-// have been answered or not; they are dealt out in turn, and a request's response time counts from
-// its arrival, waiting for the thread included. Requests of the warm-up are done and not counted.
+// A user is one of the server's threads (nfsd). Requests arrive at the rate regardless of earlier
+// ones and are dealt out in turn. The response time of a request counts from its arrival and
+// includes the wait for the thread. Requests during the warm-up are executed but not counted.
 //
-// Our choices: the time between two arrivals is uniform between nothing and twice its mean; each
-// thread has files of its own, of equal size, of which a fifth is used; a directory has 30; one
-// name in ten is a symbolic link; reads and writes are of 8 KiB, as large as NFS version 2 allows;
-// seven writes of ten append, up to twice the size that a file began with, after which they
-// overwrite; created files are empty, and the oldest is removed. A write is answered after fsync of
-// its file, what changes names after fsync of the directory as well. No write gathering.
+// Our choices: the time between two arrivals is uniform from zero to twice its mean; each thread
+// has separate files of equal size, of which a fifth is used; a directory has 30; one name in ten
+// is a symbolic link; reads and writes have 8 KiB, the maximum of NFS version 2; seven of ten
+// writes append, up to twice the initial size of a file, after which they overwrite; created files
+// are empty, and the oldest is removed. A write is answered after fsync of its file, and a change
+// of names after fsync of the directory, too. There is no write gathering.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// The files of one thread, and what is asked of them: the same whenever it is drawn.
+/// The files of one thread and its requests. Equal draws give equal requests.
 class Thread {
  public:
   explicit Thread(const User& user)
@@ -53,14 +54,14 @@ class Thread {
   }
 
   struct Request {
-    std::int64_t arrives_ns = 0;  ///< after the begin of the phase
+    std::int64_t arrives_ns = 0;  ///< time from the start of the phase
     Kind kind = Kind::lookup;
-    TimedFile file;            ///< as it is before the request
+    TimedFile file;            ///< state before the request
     std::uint64_t offset = 0;  ///< read, write
     std::string folder;
     std::string link;
   };
-  /// Nothing: the load is over.
+  /// Returns nullopt at the end of the load.
   std::optional<Request> next() {
     const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
     arrives_ns_ += static_cast<std::int64_t>(dice_.below(2 * mean_ns + 1));
@@ -94,7 +95,7 @@ class Thread {
   std::string top() const { return fmt::format("nfs{}", number_); }
   std::string folder(std::uint64_t at) const { return fmt::format("{}/d{}", top(), at); }
   std::string link(std::uint64_t at) const { return fmt::format("{}/l{}", top(), at); }
-  /// Those that have been created and not removed.
+  /// Returns the range of files that have been created and not removed.
   std::pair<std::uint64_t, std::uint64_t> left() const { return {oldest_, created_}; }
   TimedFile created(std::uint64_t at) const {
     return {.path = fmt::format("{}/n{}", top(), at),
@@ -126,7 +127,7 @@ PhaseResult prepare(User& user) {
   return work.sync();
 }
 
-/// Until the change is on the disk: fsync of the file, and of the directory whose names have
+/// Waits until the change is on the disk: fsync of the file, and of the directory whose names have
 /// changed.
 PhaseResult commit_names(User& user, const std::string& folder) {
   return FileWork::told(user.vfs.fsync_directory(folder), "fsync", folder);
@@ -228,19 +229,19 @@ std::vector<Phase> laddis_phases(const Arguments& arguments) {
 TimedWorkload laddis() {
   return {
       .name = "laddis",
-      .title = "an NFS server's requests at a rate, each answered when it is on the disk",
+      .title = "an NFS server receives requests at a rate, and answers each when it is on the disk",
       .source =
-          "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; draws are ours",
+          "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; "
+          "draws are ours",
       .operation = "requests",
-      .parameters = {{"operations-per-s", 600, 20, 1, 100'000,
-                      "requests that arrive a second: section 6.4"},
-                     {"seconds", 600, 10, 1, 86'400, "that count: ten minutes, section 6.3"},
-                     {"warm-up-s", 300, 2, 0, 86'400, "before that, not counted: our choice"},
+      .parameters = {{"operations-per-s", 600, 20, 1, 100'000, "requests per second: section 6.4"},
+                     {"seconds", 600, 10, 1, 86'400, "measured time: ten minutes, section 6.3"},
+                     {"warm-up-s", 300, 2, 0, 86'400, "time before that, not counted: our choice"},
                      {"threads", 64, 8, 1, 1024, "of the server: our choice"},
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
-                      "of files for each operation a second"},
+                      "of files for each operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
-                      "of each file at first: SFS 1.1's mean, from memory"}},
+                      "initial size of each file: SFS 1.1's mean, from memory"}},
       .phases = laddis_phases};
 }
 

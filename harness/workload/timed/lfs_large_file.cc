@@ -2,10 +2,10 @@
 //
 // Source: Rosenblum 1992, section 6.2.1.2 and figure 6-4: a 100-megabyte file is written
 // sequentially, read sequentially, written in random order in 8-kilobyte blocks, read in random
-// order in such blocks, and read sequentially again. "Care was taken" there that caches and delayed
-// writes hide no disk access: caches are dropped before each phase, and a phase that writes ends
-// with fsync. Our choices: a megabyte of 2^20 bytes, 8 KB also in the sequential phases, and a
-// random order that meets each block once.
+// order in such blocks, and read sequentially again. The source avoids that caches and delayed
+// writes hide disk accesses. Therefore caches are dropped before each phase, and a phase that
+// writes ends with fsync. Our choices: a megabyte of 2^20 bytes, 8 KB also in the sequential
+// phases, and a random order that visits each block once.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -23,7 +23,7 @@ enum class Direction : std::uint8_t { write, read };
 struct Pass {
   Order order = Order::sequential;
   Direction direction = Direction::write;
-  std::uint32_t rewritten = 0;  ///< what is written, or was written last
+  std::uint32_t rewritten = 0;  ///< current version of the content
   bool create = false;
 };
 
@@ -74,7 +74,7 @@ std::vector<Phase> large_file_phases(const Arguments&) {
 TimedWorkload lfs_large_file() {
   return {
       .name = "lfs-large-file",
-      .title = "one large file: written and read in sequence, at random, and in sequence again",
+      .title = "one large file is written and read sequentially, at random, and sequentially again",
       .source = "Rosenblum 1992, section 6.2.1.2, figure 6-4",
       .operation = "blocks",
       .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 33, "figure 6-4: 100 megabytes"},

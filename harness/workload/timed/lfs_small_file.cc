@@ -2,9 +2,9 @@
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
 // 6.2.1.1 and figure 6-1: 10 000 files of one kilobyte are created (open with creation, write,
-// close), the file cache is flushed, the files are read in the order of their creation, and deleted
-// in it. Our choice: the dissertation says nothing of directories beyond that many files share one;
-// we put 100 into each.
+// close), the file cache is flushed, and the files are read and then deleted in the order of their
+// creation. Our choice: 100 files per directory, since the dissertation says only that many files
+// share one.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -90,7 +90,7 @@ TimedWorkload lfs_small_file() {
           .parameters = {{"files", 10'000, 1'000, 1, 10'000'000, "figure 6-1: 10000"},
                          {"file-bytes", 1024, 1024, 0, 1 << 20, "figure 6-1: one kilobyte"},
                          {"files-per-folder", 100, 100, 1, 10'000'000,
-                          "our choice: the source is silent"}},
+                          "our choice: not given in the source"}},
           .phases = small_file_phases};
 }
 

@@ -1,11 +1,11 @@
-// A mail server's deliveries: each message is safe before its sender is told so.
+// Deliveries of a mail server: each message is persistent before it is acknowledged.
 //
 // Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is
-// written to a file in tmp, fsync is called, and the file is moved into new, where the reader finds
-// it. Our choices: a user is a mailbox with one delivery at a time; lengths are drawn evenly, as a
-// message of the time has a few kilobytes; the move is a rename and no link, and nobody waits for
-// it to be on the disk; the reader of a mailbox reads and removes its oldest message when more than
-// `kept` are there, as part of the delivery.
+// written to a file in tmp and synced with fsync, and the file is moved into new, where the reader
+// finds it. Our choices: a user is a mailbox with one delivery at a time; lengths are uniform, with
+// a mean of a few kilobytes as in messages of the time; the move is a rename instead of a link, and
+// no user waits for it to reach the disk; when a mailbox has more than `kept` messages, the
+// delivery also reads and removes its oldest one.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/dice.h"
@@ -97,12 +97,13 @@ std::vector<Phase> mail_spool_phases(const Arguments& arguments) {
 TimedWorkload mail_spool() {
   return {
       .name = "mail-spool",
-      .title = "messages are delivered, each safe with fsync, read and removed, after maildir",
+      .title = "messages are delivered, each persisted with fsync, read and removed, after maildir",
       .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
       .operation = "messages",
       .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},
-                     {"messages", 1'000, 50, 1, 10'000'000, "to each: our choice"},
-                     {"kept", 50, 20, 0, 10'000'000, "in each, before the oldest goes: our choice"},
+                     {"messages", 1'000, 50, 1, 10'000'000, "per mailbox: our choice"},
+                     {"kept", 50, 20, 0, 10'000'000,
+                      "in each mailbox before the oldest is removed: our choice"},
                      {"least-bytes", 1024, 1024, 0, 1 << 20, "our choice"},
                      {"most-bytes", 8192, 8192, 0, 1 << 20, "our choice"}},
       .phases = mail_spool_phases};

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a file system in memory that counts what is done to it. One caller at a time.
+// For tests: a file system in memory that counts calls. Not thread-safe.
 
 #include <algorithm>
 #include <cerrno>
@@ -24,8 +24,8 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;              ///< a hash of all calls in their order
-  std::function<std::int64_t()> clock;  ///< asked at each write, if there is one
+  std::uint64_t trace = 0;              ///< hash of the sequence of calls
+  std::function<std::int64_t()> clock;  ///< called at each write, if set
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;
   std::uint64_t capacity_bytes = 1ULL << 40, capacity_names = 1ULL << 40;
@@ -181,7 +181,7 @@ class MemoryVfs : public Vfs {
   void start_program() override { ++programs_started; }
   std::uint64_t programs_started = 0;
 
-  // No workload asks for these.
+  // No workload uses the following calls.
   VfsResult<void> append(FileHandle, std::span<const std::byte>) override {
     return refuse(ENOTSUP);
   }
@@ -224,7 +224,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// errno, or 0 after it has been put into its folder.
+  /// Adds the name to its folder. Returns 0 or errno.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));
@@ -237,7 +237,7 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>> files_;
   std::map<std::string, std::string> links_;
-  std::map<std::string, std::vector<std::string>> folders_{{"", {}}};  // with their entries
+  std::map<std::string, std::vector<std::string>> folders_{{"", {}}};  // folders with their entries
   std::vector<std::string> handles_;
 };
 

@@ -1,4 +1,4 @@
-// Days of work (office.h).
+// Days of office work (office.h).
 #include "harness/workload/timed/office.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace headcrash::timed {
 namespace {
 
-constexpr std::uint32_t kFolders = 40;  // of a user
+constexpr std::uint32_t kFolders = 40;  // per user
 constexpr std::size_t kLogs = 3;
 constexpr std::uint64_t kLogBytes = 1 << 20;
 constexpr std::uint64_t kBlock = Layout::kBlockBytes;
@@ -25,8 +25,8 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 }  // namespace
 
 std::uint64_t office_file_bytes(Dice& dice) {
-  // The logarithm to base 2 in 1/4096: a mean of 11.25 and a deviation of 3.17, the sum of twelve
-  // even draws for a normal one.
+  // Base-2 logarithm in units of 1/4096: a mean of 11.25 and a deviation of 3.17, with a sum of
+  // twelve uniform draws as a normal one.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
   for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(dice.below(kOne));
@@ -78,7 +78,7 @@ Office::File Office::new_file(std::uint64_t bytes) {
           .changed = ++changes_};
 }
 
-/// The one last changed of four.
+/// Draws four files and returns the one changed last.
 std::size_t Office::worked_on() {
   std::size_t latest = kLogs + dice_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
@@ -223,8 +223,8 @@ PhaseResult Office::append_to_log(FileWork* work) {
   });
 }
 
-/// The same bytes once more: what the file must hold stays simple, and no file system here looks at
-/// them.
+/// Rewrites the same bytes. This keeps verification simple, and no file system here compares
+/// contents.
 PhaseResult Office::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = dice_.below(file.bytes / kBlock + 1) * kBlock;

@@ -1,25 +1,22 @@
 #pragma once
-// An office worker's files over months: which there are on which day, and what is done to them in
-// between.
+// The files of an office worker over months: the set of files on each day, and the changes between.
 //
-// A working day has eight hours; five of seven days are working days. In its hours a user goes from
-// one small job to the next until as many bytes have been written as a day has, each job at the
-// time that its share of the bytes gives it:
+// A working day has eight hours; five of seven days are working days. A user performs one small job
+// after another until the day's bytes have been written. The share of bytes written determines the
+// time of each job:
 //
-//   of 20 jobs   7  a temporary file, which is removed within the next 20 jobs, at the latest in the evening
+//   of 20 jobs   7  a temporary file, removed within the next 20 jobs, or in the evening
 //                4  a new file
-//                5 an edit: the new content, up to a quarter longer or shorter, goes into a file of
-//                another name, fsync,
-//                   rename over the old one
-//                2  lines at the end of one of three logs; a log of 1 MiB is removed and begun anew
-//                2  up to 64 KiB in the middle of a file are written where they are
+//                5  an edit: the new content, up to a quarter longer or shorter, goes to a file
+//                   with another name, which is synced and renamed over the old one
+//                2  lines appended to one of three logs; a log of 1 MiB is removed and restarted
+//                2  up to 64 KiB in the middle of a file are overwritten in place
 //
-// When a user has more bytes than he is to keep, files are removed, any of them. Of four files that
-// are drawn the one last changed is edited: what has been worked on is worked on again.
+// When a user exceeds the bytes to keep, random files are removed. An edit draws four files and
+// takes the one changed last, because recently edited files are more likely to be edited again.
 //
-// All of it follows from the arguments, the seed and the user's number. What happened before the
-// first day of a phase is gone through again without a file system (`work` is null), which is how a
-// phase knows what there is.
+// Everything follows from the arguments, the seed and the user's number. To learn the files at the
+// start of a phase, the days before it are replayed without a file system (`work` is null).
 
 #include <cstdint>
 #include <optional>
@@ -32,21 +29,22 @@
 
 namespace headcrash::timed {
 
-/// Log-normal, as wide as in a survey of Unix systems (Irlam 1993: 3.17 in powers of two), with a
-/// mean of about 23 KB and at most 2 MiB. Integers only: the same on every host.
+/// Draws a log-normal size with a mean of about 23 KB and at most 2 MiB. The width is that of a
+/// survey of Unix systems (Irlam 1993: 3.17 in powers of two). Uses integers only, so it is equal
+/// on every host.
 std::uint64_t office_file_bytes(Dice& dice);
 
 class Office {
  public:
   explicit Office(const User& user);
 
-  /// As many files as the user keeps.
+  /// Creates the number of files that the user keeps.
   PhaseResult move_in(FileWork* work);
-  /// The days `first`, `first` + 1, ... before `end`; days count from 0. Ends when the last one
-  /// has.
+  /// Performs days `first` to `end` - 1, where days count from 0. Returns when the last one has
+  /// ended.
   PhaseResult work_days(std::uint64_t first, std::uint64_t end, FileWork* work);
 
-  /// The files that there are, the one last changed at the end.
+  /// Returns the existing files in ascending order of their last change.
   std::vector<TimedFile> files() const;
   std::string home() const;
 
@@ -54,7 +52,7 @@ class Office {
   struct File {
     std::uint32_t serial = 0, folder = 0, rewritten = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t changed = 0;  ///< a number that grows with each change
+    std::uint64_t changed = 0;  ///< increases with each change
   };
   struct Temporary {
     File file;
@@ -80,10 +78,10 @@ class Office {
   std::uint64_t kept_bytes_, day_bytes_;
   std::int64_t day_ns_;
   Dice dice_;
-  std::vector<File> files_;  ///< the logs first
+  std::vector<File> files_;  ///< logs first
   std::vector<Temporary> temporaries_;
-  std::uint64_t bytes_ = 0;    ///< of files_
-  std::uint64_t written_ = 0;  ///< since the day began
+  std::uint64_t bytes_ = 0;    ///< total size of files_
+  std::uint64_t written_ = 0;  ///< since the start of the day
   std::uint64_t changes_ = 0, jobs_ = 0;
   std::uint32_t serial_ = 0;
 };

@@ -1,9 +1,8 @@
-// Metadata throughput: one-kilobyte files created, removed, or created and at once removed.
+// Metadata throughput: one-kilobyte files are created, removed, or created and removed at once.
 //
-// Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are split
-// among 1 to 8 users, each in a directory of its own. Our choices: four users unless told
-// otherwise; the files that are removed lie on the disk and are still cached. Users are threads
-// instead of processes.
+// Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are divided
+// among 1 to 8 users, each with its own directory. Our choices: four users by default; the files to
+// be removed are on the disk and still cached. Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -108,7 +107,7 @@ TimedWorkload kilobyte_workload(std::string_view name, std::string_view title,
           .operation = "files",
           .parameters = {{"users", 4, 2, 1, 64, "figure 5: 1 to 8"},
                          {"files", 10'000, 1'000, 1, 10'000'000,
-                          "section 5.1: 10000, split among the users"},
+                          "section 5.1: 10000, divided among the users"},
                          {"file-bytes", 1024, 1024, 0, 1 << 20, "section 5.1: 1 KB"}},
           .phases = phases};
 }

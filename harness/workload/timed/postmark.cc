@@ -1,15 +1,15 @@
-// A mail server's small files: a pool of them, and transactions on it.
+// A mail server's small files: transactions on a pool of files.
 //
 // Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings
 // of Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400
 // subdirectories, 100 000 transactions with equal biases. A pool of files of random lengths is
-// created; each transaction is a pair of one file read to its end or appended to, and one file
-// created or deleted; at the end the rest is deleted. Reads and writes go in blocks of 512 bytes.
+// created. Each transaction reads one file to its end or appends to it, and creates or deletes
+// another. At the end the remaining files are deleted. Reads and writes have blocks of 512 bytes.
 //
 // Our choices: the draws are ours, not the program's (run the program in a guest for its own
-// sequence); file k lies in subdirectory k modulo their number; an append is at most as long as
-// keeps the file below the largest size; where nothing is left to delete, a file is created.
-// Nothing is kept between the phases: the last ones repeat the draws of those before.
+// sequence); file k is in subdirectory k modulo their number; an append keeps the file below the
+// largest size; if no file is left to delete, one is created. No state is kept between phases:
+// later phases repeat the draws of earlier ones.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/dice.h"
@@ -26,7 +26,7 @@ struct PoolFile {
   std::uint64_t bytes = 0;
 };
 
-/// What PostMark draws, without doing it.
+/// The draws of PostMark, without the file operations.
 class Pool {
  public:
   explicit Pool(const User& user)
@@ -42,7 +42,7 @@ class Pool {
 
   struct Transaction {
     bool read = false, create = false;
-    PoolFile used;  ///< as it was before
+    PoolFile used;  ///< state before the transaction
     std::uint64_t appended_bytes = 0;
     PoolFile changed;  ///< created or deleted
   };
@@ -179,8 +179,8 @@ TimedWorkload postmark() {
                          {"least-bytes", 500, 500, 0, 1 << 20, "section IV-D: 500 bytes"},
                          {"most-bytes", 16'384, 16'384, 0, 1 << 20, "section IV-D: 16 KiB"},
                          {"folders", 400, 20, 1, 1'000'000, "section IV-D: 400 subdirectories"},
-                         {"read-bias", 5, 5, 0, 10, "of 10: read rather than append"},
-                         {"create-bias", 5, 5, 0, 10, "of 10: create rather than delete"}},
+                         {"read-bias", 5, 5, 0, 10, "of 10: reads instead of appends"},
+                         {"create-bias", 5, 5, 0, 10, "of 10: creations instead of deletions"}},
           .phases = postmark_phases};
 }
 

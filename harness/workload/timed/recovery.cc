@@ -1,17 +1,17 @@
-// What a file system has to recover from: a number of files that are safely there, and a number
-// since then whose only safe place is its log.
+// Work for a recovery: files that are on the disk for certain, and later files that are safe only
+// in the log.
 //
-//   fill      `files` files, then sync(2): log-structured file systems make a checkpoint, others empty theirs
+//   fill      `files` files, then sync(2): log-structured file systems write a checkpoint, others
+//             empty their logs
 //   dirty     `dirty` more files, each with fsync(2)
-//   -- the power is cut, the file system replays, is checked, is mounted: the benchmark times each
-//   of them --
-//   verify    all of them are there, with their content: each had been promised
+//   -- the power is cut, the file system is replayed, checked and mounted: the benchmark times each
+//   of these --
+//   verify    verify all files and their content: each had been promised
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
 // 6.2.1.3: recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written
-// since the last checkpoint. Our choices: fsync after every file, since without it most file
-// systems would have nothing in their log; and the files below, since a check takes as long as
-// there is something to check.
+// since the last checkpoint. Our choices: fsync after every file, since most file systems would
+// have an empty log otherwise; and the files of `fill`, since the time of a check depends on them.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -36,7 +36,7 @@ struct RecoveryFiles {
             .bytes = file_bytes};
   }
 
-  /// Files first, first + 1, ... before `end`; a folder comes with its first file.
+  /// Creates files `first` to `end` - 1. Creates each folder with its first file.
   PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {
@@ -79,8 +79,9 @@ std::vector<Phase> recovery_phases(const Arguments& arguments) {
 std::vector<Parameter> recovery_parameters() {
   return {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
           {"dirty", 1'000, 100, 0, 10'000'000, "since then, each with fsync: 10 MB of 10 KB files"},
-          {"file-bytes", 10'240, 4'096, 0, 64 << 20, "1, 10 or 100 KB"},
-          {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: the source is silent"}};
+          {"file-bytes", 10'240, 4'096, 0, 64 << 20,
+           "since then, each with fsync: 10 MB of 10 KB files"},
+          {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: not given in the source"}};
 }
 
 }  // namespace
@@ -96,17 +97,17 @@ TimedWorkload recovery() {
       .phases = recovery_phases};
 }
 
-/// The same, from power on to mounted: what a boot waits for, by the size of the disk.
+/// The same workload, but timed from power on to mounted: the time of a boot, by the size of the
+/// disk.
 TimedWorkload boot_after_cut() {
-  return {
-      .name = "boot-after-cut",
-      .title =
-          "time from power on to a mounted file system after a power cut, then of a whole check",
-      .source = "after Rosenblum 1992, section 6.2.1.3",
-      .operation = "files",
-      .parameters = recovery_parameters(),
-      .phases = recovery_phases,
-      .boots = true};
+  return {.name = "boot-after-cut",
+          .title =
+              "time from power on to a mounted file system after a power cut, then of a full check",
+          .source = "after Rosenblum 1992, section 6.2.1.3",
+          .operation = "files",
+          .parameters = recovery_parameters(),
+          .phases = recovery_phases,
+          .boots = true};
 }
 
 }  // namespace headcrash::timed

@@ -1,17 +1,16 @@
-// Software development, many at once: each user runs a script of commands in a home directory of
-// its own.
+// Concurrent software development: each user runs a script of commands in its own home directory.
 //
-// Source: Sdet of the SPEC SDM suite (057.sdet), as Ganger and Patt, OSDI 1994, section 5.4 use it:
-// scripts of user commands as in software development run side by side, drawn from a fixed mix; the
-// metric is scripts per hour against their number. The suite is licensed, and this is not it: the
-// same kinds of commands (make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed, ls, find) as
-// sequences of file operations and CPU time.
+// Source: Sdet of the SPEC SDM suite (057.sdet) as used by Ganger and Patt, OSDI 1994, section 5.4:
+// scripts of user commands for software development, drawn from a fixed mix, run concurrently. The
+// metric is scripts per hour against their number. The suite is licensed and not included. This
+// workload has the same kinds of commands (make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed,
+// ls, find) as sequences of file operations and CPU time.
 //
-// Our choices: how often each command occurs in a script (kMix), what it does, the home directory
-// (40 files, 240 KB, 8 folders), 4 ms of CPU where a command computes. With `programs` each command
-// is a program that a shell starts, and so is each of the three compilations of a make. Every
-// script holds the same commands in an order of its own. The order and the files follow from seed
-// and user, so that `verify` can repeat the draws and knows how often each file was edited.
+// Our choices: the frequency of each command in a script (kMix), its operations, the home directory
+// (40 files, 240 KB, 8 folders), and 4 ms of CPU for a command that computes. With `programs`, each
+// command is a program that a shell starts, and so is each of the three compilations of a make. All
+// scripts hold the same commands in different orders. The order and the files follow from seed and
+// user, so that `verify` can repeat the draws and knows how often each file was edited.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +40,7 @@ enum class Command : std::uint8_t {
 
 struct Frequency {
   Command command;
-  int times;  ///< in each script
+  int times;  ///< per script
 };
 constexpr Frequency kMix[] = {{Command::make, 2},  {Command::cc, 10},   {Command::cp, 8},
                               {Command::rm, 10},   {Command::mkdir, 4}, {Command::diff, 6},
@@ -53,7 +52,7 @@ struct Step {
   std::size_t file = 0, other = 0;
 };
 
-/// The commands of one script in its order, each with the files that it works on.
+/// Returns the commands of one script in their order, each with its files.
 std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
   Dice dice(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
@@ -81,7 +80,7 @@ class Developer {
     return work_.sync();
   }
 
-  /// One after the other, each an operation.
+  /// Runs the scripts in succession; each is one operation.
   PhaseResult run_scripts() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       if (const auto done = work_.operation([&] { return run_script(script); }); !done) return done;
@@ -95,7 +94,7 @@ class Developer {
     return {};
   }
 
-  /// What edited files must hold; what commands made for a while is gone.
+  /// Verifies edited files. Temporary files of commands no longer exist.
   PhaseResult check() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       for (const Step& step : script_of(user_, tree_.files(), script)) {
@@ -115,7 +114,7 @@ class Developer {
     one.rewritten = edits_[i];
     return one;
   }
-  /// A file that a command makes for itself.
+  /// Returns a temporary file for a command.
   TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
     return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
@@ -159,7 +158,7 @@ class Developer {
     return {};
   }
 
-  /// cc, and what is built like it: an intermediate file comes and goes, a result stays.
+  /// Runs cc or a similar command: an intermediate file is created and removed, a result remains.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
     TRY(work_.read(source));
@@ -194,7 +193,7 @@ class Developer {
     return {};
   }
 
-  /// Its content is checked once more before it goes.
+  /// Verifies the content before the removal.
   PhaseResult remove_oldest() {
     if (products_.empty()) return {};
     const TimedFile oldest = products_.front();
@@ -203,7 +202,7 @@ class Developer {
     return work_.remove(oldest.path);
   }
 
-  /// As ed: the text goes to a file of its own, and is written over the old one at the end.
+  /// Edits like ed: the text goes to a separate file, which overwrites the original at the end.
   PhaseResult edit(std::size_t number) {
     TRY(work_.read(file(number)));
     const TimedFile buffer = scratch(".ed", file(number).bytes);
@@ -244,7 +243,7 @@ class Developer {
   FileWork work_;
   std::string home_;
   std::vector<std::uint32_t> edits_;
-  std::vector<TimedFile> products_;  // at most one a command
+  std::vector<TimedFile> products_;  // at most one per command
   std::uint32_t next_scratch_ = 0;
 };
 
@@ -271,20 +270,18 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
 TimedWorkload sdet() {
   return {
       .name = "sdet",
-      .title = "scripts of developers' commands side by side, after Sdet",
+      .title = "scripts of developers' commands run concurrently, after Sdet",
       .source =
           "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
       .operation = "scripts",
-      .parameters = {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
-                     {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
-                     {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30,
-                      "our choice: of a home directory"},
-                     {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
-                     {"each", 1, 1, 1, 1'000,
-                      "our choice: scripts that each stream runs, one after the other"},
-                     {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"},
-                     {"programs", 0, 0, 0, 1,
-                      "our choice: 1: each command is a program that is started"}},
+      .parameters =
+          {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
+           {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
+           {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
+           {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
+           {"each", 1, 1, 1, 1'000, "our choice: scripts that each stream runs in succession"},
+           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"},
+           {"programs", 0, 0, 0, 1, "our choice: 1: each command is a program that is started"}},
       .phases = sdet_phases};
 }
 

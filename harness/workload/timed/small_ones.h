@@ -1,5 +1,5 @@
 #pragma once
-// For tests: every timed workload with arguments that a moment is enough for.
+// For tests: every timed workload with small arguments.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace headcrash::timed {
 
-/// Every workload, small; and after which phase something that is damaged must still be noticed.
+/// A small variant of a workload, and the phase after which damage must be detected.
 struct Small {
   std::string name;
   Arguments arguments;
-  int damage_after;  ///< -1: the phases leave no data, only a name too many can be noticed
+  int damage_after;  ///< -1 if the phases leave no data, so that only an unexpected name can be
+                     ///< detected
 };
 inline const std::vector<Small>& small_ones() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};

@@ -1,12 +1,12 @@
-// A source tree is unpacked, and removed again.
+// A source tree is unpacked and removed.
 //
-// Source: linux-2.4.16 as it was unpacked and removed in a comparison of Linux's file systems of
-// 2001 (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The paper
-// that this stands beside (Soares, Krieger and Da Silva 2003, Linux 2.4.22) runs no such load and
-// prints no tree. Our choices: log-normal sizes and three folders in each folder (file_tree.h); the
-// archive is not read, which would lie on another disk, and takes no processor; files go in the
-// archive's order, a directory before what is in it; what is removed is still in the cache as far
-// as it fits (`cold` 0), or not (1).
+// Source: linux-2.4.16 as unpacked and removed in a comparison of Linux file systems of 2001
+// (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The related
+// paper (Soares, Krieger and Da Silva 2003, Linux 2.4.22) runs no such load and prints no tree. Our
+// choices: log-normal sizes and three folders in each folder (file_tree.h); the archive is not
+// read, as if it were on another disk, and costs no CPU; files follow the archive's order, each
+// directory before its content; removed files are cached as far as they fit (`cold` 0), or not at
+// all (1).
 #include <memory>
 
 #include "harness/workload/timed/file_tree.h"
@@ -57,7 +57,7 @@ TimedWorkload source_tree() {
           .parameters = {{"files", 11'131, 500, 1, 1'000'000, "11131 in the tree"},
                          {"tree-bytes", 156'000'000, 7'000'000, 0, 10'000'000'000, "156 MB"},
                          {"folders", 768, 40, 1, 100'000, "768 directories"},
-                         {"cold", 0, 0, 0, 1, "1: nothing is in the cache when it is removed"}},
+                         {"cold", 0, 0, 0, 1, "1: nothing is cached when it is removed"}},
           .phases = source_tree_phases};
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t call_ns = 1000;  ///< that each look at the clock takes
+  std::int64_t call_ns = 1000;  ///< cost of each clock reading
   std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
@@ -33,7 +33,7 @@ struct Trial {
         phases(workload.phases(arguments)),
         seed(seed_) {}
 
-  /// The users one after the other.
+  /// Runs the users in succession.
   PhaseResult phase(std::size_t number, const std::atomic<bool>* interrupted = nullptr) {
     tally = {};
     for (std::size_t i = 0; i < phases.at(number).users; ++i) {
@@ -64,14 +64,14 @@ struct Trial {
   Tally tally;
 };
 
-TEST(TimedWorkloads, AreAllTriedHere) {
+TEST(TimedWorkloads, AreAllTested) {
   std::vector<std::string> tried, known;
   for (const Small& each : small_ones()) tried.push_back(each.name);
   for (const TimedWorkload& each : timed_workloads()) known.emplace_back(each.name);
   EXPECT_EQ(tried, known);
 }
 
-TEST(TimedWorkloads, AreDescribedWithinTheirBounds) {
+TEST(TimedWorkloads, HaveDescriptionsWithinBounds) {
   for (const TimedWorkload& each : timed_workloads()) {
     SCOPED_TRACE(each.name);
     EXPECT_FALSE(each.title.empty() || each.source.empty() || each.operation.empty());
@@ -93,7 +93,7 @@ TEST(TimedWorkloads, AreDescribedWithinTheirBounds) {
   }
 }
 
-TEST(TimedWorkloads, RunToTheirEndTheSameForASeed) {
+TEST(TimedWorkloads, AreDeterministicForASeed) {
   for (const Small& each : small_ones()) {
     SCOPED_TRACE(each.name);
     Trial one(each.name, each.arguments), same(each.name, each.arguments);
@@ -106,7 +106,7 @@ TEST(TimedWorkloads, RunToTheirEndTheSameForASeed) {
   }
 }
 
-TEST(TimedWorkloads, CountWhatTheyDo) {
+TEST(TimedWorkloads, CountTheirOperations) {
   for (const Small& each : small_ones()) {
     SCOPED_TRACE(each.name);
     Trial run(each.name, each.arguments);
@@ -116,8 +116,7 @@ TEST(TimedWorkloads, CountWhatTheyDo) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // A folder made is not an operation of this workload's, but the phase that makes them is
-      // measured.
+      // Folders are not operations of this workload, but the phase that creates them is measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
@@ -126,7 +125,7 @@ TEST(TimedWorkloads, CountWhatTheyDo) {
   }
 }
 
-TEST(TimedWorkloads, NoticeEveryDamagedFile) {
+TEST(TimedWorkloads, DetectEveryDamagedFile) {
   for (const Small& each : small_ones()) {
     if (each.damage_after < 0) continue;
     SCOPED_TRACE(each.name);
@@ -135,8 +134,7 @@ TEST(TimedWorkloads, NoticeEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Inputs have done their work, and are not looked at again; so have what Sdet's commands left
-      // behind.
+      // Inputs are not read again, and neither are temporary files of Sdet's commands.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -156,7 +154,7 @@ TEST(TimedWorkloads, NoticeEveryDamagedFile) {
   }
 }
 
-TEST(TimedWorkloads, NoticeFilesThatEndEarlyOrLate) {
+TEST(TimedWorkloads, DetectFilesOfWrongLength) {
   for (const int change : {-1, 1}) {
     Trial run("lfs-small-file", {{"files", 5}});
     ASSERT_TRUE(run.phase(0));
@@ -170,7 +168,7 @@ TEST(TimedWorkloads, NoticeFilesThatEndEarlyOrLate) {
   }
 }
 
-TEST(TimedWorkloads, NoticeWhatAnotherSeedLeft) {
+TEST(TimedWorkloads, DetectFilesOfAnotherSeed) {
   Trial old("lfs-small-file", {{"files", 5}}, 1), fresh("lfs-small-file", {{"files", 5}}, 2);
   for (Trial* run : {&old, &fresh}) {
     ASSERT_TRUE(run->phase(0));
@@ -180,7 +178,7 @@ TEST(TimedWorkloads, NoticeWhatAnotherSeedLeft) {
   EXPECT_FALSE(fresh.phase(2));
 }
 
-TEST(TimedWorkloads, NoticeWhatWasNotRemoved) {
+TEST(TimedWorkloads, DetectFilesThatWereNotRemoved) {
   for (const auto& [name, leftover] :
        std::vector<std::pair<std::string, std::string>>{{"remove-1k", "u1/f3"},
                                                         {"create-remove-1k", "u0/x"},
@@ -198,7 +196,7 @@ TEST(TimedWorkloads, NoticeWhatWasNotRemoved) {
   }
 }
 
-TEST(TimedWorkloads, EndWhenTheDiskIsFull) {
+TEST(TimedWorkloads, FailWhenTheDiskIsFull) {
   for (const Small& each : small_ones()) {
     SCOPED_TRACE(each.name);
     Trial no_names(each.name, each.arguments);
@@ -218,7 +216,7 @@ TEST(TimedWorkloads, EndWhenTheDiskIsFull) {
   }
 }
 
-TEST(TimedWorkloads, StopWhenAnotherUserHasFailed) {
+TEST(TimedWorkloads, StopAfterAnotherUsersFailure) {
   const std::atomic<bool> interrupted = true;
   for (const Small& each : small_ones()) {
     SCOPED_TRACE(each.name);
@@ -247,7 +245,7 @@ TEST(TimedWorkloads, CopyAndRemoveTheTreesOfThePaper) {
   EXPECT_EQ(remove.vfs.counts.rmdirs, 2 * 27U);
 }
 
-TEST(TimedWorkloads, DoAsOftenAsTheirSourcesSay) {
+TEST(TimedWorkloads, DefaultToTheCountsOfTheirSources) {
   Trial small("lfs-small-file", {});
   ASSERT_TRUE(small.from(0));
   EXPECT_EQ(small.vfs.counts.creates, 10'000U);
@@ -295,10 +293,10 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
   }
 }
 
-/// A program each: folders, folders copied, files looked at, files scanned; make, a shell, cc and
-/// its five for each compiled file, and a shell, cc and ld. The seventh edition's compiler has nine
-/// files for each.
-TEST(TimedWorkloads, AndrewStartsProgramsWhereItIsAskedTo) {
+/// Programs: mkdir for each folder, cp for each folder, ls and grep for each file. Then make; a
+/// shell, cc and its five programs for each compiled file; and a shell, cc and ld. The seventh
+/// edition's compiler has nine files for each.
+TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
   for (std::size_t i = 0; i < programs.size(); ++i) {
@@ -326,9 +324,9 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "and three more for each of two makes";
 }
 
-/// What office.h says of a day, over some weeks: hours, weekend, amounts, and what there is in the
-/// evening.
-TEST(TimedWorkloads, OfficeWorkHasHoursAndAWeekend) {
+/// Verifies the description of a day in office.h over some weeks: hours, weekend, amounts, and the
+/// files in the evening.
+TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
                         {"in-use-kib", 4096}, {"written-kib", 400}, {"probe-kib", 8}};
@@ -382,8 +380,8 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
   EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
 }
 
-/// Two measurements of the same age see the same files, whatever was measured before.
-TEST(TimedWorkloads, AnAgeIsTheSameHoweverOftenItWasMeasured) {
+/// Measurements at the same age see the same files, regardless of earlier measurements.
+TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
                         {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
   Arguments once = often;
@@ -394,7 +392,7 @@ TEST(TimedWorkloads, AnAgeIsTheSameHoweverOftenItWasMeasured) {
   EXPECT_EQ(one.vfs.files(), other.vfs.files());
 }
 
-TEST(TimedWorkloads, FilesAreAskedHowTheyLie) {
+TEST(TimedWorkloads, ReportTheLayoutOfFiles) {
   Trial run("ageing",
             {{"users", 1}, {"days", 0}, {"in-use-kib", 2048}, {"probe-kib", 256}, {"day-s", 0}});
   run.vfs.pieces_of_a_file = 3;
@@ -438,7 +436,7 @@ TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
   EXPECT_EQ(reading.vfs.counts.unlinks, 0U);
 }
 
-TEST(TimedWorkloads, LaddisHasItsMixAndWaitsForTheDiskWhereAServerMust) {
+TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   Trial run("laddis", {{"operations-per-s", 500},
                        {"seconds", 20},
                        {"warm-up-s", 4},
@@ -467,8 +465,9 @@ TEST(TimedWorkloads, LaddisHasItsMixAndWaitsForTheDiskWhereAServerMust) {
   ASSERT_TRUE(run.phase(2));
 }
 
-/// A thread that is late serves what has arrived meanwhile, and its response times tell.
-TEST(TimedWorkloads, LaddisCountsFromTheArrival) {
+/// A late thread serves the requests that have arrived since; their response times include the
+/// wait.
+TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
@@ -481,7 +480,7 @@ TEST(TimedWorkloads, LaddisCountsFromTheArrival) {
   EXPECT_GT(slow.tally.latencies.quantile_ns(.99), 1'000'000'000);
 }
 
-TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInOrdersOfTheirOwn) {
+TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   Trial one("sdet", {{"scripts", 1}}, 1), other("sdet", {{"scripts", 1}}, 2);
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
@@ -492,8 +491,8 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInOrdersOfTheirOwn) {
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
 }
 
-/// Writer and reader in turns: the writer is in the middle of a pass when the reader ends.
-TEST(TimedWorkloads, ARewrittenFileHoldsTwoPassesAtMost) {
+/// Writer and reader alternate, so the writer is in the middle of a pass when the reader ends.
+TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
   ASSERT_TRUE(run.phase(0));
   ASSERT_TRUE(run.phase(1));
@@ -516,13 +515,13 @@ TEST(TimedWorkloads, ARewrittenFileHoldsTwoPassesAtMost) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // A unit of the second pass that was lost shows the one before: the content changes three times.
+  // A lost unit of the second pass exposes the one before, so the content changes three times.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));
 }
 
-TEST(FileTrees, SumUpExactly) {
+TEST(FileTrees, HaveExactSums) {
   const FileTree tree(535, 14'300'000, 27);
   std::uint64_t bytes = 0, largest = 0;
   std::size_t files = 0, deepest = 0;
@@ -607,8 +606,8 @@ TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
                                            {"written bytes", 136'325'491}}));
 }
 
-/// The numbers above, once more from the file itself where it is at hand.
-TEST(DbenchLoad, TheOriginalHasThem) {
+/// Compares the numbers above with the original file, if available.
+TEST(DbenchLoad, MatchesTheOriginalFile) {
   const std::filesystem::path file = HEADCRASH_DBENCH_LOAD;
   if (!exists(file)) GTEST_SKIP() << "no " << file;
   DbenchCounts counts;
@@ -628,7 +627,7 @@ TEST(DbenchLoad, TheOriginalHasThem) {
   EXPECT_EQ(counts, counts_of(dbench_load(100)));
 }
 
-TEST(DbenchLoad, CanBePlayedAtEveryScale) {
+TEST(DbenchLoad, IsPlayableAtEveryScale) {
   for (const std::int64_t percent : {1, 4}) {
     Trial run("dbench", {{"clients", 1}, {"percent", percent}, {"fsync", 1}});
     const PhaseResult done = run.from(0);
@@ -637,7 +636,7 @@ TEST(DbenchLoad, CanBePlayedAtEveryScale) {
   }
 }
 
-TEST(TimedArguments, AreCheckedByName) {
+TEST(TimedArguments, RejectsInvalidArguments) {
   const TimedWorkload& workload = **find_timed_workload("lfs-small-file");
   EXPECT_EQ(arguments_of(workload, true, {{"files", 3}}, "x").value(),
             (Arguments{{"files", 3}, {"file-bytes", 1024}, {"files-per-folder", 100}}));

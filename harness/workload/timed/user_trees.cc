@@ -1,13 +1,13 @@
 // N users copy their trees; N users remove them.
 //
 // Source: Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994, section 2:
-// each user copies, or removes after copying, a directory tree of 535 files, 14.3 MB in all, taken
-// from an author's home directory. Our choices, where the paper is silent: 27 folders in four
-// levels, log-normal sizes (file_tree.h), a megabyte of 10^6 bytes, the source on the disk that is
-// copied to, and read from it rather than from the cache (`cold`), 8 KiB at a time as cp did
-// (st_blksize of UNIX SVR4), so that reads and writes of a file take turns (`unit-bytes`); what is
-// removed has just been copied ("newly copied"): nothing waits in between, and what of the copy has
-// not been written is written beside the removal. Users are threads instead of processes.
+// each user copies a directory tree of 535 files, 14.3 MB in total, taken from an author's home
+// directory, or removes a fresh copy. Our choices, where the paper is silent: 27 folders in four
+// levels, log-normal sizes (file_tree.h), and a megabyte of 10^6 bytes. The source is on the same
+// disk and not cached (`cold`). cp copies 8 KiB at a time (st_blksize of UNIX SVR4), so that reads
+// and writes of a file alternate (`unit-bytes`). The removed tree has just been copied ("newly
+// copied"): there is no wait in between, and unwritten parts of the copy are written during the
+// removal. Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include <memory>
@@ -105,9 +105,9 @@ TimedWorkload n_user_copy() {
   parameters.push_back(
       {"cold", 1, 1, 0, 1, "1: the source is read from the disk; the paper does not say"});
   parameters.push_back(
-      {"unit-bytes", 8192, 8192, 512, 1 << 20, "our choice: what cp of the time moved at once"});
+      {"unit-bytes", 8192, 8192, 512, 1 << 20, "our choice: the unit of cp at the time"});
   return {.name = "n-user-copy",
-          .title = "each user copies a directory tree of its own",
+          .title = "each user copies its own directory tree",
           .source = "Ganger and Patt 1994, section 2, table 1",
           .operation = "files",
           .parameters = parameters,
@@ -117,9 +117,9 @@ TimedWorkload n_user_copy() {
 TimedWorkload n_user_remove() {
   std::vector<Parameter> parameters = tree_parameters();
   parameters.push_back(
-      {"cold", 0, 0, 0, 1, "0: just written, so still cached, as \"newly copied\" says"});
+      {"cold", 0, 0, 0, 1, "0: just written and still cached, as in \"newly copied\""});
   return {.name = "n-user-remove",
-          .title = "each user removes a directory tree of its own",
+          .title = "each user removes its own directory tree",
           .source = "Ganger and Patt 1994, section 2, table 2",
           .operation = "files",
           .parameters = parameters,

@@ -1,5 +1,5 @@
 #pragma once
-// The single workloads, one function each; catalogue.cc puts them into a list.
+// The constructors of the workloads. catalogue.cc lists them.
 
 #include "harness/workload/timed/timed_workload.h"
 
