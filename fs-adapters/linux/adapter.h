@@ -52,6 +52,7 @@ struct GuestParts {
   std::vector<std::string>
       packages;  ///< of Debian, of an application: their files go into the guest
   std::vector<std::string> application_tools;  ///< as tools, of an application
+  std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };

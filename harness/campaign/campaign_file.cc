@@ -437,8 +437,8 @@ std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign) 
 }
 
 std::string guest_of(const adapters::LinuxAdapter& filesystem) {
-  return fmt::format("{} {} {}", filesystem.name, fmt::join(filesystem.guest.packages, " "),
-                     fmt::join(filesystem.guest.application_tools, " "));
+  return fmt::format("{} {} {} {}", filesystem.name, fmt::join(filesystem.guest.packages, " "),
+                     fmt::join(filesystem.guest.application_tools, " "), filesystem.guest.rootfs);
 }
 
 std::string campaign_digest(const Campaign& campaign) {
@@ -457,6 +457,9 @@ std::string campaign_digest(const Campaign& campaign) {
     if (!cell.application) continue;
     const workload::Application& app = *cell.application;
     shape += fmt::format("\n{} {}", app.name, app.each_command_persists);
+    if (!app.rootfs.empty() || app.every_line_persists || app.verify_by_exit_code)
+      shape +=
+          fmt::format("\n{} {} {}", app.rootfs, app.every_line_persists, app.verify_by_exit_code);
     for (const auto* lines : {&app.tools, &app.prepare, &app.run, &app.verify})
       shape += fmt::format("\n{}", fmt::join(*lines, "\n"));
     for (const auto& [name, content] : app.files) shape += fmt::format("\n{}\n{}", name, content);

@@ -118,6 +118,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
   add_merge(*app, exit_code);
   add_gc(*app, exit_code);
   add_recording(*app, exit_code);
+  add_check(*app, exit_code);
   add_explore(*app, exit_code);
   add_replay(*app, exit_code);
   add_extract(*app, exit_code);

@@ -34,6 +34,7 @@ void add_query(CLI::App& app, int& exit_code);
 void add_merge(CLI::App& app, int& exit_code);
 void add_gc(CLI::App& app, int& exit_code);
 void add_recording(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);

@@ -84,13 +84,6 @@ Result<void> as_result(const oracle::Judgement& judgement, const std::string& su
   return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
 }
 
-explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
-  explorer::DiskOptions options = arguments.disk;
-  options.used = arguments.prefill == "pattern";
-  options.seed = arguments.seed;
-  return options;
-}
-
 /// Of --record, before anything is started.
 Result<void> make_folder(const ExploreArguments& arguments) {
   if (arguments.keep.empty()) return {};
@@ -194,6 +187,7 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   options.explore.atomic_sectors = sectors;
   options.interrupted = &interrupted();
   options.stop_at_first = arguments.stop_at_first;
+  options.limit = std::chrono::seconds(arguments.limit_s);
   return options;
 }
 
@@ -230,46 +224,6 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-Result<void> explore(const ExploreArguments& arguments, Explored& explored) {
-  TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
-  TRY(take_kernel(arguments.kernel, filesystem));
-  explored.filesystem = std::move(filesystem);
-  explored.virtual_time = arguments.kernel.virtual_time();
-  TRY(choose_workload(arguments, explored));
-  TRY(const auto bytes, choose_disk(arguments, explored));
-  TRY(auto options, options_of(arguments, explored.machine));
-  TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
-  TRY(auto lab, start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs,
-                          explored.virtual_time));
-  explored.lab = std::move(lab);
-  if (arguments.recording.empty()) {
-    auto workload = record(arguments, explored);
-    if (!workload) {
-      if (interrupted()) remove_recordings(explored.kept);
-      return forward_error(workload);
-    }
-    explored.workload = std::move(*workload);
-  }
-
-  std::uint64_t checked = 0;
-  options.on_state = [&](const explorer::StateOutcome& outcome) {
-    ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
-    explored.states.push_back({outcome.full_name(), std::string(states::name(outcome.strategy)),
-                               std::string(oracle::name(outcome.judgement.verdict)),
-                               outcome.judgement.summary});
-    show_progress(arguments, outcome, ++checked);
-  };
-  const double cpu_before = own_cpu_seconds();
-  auto result =
-      explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
-  explored.cpu_s = own_cpu_seconds() - cpu_before;
-  explored.interrupted = interrupted();
-  clear_line();
-  if (!result) return forward_error(result);
-  explored.result = std::move(*result);
-  return {};
-}
-
 /// Without --record the recordings go with the scratch folder, but not when somebody will want to
 /// look at them.
 Result<void> keep_recordings(Explored& explored) {
@@ -287,37 +241,6 @@ Result<void> keep_recordings(Explored& explored) {
     return {};
   }
   return fail("explored-*", "are too many folders of recordings", "remove those that nobody needs");
-}
-
-std::string replay_command(const Explored& explored) {
-  return fmt::format("headcrash replay {} --fs {}{}{}",
-                     kept_recording(explored, explored.workload.recording),
-                     explored.filesystem.name, explored.machine.as_options(),
-                     explored.virtual_time ? " --guest virtual" : "");
-}
-
-/// A state of it as a page, and where the page is.
-Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
-                        const std::string& state, const fs::path& path) {
-  const explorer::StateOutcome& outcome = failure.outcome;
-  TRY(const auto run, states::RunHistory::load(outcome.recording));
-  TRY(auto parsed, states::parse_crash_state(state));
-  CrashFile of{
-      .run = run.get(),
-      .filesystem = &explored.filesystem,
-      .state = std::move(parsed),
-      .judgement = outcome.judgement,
-      .checked = true,
-      .findings = outcome.findings,
-      .log = outcome.log,
-      .faults = explored.machine.faults_in_recovery(),
-      .states = explored.states,
-      .recovery_of = outcome.recovery_of,
-      .reproduce = {replay_command(explored) + " --state " +
-                    explorer::quoted(
-                        outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
-  if (outcome.recovery_of.empty()) of.workload = &explored.workload;
-  return write_crash_file(of, path);
 }
 
 /// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any
@@ -436,7 +359,7 @@ int run(const ExploreArguments& arguments) {
   catch_interrupts();
   if (!arguments.database.empty()) return explore_into_database(arguments);
   Explored explored;
-  if (const auto done = explore(arguments, explored); !done) {
+  if (const auto done = run_exploration(arguments, explored); !done) {
     if (!interrupted()) {
       const int exit_code = report_error(done.error(), arguments.as_json);
       return explored.failed_at_crash ? kFound : exit_code;
@@ -475,6 +398,83 @@ int run(const ExploreArguments& arguments) {
 }
 
 }  // namespace
+
+explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
+  explorer::DiskOptions options = arguments.disk;
+  options.used = arguments.prefill == "pattern";
+  options.seed = arguments.seed;
+  return options;
+}
+
+Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored) {
+  TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
+  TRY(take_kernel(arguments.kernel, filesystem));
+  explored.filesystem = std::move(filesystem);
+  explored.virtual_time = arguments.kernel.virtual_time();
+  TRY(choose_workload(arguments, explored));
+  TRY(const auto bytes, choose_disk(arguments, explored));
+  TRY(auto options, options_of(arguments, explored.machine));
+  TRY(arguments.recording.empty() ? make_folder(arguments) : open(arguments, explored));
+  TRY(auto lab, start_lab(explored.filesystem, explored.machine, bytes, arguments.jobs,
+                          explored.virtual_time));
+  explored.lab = std::move(lab);
+  if (arguments.recording.empty()) {
+    auto workload = record(arguments, explored);
+    if (!workload) {
+      if (interrupted()) remove_recordings(explored.kept);
+      return forward_error(workload);
+    }
+    explored.workload = std::move(*workload);
+  }
+
+  std::uint64_t checked = 0;
+  options.on_state = [&](const explorer::StateOutcome& outcome) {
+    ++explored.verdicts[std::string(oracle::name(outcome.judgement.verdict))];
+    explored.states.push_back({outcome.full_name(), std::string(states::name(outcome.strategy)),
+                               std::string(oracle::name(outcome.judgement.verdict)),
+                               outcome.judgement.summary});
+    show_progress(arguments, outcome, ++checked);
+  };
+  const double cpu_before = own_cpu_seconds();
+  auto result =
+      explorer::explore(explored.lab->guests(), explored.filesystem, explored.workload, options);
+  explored.cpu_s = own_cpu_seconds() - cpu_before;
+  explored.interrupted = interrupted();
+  clear_line();
+  if (!result) return forward_error(result);
+  explored.result = std::move(*result);
+  return {};
+}
+
+std::string replay_command(const Explored& explored) {
+  return fmt::format("headcrash replay {} --fs {}{}{}",
+                     kept_recording(explored, explored.workload.recording),
+                     explored.filesystem.name, explored.machine.as_options(),
+                     explored.virtual_time ? " --guest virtual" : "");
+}
+
+Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
+                        const std::string& state, const fs::path& path) {
+  const explorer::StateOutcome& outcome = failure.outcome;
+  TRY(const auto run, states::RunHistory::load(outcome.recording));
+  TRY(auto parsed, states::parse_crash_state(state));
+  CrashFile of{
+      .run = run.get(),
+      .filesystem = &explored.filesystem,
+      .state = std::move(parsed),
+      .judgement = outcome.judgement,
+      .checked = true,
+      .findings = outcome.findings,
+      .log = outcome.log,
+      .faults = explored.machine.faults_in_recovery(),
+      .states = explored.states,
+      .recovery_of = outcome.recovery_of,
+      .reproduce = {replay_command(explored) + " --state " +
+                    explorer::quoted(
+                        outcome.recovery_of.empty() ? state : outcome.recovery_of + "/" + state)}};
+  if (outcome.recovery_of.empty()) of.workload = &explored.workload;
+  return write_crash_file(of, path);
+}
 
 void add_explore(CLI::App& app, int& exit_code) {
   CLI::App* command =

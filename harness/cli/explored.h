@@ -31,6 +31,7 @@ struct ExploreArguments {
   std::uint32_t rounds = 60;
   std::int64_t trials = 1;  ///< workloads; more than one are for a database
   std::size_t jobs = 2;
+  std::uint64_t limit_s = 0;  ///< of the exploration; 0: none
   bool resume = false, as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
   Verbosity verbosity = Verbosity::normal;
@@ -67,6 +68,20 @@ std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);
 /// The headline first, then coverage, one failure of each kind, and what took the time.
 void print_text(const Explored& explored);
+
+/// Records what `arguments` name, unless they give a recording, and checks its crash states. With
+/// --record, `explored.kept` is set.
+Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
+
+/// Returns how the disk behaves while a workload is recorded.
+explorer::DiskOptions disk_options(const ExploreArguments& arguments);
+
+/// Returns the command that shows a state again, without its --state.
+std::string replay_command(const Explored& explored);
+
+/// Writes the page of a failure: `state` of its recording.
+Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
+                        const std::string& state, const std::filesystem::path& path);
 
 /// The same exploration as a run of a database, which `report`, `replay` and `runs` know
 /// (explore_stored.cc).

@@ -93,8 +93,15 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
   TRY(const auto image, vm::guest_image(cache, filesystem.guest, accelerator));
+  const std::uint32_t memory_mib =
+      explorer::StageGuestOptions{}.memory_mib +
+      (filesystem.guest.rootfs.empty()
+           ? 0
+           : static_cast<std::uint32_t>(2 * std::filesystem::file_size(filesystem.guest.rootfs) >>
+                                        20U));
   auto lab = explorer::Lab::start(guests, {.image = image,
                                            .accelerator = accelerator,
+                                           .memory_mib = memory_mib,
                                            .disk_bytes = disk_bytes,
                                            .log_bytes = filesystem.log_size_bytes,
                                            .cache = cache,

@@ -174,7 +174,7 @@ Answer run_application(const json& request, const Sender& send) {
   json answer{{"exit", 0}, {"timed_out", false}, {"stdout", ""}, {"stderr", ""}, {"refused", 0}};
   std::size_t done = 0;
   for (; done < argvs.size(); ++done) {
-    PersistedLines lines;
+    PersistedLines lines(request.value("every_line_persists", false));
     const auto on_output = [&](std::string_view bytes) {
       const auto texts = lines.feed(bytes);
       return std::all_of(texts.begin(), texts.end(), tell);

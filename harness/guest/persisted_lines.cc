@@ -10,11 +10,12 @@ constexpr std::size_t kLineMost = kWord.size() + kPersistedTextMost;
 }  // namespace
 
 void PersistedLines::end_line(std::vector<std::string>& texts) {
-  if (line_.starts_with(kWord)) {
-    const bool printing =
-        std::all_of(line_.begin(), line_.end(), [](char c) { return c >= ' ' && c <= '~'; });
-    if (printing && line_.size() <= kLineMost && line_.size() > kWord.size()) {
-      texts.push_back(line_.substr(kWord.size()));
+  const bool has_word = line_.starts_with(kWord) && !every_line_;
+  if (has_word || (every_line_ && !line_.empty())) {
+    const std::string_view text = std::string_view(line_).substr(has_word ? kWord.size() : 0);
+    const bool printing = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    if (printing && !text.empty() && text.size() <= kPersistedTextMost) {
+      texts.emplace_back(text);
     } else {
       ++refused_;
     }

@@ -8,7 +8,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST(PersistedLines, AreFoundHoweverTheBytesCome) {
-  PersistedLines lines;
+  PersistedLines lines(false);
   EXPECT_EQ(lines.feed("hello\npersisted wal 1\npersis"), Texts{"wal 1"});
   EXPECT_EQ(lines.feed("ted delete 1"), Texts{});
   EXPECT_EQ(lines.feed("\nnot persisted 3\npersisted x\npersisted y\n"),
@@ -17,13 +17,21 @@ TEST(PersistedLines, AreFoundHoweverTheBytesCome) {
 }
 
 TEST(PersistedLines, WhatNoMarkCanHoldIsCounted) {
-  PersistedLines lines;
+  PersistedLines lines(false);
   const std::string fits(kPersistedTextMost, 'x');
   EXPECT_EQ(lines.feed("persisted " + fits + "\n"), Texts{fits});
   EXPECT_EQ(lines.feed("persisted " + fits + "x\n"), Texts{});
   EXPECT_EQ(lines.feed(std::string(100'000, 'x')), Texts{});
   EXPECT_EQ(lines.feed("\npersisted \x01\npersisted \n"), Texts{});
   EXPECT_EQ(lines.refused(), 3U);
+}
+
+TEST(PersistedLines, EveryLineCanBeAText) {
+  PersistedLines lines(true);
+  EXPECT_EQ(lines.feed("one\n\npersisted two\nthr"), (Texts{"one", "persisted two"}));
+  EXPECT_EQ(lines.feed("ee\n"), Texts{"three"});
+  EXPECT_EQ(lines.feed(std::string(kPersistedTextMost + 1, 'x') + "\n\x01\n"), Texts{});
+  EXPECT_EQ(lines.refused(), 2U);
 }
 
 }  // namespace

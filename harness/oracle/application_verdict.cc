@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kPersistedMark = "persisted ";
 constexpr std::size_t kPermittedMost = 8;
+constexpr int kNotExecutable = 126, kNotFound = 127;  // of a shell
 
 std::optional<Finding> finding_in(std::string_view line) {
   constexpr std::string_view kLost = "lost: ", kWrong = "wrong: ";
@@ -55,6 +56,17 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
       fmt::format("exited with code {} after reporting {} losses: {}", verifier.exit_code,
                   findings.size() + more, last_line(verifier.errors)),
       "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+}
+
+Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {
+  if (verifier.exit_code == 0) return std::vector<Finding>();
+  const std::string errors = last_line(verifier.errors), output = last_line(verifier.output);
+  const std::string& said = errors.empty() ? output : errors;
+  if (verifier.exit_code == kNotExecutable || verifier.exit_code == kNotFound)
+    return fail("the application's verifier", "cannot be started in the guest: " + said);
+  return std::vector{
+      Finding{Verdict::lost_synced_data, Tier::posix, "verifier", "exit code 0",
+              fmt::format("exit code {}{}{}", verifier.exit_code, said.empty() ? "" : ": ", said)}};
 }
 
 std::string permitted_losses(std::string_view output) {

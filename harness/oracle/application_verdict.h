@@ -30,6 +30,11 @@ inline constexpr std::size_t kApplicationFindingsMost =
 /// verifier that did not end must be handled by the caller, as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
+/// Converts the exit code of a verifier that prints no such lines: any other than 0 is one finding
+/// of lost_synced_data with the end of its output. Fails if the shell could not start it (exit 126
+/// or 127).
+Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier);
+
 /// Returns the first few texts of the lines "permitted: ...", joined by "; "; empty without such
 /// lines.
 std::string permitted_losses(std::string_view output);

@@ -259,13 +259,20 @@ Step<void> GuestSession::put(const std::string& path, const std::string& text) {
 
 Step<RunOutcome> GuestSession::run_application(const workload::Application& application) {
   const json request{{"do", "run-application"},
-                     {"commands", workload::commands(application.run, kMountPoint)},
+                     {"commands", workload::commands(application, application.run, kMountPoint)},
                      {"timeout_ms", timeout_.count()},
                      {"mark", kStageMarks},
-                     {"each_command_persists", application.each_command_persists}};
+                     {"each_command_persists", application.each_command_persists},
+                     {"every_line_persists", application.every_line_persists}};
   const auto answer = ask(request, timeout_ + kExecGrace);
   if (!answer) return failed("run-application", answer.error());
   RunOutcome outcome{.done = answer->value("done", std::size_t{0})};
+  if (const auto refused = answer->value("refused", std::size_t{0}); refused > 0)
+    return stop(
+        oracle::Verdict::harness_error,
+        fmt::format("{} promised something in {} lines that no mark can hold; print 1 to 200 "
+                    "printable ASCII characters",
+                    application.name, refused));
   if (answer->value("timed_out", false))
     return stop(oracle::Verdict::hang,
                 application.name + " did not end in time; increase step-timeout-s");

@@ -72,6 +72,11 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   for (const auto* tools : {&parts.tools, &parts.application_tools})
     for (const std::string& tool : *tools) add("--tool", tool);
   for (const std::string& package : parts.packages) add("--package", package);
+  if (!parts.rootfs.empty()) {
+    add("--rootfs", parts.rootfs);
+    if (accelerator != Accelerator::user_mode)
+      for (const char* module : {"loop", "squashfs", "overlay"}) add("--load", module);
+  }
   argv.push_back(cache.string());
   TRY(auto process,
       base::Process::start(

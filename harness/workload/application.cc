@@ -21,6 +21,38 @@ constexpr std::size_t kFilesMost = 64;
 
 constexpr std::string_view kEachSetting = "+*";
 
+constexpr const char* kInsideName = "inside";
+/// Runs a line in the image /rootfs.squashfs of the guest (scripts/build-guest), below a file
+/// system in memory that takes all changes.
+constexpr const char* kInsideScript = R"sh(# inside ROOT LINE
+set -e
+image=/run/rootfs/image memory=/run/rootfs/memory root=/run/rootfs/memory/root
+if [ "$1" != within ]; then
+  if [ ! -d $image ]; then
+    mkdir -p $image $memory
+    mount -t squashfs -o ro,loop /rootfs.squashfs $image
+    ifconfig lo 127.0.0.1 up || true
+  fi
+  exec unshare -m -p -f sh "$0" within "$@"
+fi
+mount -t tmpfs tmpfs $memory
+mkdir $memory/upper $memory/work $root
+mount -t overlay -o lowerdir=$image,upperdir=$memory/upper,workdir=$memory/work overlay $root
+for folder in dev proc sys run root tmp var/tmp "$2"; do mkdir -p "$root/$folder"; done
+chmod 1777 $root/tmp $root/var/tmp
+mount -o bind /dev $root/dev
+mkdir -p $root/dev/shm
+mount -t tmpfs tmpfs $root/dev/shm
+mount -t proc proc $root/proc
+mount -o bind /sys $root/sys
+mount -o bind "$2" "$root/$2"
+mkdir $root/.headcrash
+touch $root/.headcrash/busybox
+for busybox in /usr/bin/busybox /bin/busybox; do [ ! -f $busybox ] || break; done
+mount -o bind $busybox $root/.headcrash/busybox
+exec chroot $root /.headcrash/busybox sh -c "$3"
+)sh";
+
 Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder,
                               int depth);
 
@@ -130,6 +162,21 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
+/// A path is relative to the file's folder.
+Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
+                         Application& application) {
+  if (!root.has("rootfs")) return {};
+  std::string name;
+  TRY(root.take("rootfs", name));
+  application.rootfs = std::filesystem::absolute(folder / name).lexically_normal().string();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(application.rootfs, error))
+    return fail(root.subject("rootfs"), fmt::format("there is no file {}", application.rootfs),
+                "give a squashfs image, with a path relative to the folder of this file");
+  application.files[kInsideName] = kInsideScript;
+  return {};
+}
+
 Result<void> check_complete(const StrictTable& root, const Application& application) {
   if (application.run.empty())
     return fail(root.subject("run"), "is missing", "give the commands that make data persistent");
@@ -164,8 +211,9 @@ Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& 
 
 Result<Application> interpret(const StrictTable& root, const std::filesystem::path& folder,
                               int depth) {
-  TRY(root.only({"base", "title", "promise", "packages", "tools", "files", "prepare", "run",
-                 "verify", "each-command-persists", "expected", "setting", "settings"}));
+  TRY(root.only({"base", "title", "promise", "packages", "tools", "rootfs", "files", "prepare",
+                 "run", "verify", "each-command-persists", "every-line-persists",
+                 "verify-by-exit-code", "expected", "setting", "settings"}));
   Application application;
   std::string base;
   TRY(root.take("base", base));
@@ -182,9 +230,11 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
         root.take("prepare", application.prepare), root.take("run", application.run),
         root.take("verify", application.verify),
         root.take("each-command-persists", application.each_command_persists),
-        read_files(root, application), adapters::take_expected(root, application.expected),
-        read_settings(root, application), check_packages(root, application),
-        check_complete(root, application)}) {
+        root.take("every-line-persists", application.every_line_persists),
+        root.take("verify-by-exit-code", application.verify_by_exit_code),
+        read_files(root, application), read_rootfs(root, folder, application),
+        adapters::take_expected(root, application.expected), read_settings(root, application),
+        check_packages(root, application), check_complete(root, application)}) {
     if (!read) return forward_error(read);
   }
   return application;
@@ -192,14 +242,19 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
 
 }  // namespace
 
-std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines,
+std::vector<std::vector<std::string>> commands(const Application& application,
+                                               const std::vector<std::string>& lines,
                                                std::string_view root) {
   std::vector<std::vector<std::string>> argvs;
+  std::vector<std::string> shell{"sh", "-c"};
+  if (!application.rootfs.empty())
+    shell = {"sh", fmt::format("{}/{}", kApplicationFolder, kInsideName), std::string(root)};
   const std::pair<std::string_view, std::string_view> words[] = {{"{root}", root},
                                                                  {"{files}", kApplicationFolder}};
   for (std::string line : lines) {
     for (const auto& [from, to] : words) replace_all(line, from, to);
-    argvs.push_back({"sh", "-c", std::move(line)});
+    argvs.push_back(shell);
+    argvs.back().push_back(std::move(line));
   }
   return argvs;
 }

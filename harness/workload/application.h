@@ -58,17 +58,26 @@ struct Application {
       verify;  ///< shell command lines with placeholders {root} and {files}
   /// Print "persisted command N" after each command of `run` that exits with 0; N starts at 0.
   bool each_command_persists = false;
-  /// Adds the packages and programs to those of a guest.
+  /// Each line that `run` prints is one "persisted LINE".
+  bool every_line_persists = false;
+  /// The verifier's exit code alone decides: any other than 0 is a loss.
+  bool verify_by_exit_code = false;
+  /// Path on the host of a squashfs image, in which all commands run; empty: the guest's own root.
+  std::string rootfs;
+  /// Adds the packages, the programs and the root file system to those of a guest.
   void add_to(adapters::GuestParts& parts) const {
     parts.packages = packages;
     parts.application_tools = own_tools;
+    parts.rootfs = rootfs;
   }
   adapters::Expectation expected =
       adapters::Expectation::clean;  ///< on a file system that keeps its promises
 };
 
-/// Returns each line as an argv for the agent, with {root} and {files} replaced.
-std::vector<std::vector<std::string>> commands(const std::vector<std::string>& lines,
+/// Returns each line as an argv for the agent, with {root} and {files} replaced. An application with
+/// a rootfs runs them there; what they change in it is gone afterwards.
+std::vector<std::vector<std::string>> commands(const Application& application,
+                                               const std::vector<std::string>& lines,
                                                std::string_view root);
 
 /// Loads a built-in application by name, or a file by path (a name with '/' or ending in .toml).

@@ -32,7 +32,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
     }
   }
   TRY(put_files(guest, application));
-  auto commands = workload::commands(application.prepare, run::kMountPoint);
+  auto commands = workload::commands(application, application.prepare, run::kMountPoint);
   commands.push_back({"sync"});
   for (const auto& argv : commands) {
     TRY(const auto done, guest.exec(argv));
@@ -55,9 +55,10 @@ run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdap
                      "refused when the application was about to verify: " + why);
   if (const auto put = put_files(guest, application); !put) return tl::unexpected(put.error());
   Verified all;
-  for (const auto& argv : workload::commands(application.verify, run::kMountPoint)) {
+  for (const auto& argv : workload::commands(application, application.verify, run::kMountPoint)) {
     TRY(const auto end, guest.verify_application(argv, oracle::verifier_input(told)));
-    auto findings = oracle::application_findings(end);
+    auto findings = application.verify_by_exit_code ? oracle::exit_code_findings(end)
+                                                    : oracle::application_findings(end);
     if (!findings) return run::broken(findings.error());
     all.findings.insert(all.findings.end(), findings->begin(), findings->end());
     const std::string permitted = oracle::permitted_losses(end.output);

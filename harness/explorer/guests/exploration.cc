@@ -84,7 +84,13 @@ class Exploration {
   void explore_recoveries(std::uint64_t budget);
   /// What a guest was asked meanwhile has ended without an answer.
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
-  bool stopped() const { return error_ || (options_.stop_at_first && confirmed_) || interrupted(); }
+  bool out_of_time() const {
+    return options_.limit.count() > 0 &&
+           watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
+  }
+  bool stopped() const {
+    return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
+  }
   /// Until the source is dry. `strategy`: what the states are reported under, if not what found
   /// them.
   void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
@@ -105,6 +111,7 @@ class Exploration {
   const ExplorationOptions& options_;
   std::shared_ptr<const states::RunHistory> run_;
   std::optional<StateChecker> checker_;
+  const base::Stopwatch watch_;
 
   std::mutex mutex_;  // of all below
   ExplorationResult result_;
@@ -127,7 +134,6 @@ void Exploration::on_all_guests(Work work) {
 
 Result<ExplorationResult> Exploration::run() {
   if (guests_.empty()) return fail("exploration", "there is no guest");
-  const base::Stopwatch watch;
   const auto& strategies = options_.explore.strategies;
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
@@ -161,7 +167,8 @@ Result<ExplorationResult> Exploration::run() {
   if (recoveries && !stopped()) explore_recoveries(recovery_budget);
   if (error_) return tl::unexpected(*error_);
   for (const StageGuest* guest : guests_) result_.restores += guest->restores();
-  result_.wall_ms = watch.ms();
+  result_.wall_ms = watch_.ms();
+  result_.out_of_time = out_of_time();
   return std::move(result_);
 }
 

@@ -22,6 +22,7 @@ struct ExplorationOptions {
   double in_guest_share = 0.05;         ///< of states that are checked wholly in the guest as well
   std::size_t failures_confirmed = 20;  ///< of one kind of finding; more are counted, not confirmed
   bool stop_at_first = false;           ///< the first confirmed failure ends it
+  std::chrono::seconds limit{0};        ///< begins no state after this time; 0: no limit
   std::size_t recoveries = 6;           ///< recorded at most by the strategy `recovery`
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
@@ -48,6 +49,7 @@ struct ExplorationResult {
   std::array<double, kStepKinds> step_ms = {};  ///< sums over `checked`
   double wall_ms = 0, generate_ms = 0;
   std::size_t restores = 0;  ///< guests used
+  bool out_of_time = false;  ///< `limit` was reached
   bool judged = true;        ///< false: no operations, no oracle
 };
 

@@ -1,0 +1,224 @@
+// Runs strace and reads its output (host_program.h).
+#include "harness/check/host_program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "plugin/base/descriptor.h"
+#include "plugin/base/errno_text.h"
+#include "plugin/base/process.h"
+#include "plugin/base/stopwatch.h"
+#include "plugin/base/text_file.h"
+
+namespace headcrash::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kNotFound = 127, kNotExecutable = 126;  // of env(1) and sh(1)
+constexpr int kInterpretersMost = 4;  // a script whose interpreter is a script, and so on
+
+Result<base::Descriptor> create(const fs::path& path) {
+  base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file.is_open()) return fail(path.string(), base::errno_text(errno));
+  return file;
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+/// The value of a string literal of strace, which begins behind its quote; `at` ends behind it.
+std::string unescape(std::string_view text, std::size_t& at) {
+  constexpr std::string_view kLetters = "ntrvf", kValues = "\n\t\r\v\f";
+  std::string value;
+  for (; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      value += text[at];
+      continue;
+    }
+    const char c = text[++at];
+    if (c >= '0' && c <= '7') {
+      unsigned octal = 0;
+      std::size_t digits = 0;
+      for (; digits < 3 && at + digits < text.size(); ++digits) {
+        const char digit = text[at + digits];
+        if (digit < '0' || digit > '7') break;
+        octal = octal * 8 + static_cast<unsigned>(digit - '0');
+      }
+      at += digits - 1;
+      value += static_cast<char>(octal);
+    } else if (const std::size_t letter = kLetters.find(c); letter != std::string_view::npos) {
+      value += kValues[letter];
+    } else {
+      value += c;
+    }
+  }
+  ++at;
+  return value;
+}
+
+/// "<PATH>" behind a descriptor, from `at` on; empty if there is none.
+std::string_view annotated(std::string_view line, std::size_t at) {
+  if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
+    return {};
+  const std::size_t end = line.find('>', at);
+  return end == std::string_view::npos ? std::string_view() : line.substr(at + 1, end - at - 1);
+}
+
+void add_paths(std::string_view line, std::set<fs::path>& paths) {
+  const std::size_t arguments = line.find('(');
+  if (arguments == std::string_view::npos) return;
+  const std::size_t quote = line.find('"', arguments);
+  if (quote != std::string_view::npos) {
+    std::size_t at = quote + 1;
+    const fs::path named = unescape(line, at);
+    if (named.is_absolute()) {
+      paths.insert(named.lexically_normal());
+    } else if (!named.empty()) {
+      const std::size_t open = line.find('<', arguments);
+      const std::string_view folder = open < quote ? annotated(line, open) : std::string_view();
+      if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
+    }
+  }
+  // What a descriptor leads to, once links have been followed.
+  const std::size_t result = line.rfind(" = ");
+  if (result == std::string_view::npos) return;
+  const std::size_t open = line.find('<', result);
+  if (open == std::string_view::npos) return;
+  if (const std::string_view path = annotated(line, open); !path.empty()) paths.insert(path);
+}
+
+/// What the kernel loads to execute a file, which no system call names: the interpreter of a script
+/// or the loader of a dynamic program. Empty if there is none.
+std::string interpreter_of(const fs::path& program) {
+  std::ifstream file(program, std::ios::binary);
+  std::array<char, 4096> bytes{};
+  file.read(bytes.data(), bytes.size());
+  const std::string_view head(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  if (head.starts_with("#!")) {
+    const std::size_t begin = head.find_first_not_of(" \t", 2);
+    if (begin == std::string_view::npos) return {};
+    return std::string(head.substr(begin, head.find_first_of(" \t\n", begin) - begin));
+  }
+  Elf64_Ehdr header;
+  if (head.size() < sizeof header || !head.starts_with(ELFMAG)) return {};
+  std::memcpy(&header, head.data(), sizeof header);
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const std::size_t at = header.e_phoff + i * sizeof segment;
+    if (at > head.size() - sizeof segment) return {};
+    std::memcpy(&segment, head.data() + at, sizeof segment);
+    if (segment.p_type != PT_INTERP) continue;
+    if (segment.p_offset > head.size() || segment.p_filesz > head.size() - segment.p_offset)
+      return {};
+    std::string name(head.substr(segment.p_offset, segment.p_filesz));
+    name.resize(std::min(name.size(), name.find('\0')));
+    return name;
+  }
+  return {};
+}
+
+void add_interpreters(std::set<fs::path>& paths) {
+  std::vector<fs::path> programs(paths.begin(), paths.end());
+  for (int depth = 0; depth < kInterpretersMost && !programs.empty(); ++depth) {
+    std::vector<fs::path> more;
+    for (const fs::path& program : programs) {
+      std::error_code error;
+      if (!fs::is_regular_file(program, error)) continue;
+      const fs::path interpreter = interpreter_of(program);
+      if (interpreter.is_absolute() && paths.insert(interpreter).second)
+        more.push_back(interpreter);
+    }
+    programs = std::move(more);
+  }
+}
+
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+std::set<fs::path> traced_paths(std::istream&& trace) {
+  std::set<fs::path> paths;
+  for (std::string line; std::getline(trace, line);) add_paths(line, paths);
+  return paths;
+}
+
+Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch) {
+  const fs::path input = scratch / "input", trace = scratch / "trace";
+  const fs::path output = scratch / "output", errors = scratch / "errors";
+  TRY(base::write_text_file(input.string(), command.input));
+  std::vector<std::string> argv{"sh",
+                                "-c",
+                                "cd \"$1\" && exec < \"$2\" && shift 2 && exec \"$@\"",
+                                "sh",
+                                command.folder.string(),
+                                input.string(),
+                                "strace",
+                                "-f",
+                                "-qq",
+                                "-y",
+                                "-z",
+                                "-s",
+                                "4096",
+                                "-e",
+                                "trace=%file",
+                                "-e",
+                                "signal=none",
+                                "-o",
+                                trace.string(),
+                                "--",
+                                "env",
+                                "-i"};
+  for (const auto& [name, value] : command.environment)
+    argv.push_back(fmt::format("{}={}", name, value));
+  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+  TRY(const auto output_file, create(output));
+  TRY(const auto errors_file, create(errors));
+  const base::Stopwatch watch;
+  TRY(auto process,
+      base::Process::start(
+          {.argv = std::move(argv), .output = output_file.get(), .errors = errors_file.get()}));
+  const auto exit = process.wait(command.limit);
+  HostRun run{.seconds = watch.ms() / 1000};
+  TRY(run.output, base::read_text_file(output.string()));
+  TRY(run.errors, base::read_text_file(errors.string()));
+  const std::string& program = command.argv.front();
+  if (!exit)
+    return fail(program, fmt::format("did not end within {} s on this host", command.limit.count()),
+                "give it less to do, or more time with --run-limit");
+  run.exit_code = *exit;
+  std::error_code error;
+  if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)
+    return fail("strace", "cannot trace a program: " + last_line(run.errors),
+                "install strace, and allow ptrace in a container");
+  if (run.exit_code == kNotFound || run.exit_code == kNotExecutable)
+    return fail(program, "cannot be started: " + last_line(run.errors));
+  for (const fs::path& path : traced_paths(std::ifstream(trace, std::ios::binary))) {
+    const std::array<fs::path, 5> own{"/proc", "/sys", "/dev", command.folder, scratch};
+    if (std::ranges::any_of(own, [&](const fs::path& folder) { return is_below(path, folder); }))
+      continue;
+    if (fs::exists(fs::symlink_status(path, error))) run.paths.insert(path);
+  }
+  add_interpreters(run.paths);
+  return run;
+}
+
+}  // namespace headcrash::check

@@ -1,0 +1,127 @@
+// Packs with tar and sqfstar (program_image.h).
+#include "harness/check/program_image.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/check/host_program.h"
+#include "plugin/base/process.h"
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/text_file.h"
+
+namespace headcrash::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kPackLimit{5};
+constexpr std::size_t kLinksMost = 40;  // in one lookup, as Linux has it
+/// Runs a line of sh, and returns the end of what it said as an error.
+Result<void> run_shell(const std::string& line) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
+  if (!output) return fail("temporary file", "cannot be made", "set TMPDIR to a folder with room");
+  TRY(auto process, base::Process::start({.argv = {"bash", "-o", "pipefail", "-c", line},
+                                          .output = ::fileno(output.get()),
+                                          .errors = ::fileno(output.get())}));
+  const auto status = process.wait(kPackLimit);
+  if (status == 0) return {};
+  std::string said;
+  std::array<char, 4096> bytes{};
+  std::rewind(output.get());
+  for (std::size_t got; (got = std::fread(bytes.data(), 1, bytes.size(), output.get())) > 0;)
+    said.append(bytes.data(), got);
+  while (said.ends_with('\n')) said.pop_back();
+  return fail("the program's files",
+              status ? "cannot be packed: " + said.substr(said.rfind('\n') + 1)
+                     : std::string("took too long to pack"),
+              "install squashfs-tools and tar, and set TMPDIR to a folder with room");
+}
+
+std::string sqfstar(const fs::path& image) {
+  return fmt::format(
+      "sqfstar -quiet -no-progress -comp lz4 -all-root -root-time 0 -root-mode 755 -mkfs-time 0 -force {}",
+      shell_word(image.string()));
+}
+
+}  // namespace
+
+std::set<fs::path> with_lookups(const std::set<fs::path>& paths) {
+  std::set<fs::path> all;
+  for (const fs::path& path : paths) {
+    const fs::path relative = path.relative_path();
+    std::deque<fs::path> left(relative.begin(), relative.end());
+    fs::path at = "/";
+    std::size_t links = 0;
+    while (!left.empty()) {
+      const fs::path name = left.front();
+      left.pop_front();
+      if (name.empty() || name == ".") continue;
+      if (name == "..") {
+        at = at.parent_path();
+        continue;
+      }
+      std::error_code error;
+      const fs::path here = at / name;
+      const auto status = fs::symlink_status(here, error);
+      if (!fs::exists(status)) break;
+      all.insert(here);
+      if (!fs::is_symlink(status)) {
+        at = here;
+        continue;
+      }
+      const fs::path target = fs::read_symlink(here, error);
+      if (error || ++links > kLinksMost) break;
+      if (target.is_absolute()) at = "/";
+      const fs::path rest = target.relative_path();
+      left.insert(left.begin(), rest.begin(), rest.end());
+    }
+  }
+  return all;
+}
+
+Result<void> pack_paths(const std::set<fs::path>& paths, const fs::path& image) {
+  TRY(const auto scratch, base::ScratchFolder::make());
+  std::string list;
+  for (const fs::path& path : with_lookups(paths)) {
+    std::error_code error;
+    const auto status = fs::symlink_status(path, error);
+    // A socket, a pipe or a device of this host is not a file of the program.
+    if (!fs::is_regular_file(status) && !fs::is_directory(status) && !fs::is_symlink(status))
+      continue;
+    list += path.relative_path().string();
+    list += '\0';
+  }
+  const fs::path names = scratch.path() / "names";
+  TRY(base::write_text_file(names.string(), list));
+  return run_shell(fmt::format(
+      "tar -c -C / --no-recursion --null --verbatim-files-from --files-from {} --mtime=@0 "
+      "--owner=0 --group=0 --numeric-owner | {}",
+      shell_word(names.string()), sqfstar(image)));
+}
+
+Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
+  std::error_code error;
+  const auto status = fs::status(rootfs, error);
+  if (fs::is_directory(status))
+    return run_shell(fmt::format("tar -c -C {} --numeric-owner . | {}", shell_word(rootfs.string()),
+                                 sqfstar(image)));
+  if (!fs::is_regular_file(status))
+    return fail(rootfs.string(), "is neither a folder nor a tar archive",
+                "give --rootfs the folder or archive of a root file system");
+  // By the first bytes: the name may have any extension.
+  return run_shell(
+      fmt::format("case $(head -c 6 {0} | od -An -tx1 | tr -d ' ') in "
+                  "1f8b*) gzip -dc {0} ;; fd377a585a00) xz -dc {0} ;; "
+                  "28b52ffd*) zstd -dc {0} ;; *) cat {0} ;; esac | {1}",
+                  shell_word(rootfs.string()), sqfstar(image)));
+}
+
+}  // namespace headcrash::check

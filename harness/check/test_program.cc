@@ -1,0 +1,226 @@
+// Runs, packs and describes a program under test (test_program.h).
+#include "harness/check/test_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "harness/check/host_program.h"
+#include "harness/check/program_image.h"
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/text_file.h"
+
+namespace headcrash::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t kLineBytesMost = 200;  // kPersistedTextMost of harness/guest
+constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+std::string variable(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : otherwise;
+}
+
+/// Makes programs print each line at once, although their output is a pipe: a promise counts from
+/// when it is read.
+Environment environment_of(const TestProgram& program) {
+  Environment all{{"PATH", variable("PATH", kPath)},
+                  {"HOME", variable("HOME", "/root")},
+                  {"LANG", "C.UTF-8"},
+                  {"PYTHONUNBUFFERED", "1"}};
+  std::error_code error;
+  if (fs::exists(kLineBuffering, error)) {
+    all.emplace_back("_STDBUF_O", "L");
+    all.emplace_back("LD_PRELOAD", kLineBuffering);
+  }
+  for (const std::string& each : program.environment) {
+    const std::size_t at = each.find('=');
+    const std::string name = each.substr(0, at);
+    std::erase_if(all, [&](const auto& known) { return known.first == name; });
+    all.emplace_back(name, each.substr(std::min(at, each.size() - 1) + 1));
+  }
+  return all;
+}
+
+Result<void> check_variables(const TestProgram& program) {
+  for (const std::string& each : program.environment)
+    if (const std::size_t at = each.find('='); at == 0 || at == std::string::npos)
+      return fail("--env", fmt::format("\"{}\" is not NAME=VALUE", each),
+                  "give a name and a value");
+  return {};
+}
+
+std::string last_words(const HostRun& run) {
+  std::string said = run.errors.empty() ? run.output : run.errors;
+  while (said.ends_with('\n')) said.pop_back();
+  said = said.substr(said.rfind('\n') + 1);
+  return said.empty() ? said : ": " + said;
+}
+
+Result<std::size_t> count_promises(const std::string& output) {
+  std::size_t lines = 0, number = 0;
+  for (std::size_t at = 0; at < output.size();) {
+    const std::size_t end = std::min(output.find('\n', at), output.size());
+    const std::string_view line(output.data() + at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    const bool printable = std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
+    if (line.size() > kLineBytesMost || !printable)
+      return fail(fmt::format("line {} of the program's output", number),
+                  "is longer than 200 bytes or not printable ASCII",
+                  "print shorter lines, and send other output to standard error");
+    ++lines;
+  }
+  return lines;
+}
+
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+    if (entry.is_regular_file(error)) bytes += entry.file_size(error);
+  return bytes;
+}
+
+Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>& paths) {
+  for (const std::string& file : files) {
+    const fs::path path = fs::absolute(file).lexically_normal();
+    std::error_code error;
+    if (!fs::exists(path, error))
+      return fail("--files", fmt::format("there is no {}", file),
+                  "name an existing file or folder");
+    paths.insert(path);
+    if (!fs::is_directory(path, error)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(path, error))
+      paths.insert(entry.path());
+    if (error) return fail(path.string(), error.message());
+  }
+  return {};
+}
+
+/// Runs it as it will run in the guest, but without a power cut.
+Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& paths) {
+  TRY(const auto scratch, base::ScratchFolder::make());
+  const fs::path folder = scratch.path() / kTestFolder;
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) return fail(folder.string(), error.message());
+  HostCommand command{.argv = {},
+                      .environment = environment_of(program),
+                      .folder = folder,
+                      .input = {},
+                      .limit = program.limit};
+  command.environment.emplace_back("HEADCRASH_FOLDER", folder.string());
+  const auto run = [&](std::vector<std::string> argv, const std::string& what) -> Result<HostRun> {
+    command.argv = std::move(argv);
+    TRY(auto done, run_on_host(command, scratch.path()));
+    if (done.exit_code != 0)
+      return fail(what,
+                  fmt::format("exits with {} on this host, without a power cut{}", done.exit_code,
+                              last_words(done)),
+                  "it must end with 0 there");
+    paths.insert(done.paths.begin(), done.paths.end());
+    return done;
+  };
+  if (!program.init.empty()) TRY(run({"sh", "-c", program.init}, "--init"));
+  TRY(const auto ran, run(program.argv, program.argv.front()));
+  PreparedProgram prepared{.application = {},
+                           .lines = 0,
+                           .seconds = ran.seconds,
+                           .bytes = bytes_below(folder),
+                           .ran_on_host = true};
+  TRY(prepared.lines, count_promises(ran.output));
+  command.input = ran.output;
+  if (program.verify.empty())
+    TRY(run(program.argv, program.argv.front() + ", when it is started again,"));
+  else
+    TRY(run({"sh", "-c", program.verify}, "--verify"));
+  return prepared;
+}
+
+/// A command in the test folder, as a line for the shell of `inside` (application.cc).
+std::string guest_line(const TestProgram& program, const std::vector<std::string>& argv) {
+  std::string line = fmt::format("cd {{root}}/{} && exec /.headcrash/busybox env -i", kTestFolder);
+  for (const auto& [name, value] : environment_of(program))
+    line += " " + shell_word(name + "=" + value);
+  line += fmt::format(" HEADCRASH_FOLDER={{root}}/{}", kTestFolder);
+  for (const std::string& word : argv) line += " " + shell_word(word);
+  return line;
+}
+
+std::string application_text(const TestProgram& program) {
+  const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
+  const std::vector<std::string> verify =
+      program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
+  std::string prepare = quoted(fmt::format("mkdir {{root}}/{}", kTestFolder));
+  if (!program.init.empty())
+    prepare += ", " + quoted(guest_line(program, {"sh", "-c", program.init}));
+  return fmt::format(
+      "# A program under test, made by headcrash check.\n"
+      "title = {}\n"
+      "promise = \"every line that it prints\"\n"
+      "rootfs = {}\n"
+      "every-line-persists = true\n"
+      "verify-by-exit-code = true\n"
+      "prepare = [{}]\n"
+      "run = [{}]\n"
+      "verify = [{}]\n",
+      quoted(fmt::format("{}", fmt::join(program.argv, " "))), quoted(kImageName), prepare,
+      quoted(guest_line(program, program.argv)), quoted(guest_line(program, verify)));
+}
+
+}  // namespace
+
+std::vector<std::string> with_absolute_files(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    std::error_code error;
+    if (!word.empty() && word.front() != '-' && fs::exists(word, error))
+      word = fs::absolute(word).lexically_normal().string();
+  }
+  return words;
+}
+
+std::string with_absolute_files(const std::string& line) {
+  std::string made;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    std::string word = line.substr(begin, end - begin);
+    const bool plain = word.find_first_of("'\"\\$`*?~|&;<>()") == std::string::npos;
+    made += line.substr(at, begin - at);
+    made += plain && word.find('/') != std::string::npos
+                ? with_absolute_files(std::vector<std::string>{word}).front()
+                : word;
+    at = end;
+  }
+  return made;
+}
+
+Result<PreparedProgram> prepare(const TestProgram& program, const fs::path& folder) {
+  TRY(check_variables(program));
+  PreparedProgram prepared;
+  const fs::path image = folder / kImageName;
+  if (program.rootfs.empty()) {
+    std::set<fs::path> paths;
+    TRY(prepared, run_all(program, paths));
+    TRY(add_files(program.files, paths));
+    TRY(pack_paths(paths, image));
+  } else {
+    TRY(pack_rootfs(program.rootfs, image));
+  }
+  prepared.application = folder / kApplicationName;
+  TRY(base::write_text_file(prepared.application.string(), application_text(program)));
+  return prepared;
+}
+
+}  // namespace headcrash::check

@@ -1,0 +1,70 @@
+#include "harness/check/test_program.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "plugin/base/scratch_folder.h"
+#include "plugin/base/text_file.h"
+
+namespace headcrash::check {
+namespace {
+
+class Prepare : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(scratch_); }
+  std::string error_of(const TestProgram& program) {
+    const auto prepared = prepare(program, scratch_->path());
+    return prepared ? "none" : prepared.error().message();
+  }
+  Result<base::ScratchFolder> scratch_ = base::ScratchFolder::make();
+};
+
+TEST_F(Prepare, MakesAnApplicationOfAProgram) {
+  const auto prepared = prepare({.argv = {"sh", "-c", "cat given; echo done | tee log"},
+                                 .init = "echo first > given",
+                                 .verify = "test \"$(cat log)\" = \"$(tail -n 1)\""},
+                                scratch_->path());
+  ASSERT_TRUE(prepared) << prepared.error().message();
+  EXPECT_EQ(prepared->lines, 2U);
+  EXPECT_GT(prepared->bytes, 0U);
+  EXPECT_TRUE(std::filesystem::is_regular_file(scratch_->path() / kImageName));
+  const auto text = base::read_text_file(prepared->application.string());
+  ASSERT_TRUE(text);
+  for (const char* line :
+       {"every-line-persists = true\n", "verify-by-exit-code = true\n",
+        "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir {root}/check\", "})
+    EXPECT_NE(text->find(line), std::string::npos) << line;
+}
+
+TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
+  EXPECT_NE(error_of({.argv = {"sh", "-c", "echo why >&2; exit 4"}})
+                .find("exits with 4 on this host, without a power cut: why"),
+            std::string::npos);
+  EXPECT_NE(error_of({.argv = {"true"}, .verify = "false"}).find("--verify"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"true"}, .init = "false"}).find("--init"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"mkdir", "d"}}).find("when it is started again"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"printf", "a\\nb\\001\\n"}}).find("line 2"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"true"}, .environment = {"=x"}}).find("NAME=VALUE"),
+            std::string::npos);
+  EXPECT_NE(error_of({.argv = {"true"}, .files = {"/there/is/no/such"}}).find("--files"),
+            std::string::npos);
+}
+
+TEST(WithAbsoluteFiles, ChangesNamesOfExistingFilesOnly) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch->path());
+  std::ofstream("verify.sh") << "true\n";
+  const std::string absolute = (std::filesystem::current_path() / "verify.sh").string();
+  EXPECT_EQ(
+      with_absolute_files(std::vector<std::string>{"./verify.sh", "-x", "absent", "verify.sh"}),
+      (std::vector<std::string>{absolute, "-x", "absent", absolute}));
+  EXPECT_EQ(with_absolute_files(std::string("sh ./verify.sh  'a ./verify.sh' | ./absent")),
+            "sh " + absolute + "  'a ./verify.sh' | ./absent");
+  std::filesystem::current_path(before);
+}
+
+}  // namespace
+}  // namespace headcrash::check

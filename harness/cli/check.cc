@@ -1,0 +1,364 @@
+// headcrash check: a program of the user's, run on file systems whose power fails.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "harness/campaign/campaign.h"
+#include "harness/check/test_program.h"
+#include "harness/cli/command.h"
+#include "harness/cli/explored.h"
+#include "harness/cli/terminal.h"
+#include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/reproduce/failure_report.h"
+#include "harness/oracle/application_verdict.h"
+#include "harness/vm/guest.h"
+#include "plugin/base/size.h"
+#include "plugin/base/text_file.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultFolder = "headcrash-check";
+constexpr std::size_t kLostWritesShown = 2;
+constexpr std::uint64_t kControlStates = 200;
+constexpr std::uint64_t kRoomFactor = 4;  // of the disk to what the program has written
+constexpr std::chrono::seconds kMinimiseLimit{20};
+
+struct CheckArguments {
+  check::TestProgram program;
+  std::vector<std::string> filesystems;
+  std::string folder = kDefaultFolder;
+  std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
+  std::size_t jobs = 2;
+  bool keep = false, all = false, as_json = false;
+  Verbosity verbosity = Verbosity::normal;
+  KernelArguments kernel;
+};
+
+/// What came of one file system.
+struct Verdict {
+  enum class Kind : std::uint8_t { kept, lost, unclear };
+  std::string filesystem;
+  Kind kind = Kind::unclear;
+  std::uint64_t states = 0;
+  std::size_t lines = 0;  ///< that the program printed in the guest
+  double space = 0, seconds = 0;
+  bool whole = false;              ///< every state of the strategies was checked
+  std::string recording;           ///< for the control
+  std::string headline;            ///< of a loss: behind "lost"
+  std::vector<std::string> about;  ///< of a loss: further lines
+};
+
+std::string word(Verdict::Kind kind) {
+  constexpr std::array<const char*, 3> kWords{"kept", "lost", "unclear"};
+  return kWords.at(static_cast<std::size_t>(kind));
+}
+
+std::string program_name(const CheckArguments& arguments) {
+  return fs::path(arguments.program.argv.front()).filename().string();
+}
+
+/// User-mode Linux where its kernel is built: it is faster, and needs no KVM.
+std::string default_guest() {
+  const auto built = vm::built_guest_image(campaign::default_cache(), vm::Accelerator::user_mode);
+  return built && *built ? "virtual" : "qemu";
+}
+
+ExploreArguments exploration_of(const CheckArguments& arguments, const std::string& filesystem,
+                                const check::PreparedProgram& prepared) {
+  ExploreArguments explore;
+  explore.filesystem = filesystem;
+  explore.application = prepared.application.string();
+  explore.keep = (fs::path(arguments.folder) / filesystem).string();
+  explore.seed = arguments.seed;
+  explore.budget = arguments.states;
+  explore.jobs = arguments.jobs;
+  explore.limit_s = arguments.time_s;
+  explore.stop_at_first = !arguments.all;
+  explore.kernel = arguments.kernel;
+  explore.verbosity = arguments.verbosity;
+  return explore;
+}
+
+/// Twice the smallest disk of the file system, and room for what the program writes.
+Result<std::string> disk_size(const ExploreArguments& explore, std::uint64_t bytes_written) {
+  TRY(const auto filesystem, adapters::load_adapter(explore.filesystem));
+  TRY(const auto least, size_of_new_disk(explore, filesystem));
+  const std::uint64_t wanted = least + kRoomFactor * bytes_written;
+  return fmt::format("{}M", (wanted + (1 << 20) - 1) >> 20);
+}
+
+std::size_t lines_in(const states::RunHistory& run) {
+  return explorer::persisted_texts_before(run, run.events()).size();
+}
+
+/// "after line 17, "committed 17"".
+std::string last_promise(const explorer::StateOutcome& outcome) {
+  const std::string lines = oracle::verifier_input(outcome.persisted_texts);
+  const auto count = std::ranges::count(lines, '\n');
+  if (count == 0) return "before its first line";
+  const std::string last = lines.substr(0, lines.size() - 1);
+  return fmt::format("after line {}, \"{}\"", count, last.substr(last.rfind('\n') + 1));
+}
+
+/// Minimises the first failure, writes its page and its account, and describes it.
+Result<void> describe_loss(const CheckArguments& arguments, Explored& explored, Verdict& verdict) {
+  const auto failure = std::ranges::find_if(explored.result.failures,
+                                            [](const auto& each) { return each.confirmed; });
+  const fs::path folder = fs::path(arguments.folder) / verdict.filesystem;
+  const fs::path page = folder / "crash.html", account = folder / "failure.txt";
+  const explorer::StateOutcome& outcome = failure->outcome;
+  verdict.headline = last_promise(outcome);
+  verdict.about.push_back(outcome.findings.empty()
+                              ? outcome.judgement.summary
+                              : fmt::format("the verifier: {}", outcome.findings.front().found));
+  TRY(const auto report, explorer::report_failure(explored.lab->guest(0), explored.filesystem,
+                                                  explored.workload, *failure,
+                                                  {.record = {},
+                                                   .recordings = folder,
+                                                   .replay = replay_command(explored),
+                                                   .limit = kMinimiseLimit,
+                                                   .interrupted = &interrupted()}));
+  const std::string state = report.minimised_state.empty() ? outcome.state : report.minimised_state;
+  TRY(base::write_text_file(account.string(), report.account));
+  TRY(write_page(explored, *failure, state, page));
+  TRY(const auto run, states::RunHistory::load(outcome.recording));
+  TRY(const auto parsed, states::parse_crash_state(state));
+  TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
+  const std::size_t count = lost.writes.size();
+  std::string writes = count == 0
+                           ? "every write that reached the disk is there: data was missing from it"
+                       : count == 1 ? "1 lost write is enough"
+                                    : fmt::format("{} lost writes are enough", count);
+  for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
+    writes += fmt::format("{} {}", i == 0 ? ":" : ";", lost.writes[i].what);
+  if (count > kLostWritesShown) writes += "; ...";
+  verdict.about.push_back(writes);
+  verdict.about.push_back("page      " + page.string());
+  verdict.about.push_back("account   " + account.string());
+  verdict.about.push_back("again     " + replay_command(explored) + " --state " + state);
+  return {};
+}
+
+Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
+                          const check::PreparedProgram& prepared) {
+  ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
+  TRY(explore.size, disk_size(explore, prepared.bytes));
+  Explored explored;
+  TRY(run_exploration(explore, explored));
+  if (explored.workload.failure)
+    return fail(program_name(arguments) + " on " + filesystem, *explored.workload.failure,
+                "it must end with 0 when the power does not fail");
+  const explorer::ExplorationResult& result = explored.result;
+  Verdict verdict{.filesystem = filesystem,
+                  .states = result.checked,
+                  .seconds = result.wall_ms / 1000,
+                  .whole = !result.out_of_time,
+                  .recording = explored.workload.recording.string()};
+  TRY(const auto run, states::RunHistory::load(explored.workload.recording));
+  verdict.lines = lines_in(*run);
+  for (const states::Coverage& part : result.coverage) {
+    verdict.space += part.space;
+    if (static_cast<double>(part.generated) < part.space) verdict.whole = false;
+  }
+  if (std::ranges::any_of(result.failures, [](const auto& each) { return each.confirmed; })) {
+    verdict.kind = Verdict::Kind::lost;
+    TRY(describe_loss(arguments, explored, verdict));
+  } else if (result.checked == result.clean && result.checked > 0) {
+    verdict.kind = Verdict::Kind::kept;
+  } else {
+    verdict.headline = headline(explored);
+  }
+  return verdict;
+}
+
+/// Returns true if the verifier notices a loss when the disk ignores flushes.
+Result<bool> sees_a_loss(const CheckArguments& arguments, const Verdict& verdict,
+                         const check::PreparedProgram& prepared) {
+  ExploreArguments explore = exploration_of(arguments, verdict.filesystem, prepared);
+  explore.recording = verdict.recording;
+  explore.keep.clear();
+  explore.strategies = {"lying-flush"};
+  explore.budget = kControlStates;
+  explore.stop_at_first = true;
+  Explored explored;
+  TRY(run_exploration(explore, explored));
+  return std::ranges::any_of(explored.result.failures,
+                             [](const auto& each) { return each.confirmed; });
+}
+
+void print_verdict(const Verdict& verdict) {
+  if (verdict.kind == Verdict::Kind::kept) {
+    const std::string of = verdict.whole ? ", all that the strategies define"
+                                         : fmt::format(" of about {:.0f}", verdict.space);
+    fmt::print("{:<8}kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
+               of, verdict.seconds);
+    return;
+  }
+  fmt::print("{:<8}{:<8}{}\n", verdict.filesystem, word(verdict.kind), verdict.headline);
+  for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
+}
+
+nlohmann::json as_json(const std::vector<Verdict>& verdicts, const std::optional<bool>& can_see) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Verdict& verdict : verdicts)
+    list.push_back({{"filesystem", verdict.filesystem},
+                    {"verdict", word(verdict.kind)},
+                    {"states", verdict.states},
+                    {"space", verdict.space},
+                    {"whole", verdict.whole},
+                    {"lines", verdict.lines},
+                    {"seconds", verdict.seconds},
+                    {"headline", verdict.headline},
+                    {"about", verdict.about}});
+  return {{"filesystems", list},
+          {"can_see", can_see ? nlohmann::json(*can_see) : nlohmann::json()}};
+}
+
+/// Makes the folder of the results, and removes what an earlier check left there.
+Result<void> make_folder(const CheckArguments& arguments) {
+  const fs::path folder = arguments.folder;
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_empty(folder, error) &&
+      !fs::exists(folder / check::kApplicationName, error))
+    return fail(folder.string(), "holds other files than those of a check",
+                "name another folder with --folder");
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error)
+    return fail(folder.string(), "cannot be made: " + error.message(),
+                "name a folder that can be written with --folder");
+  return {};
+}
+
+Result<int> check_all(const CheckArguments& arguments) {
+  TRY(make_folder(arguments));
+  TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
+  const std::string name = program_name(arguments);
+  std::vector<Verdict> verdicts;
+  std::optional<bool> can_see;
+  bool lost = false, unclear = false;
+  for (const std::string& filesystem : arguments.filesystems) {
+    TRY(auto verdict, check_one(arguments, filesystem, prepared));
+    if (!arguments.as_json) {
+      if (verdicts.empty()) fmt::print("{} acknowledged {} lines\n", name, verdict.lines);
+      print_verdict(verdict);
+      std::fflush(stdout);
+    }
+    lost = lost || verdict.kind == Verdict::Kind::lost;
+    unclear = unclear || verdict.kind == Verdict::Kind::unclear;
+    if (verdict.kind == Verdict::Kind::lost) can_see = true;
+    verdicts.push_back(std::move(verdict));
+  }
+  for (const Verdict& verdict : verdicts) {
+    if (can_see.value_or(false) || verdict.kind != Verdict::Kind::kept) continue;
+    TRY(can_see, sees_a_loss(arguments, verdict, prepared));
+  }
+  if (arguments.as_json) print(as_json(verdicts, can_see));
+  if (!lost && !unclear && !arguments.as_json && *can_see)
+    fmt::print("Without its flushes the same test loses data, so the verifier can see a loss.\n");
+  if (!lost && can_see && !*can_see)
+    return fail(
+        name, "passes also when the disk ignores every flush: its verifier would not notice a loss",
+        "compare the lines on the verifier's standard input with what is in the folder");
+  if (!lost && !unclear && !arguments.keep) {
+    std::error_code error;
+    fs::remove_all(arguments.folder, error);
+  }
+  if (lost) return kFound;
+  return unclear ? kUsage : kFine;
+}
+
+int run(CheckArguments arguments) {
+  if (arguments.program.argv.empty())
+    return report_error(Error{.subject = "check",
+                              .problem = "there is no program to run",
+                              .hint = "headcrash check --fs ext4 -- ./mytest"},
+                        arguments.as_json);
+  if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
+  arguments.program.argv = check::with_absolute_files(std::move(arguments.program.argv));
+  arguments.program.verify = check::with_absolute_files(arguments.program.verify);
+  arguments.program.init = check::with_absolute_files(arguments.program.init);
+  arguments.program.limit = std::chrono::seconds(arguments.limit_s);
+  if (arguments.kernel.guest.empty()) arguments.kernel.guest = default_guest();
+  catch_interrupts();
+  const auto done = check_all(arguments);
+  if (interrupted()) {
+    fmt::print(stderr, "headcrash: interrupted; not all states were checked\n");
+    return kInterrupted;
+  }
+  return done ? *done : report_error(done.error(), arguments.as_json);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "check", "Runs a program on file systems whose power fails, and verifies what it has kept");
+  const auto arguments = std::make_shared<CheckArguments>();
+  command->add_option("PROGRAM", arguments->program.argv,
+                      "The program and its arguments, after --. Each line that it prints is a "
+                      "promise: what it did before must survive");
+  command
+      ->add_option("--fs", arguments->filesystems,
+                   "File system, a name or .toml file; may be repeated; default: ext4, xfs, "
+                   "btrfs and f2fs")
+      ->allow_extra_args(false);
+  command->add_option("--verify", arguments->program.verify,
+                      "Command that is run in the recovered folder with the lines printed so far "
+                      "on standard input; exit code 0 is good. Default: the program itself");
+  command->add_option("--init", arguments->program.init,
+                      "Command that is run before the program; its files are synced");
+  command
+      ->add_option("--env", arguments->program.environment,
+                   "NAME=VALUE for the environment of all commands; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--files", arguments->program.files,
+                   "Further file or folder that the program needs; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--rootfs", arguments->program.rootfs,
+                      "Folder or tar archive with the program's root file system, in place of the "
+                      "files that it uses on this host");
+  add_kernel_options(*command, arguments->kernel);
+  command->add_option("--time", arguments->time_s, "Seconds for the states of each file system")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command
+      ->add_option("--run-limit", arguments->limit_s,
+                   "Seconds that each command may take on this host")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--states", arguments->states, "Maximum number of states of each file system")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of all random choices")
+      ->capture_default_str();
+  command->add_option("--jobs", arguments->jobs, "Number of guests")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command
+      ->add_option("--folder", arguments->folder,
+                   "Folder for recordings, pages and accounts; removed if nothing was lost")
+      ->capture_default_str();
+  command->add_flag("--keep", arguments->keep, "Keep the folder also if nothing was lost");
+  command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
+  add_verbosity_options(*command, arguments->verbosity);
+  command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
+  command->footer(
+      "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
+      "  headcrash check --verify './verify.sh' -- ./mytest 100\n"
+      "  headcrash check --fs ext4 --fs btrfs --time 300 -- python3 test.py\n\n"
+      "Exit code 0: every promise was kept; 1: one was lost; 2: usage, or a check that cannot "
+      "notice a loss; 77: no guest can run here.");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace headcrash::cli
