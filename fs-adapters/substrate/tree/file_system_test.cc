@@ -127,29 +127,40 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
 }
 
+/// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that both
+/// wait for it, at each of the places where the rename locks d.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
-  for (const bool rename_first : {false, true}) {
+  for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);
     make_cycle(m);
-    m.as_user([&] { bench::put_file(m.file_system, "d/e/f", "contents"); });
-    // The rename locks d before e; the removal locks e before d.
+    std::string e;
+    InodeHandle d;
+    m.as_user([&] {
+      bench::put_file(m.file_system, "d/e/f", "contents");
+      const auto at = m.file_system.stat("d/e");
+      e = InodeName{.inode = at->inode, .generation = at->generation}.path();
+      d = *m.file_system.inodes().get(static_cast<InodeNumber>(m.file_system.stat("d")->inode),
+                                      nullptr);
+    });
     os::Account other;
-    int refused = 0;
-    const auto rename = [&] {
-      if (!m.file_system.rename("d/e/f", "d/g", RenameMode::replace)) ++refused;
-    };
-    const auto remove = [&] { EXPECT_FALSE(m.file_system.rmdir("d/e/x")); };
     auto& executor = m.machine.system.executor;
     const auto spawn = [&](std::function<void()> body) {
       executor.spawn(os::Executor::Kind::user, other, std::move(body));
     };
-    if (rename_first) spawn(rename);
-    spawn(remove);
-    if (!rename_first) spawn(rename);
+    spawn([&] {
+      for (int round = 1; round <= rounds; ++round) {
+        const InodeLock lock(*d);
+        if (round == rounds) spawn([&] { EXPECT_FALSE(m.file_system.rmdir(e + "/x")); });
+        for (int i = 0; i < 5; ++i) executor.yield();
+      }
+    });
+    bool renamed = false;
+    spawn([&] { renamed = m.file_system.rename("d/e/f", "d/g", RenameMode::replace).has_value(); });
     executor.run();
     m.as_user([&] {
-      EXPECT_EQ(m.file_system.stat("d/e/f").has_value(), refused == 1);
-      EXPECT_EQ(m.file_system.stat("d/g").has_value(), refused == 0);
+      EXPECT_EQ(m.file_system.stat("d/e/f").has_value(), !renamed);
+      EXPECT_EQ(m.file_system.stat("d/g").has_value(), renamed);
+      d = {};
     });
   }
 }

@@ -193,8 +193,9 @@ TEST(VhostSession, ADiskThatAnswersAtOnceIsServedWithoutKicksForEach) {
 std::array<std::uint32_t, 5> next_call(int channel) {
   std::array<std::uint32_t, 5> words = {};
   pollfd there = {channel, POLLIN, 0};
-  if (::poll(&there, 1, 2000) == 1)
+  if (::poll(&there, 1, 2000) == 1) {
     EXPECT_EQ(::recv(channel, words.data(), sizeof words, MSG_WAITALL), ssize_t{sizeof words});
+  }
   return words;
 }
 void acknowledge(int channel, std::uint32_t value = 0) {
