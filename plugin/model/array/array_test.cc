@@ -377,7 +377,7 @@ struct WriteHole {
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
   /// Returns true if the other block is correct after the loss of its member.
-  bool innocent_block_is_right() {
+  bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
     const auto from = all.begin() + std::ptrdiff_t{l.unit} * kSectorBytes;
@@ -396,7 +396,7 @@ TEST(WriteHole, ExistsWithoutRecovery) {
   hole.b.array->power_on();
   hole.b.run_for(kSecondNs);
   EXPECT_EQ(hole.b.wrong_stripes(), 1U);
-  EXPECT_FALSE(hole.innocent_block_is_right());
+  EXPECT_FALSE(hole.other_block_is_intact());
 }
 
 TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
@@ -417,7 +417,7 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
     }
     EXPECT_EQ(hole.b.wrong_stripes(), 0U);
     EXPECT_EQ(hole.b.array->status().mismatches, 1U);
-    EXPECT_TRUE(hole.innocent_block_is_right());
+    EXPECT_TRUE(hole.other_block_is_intact());
   }
 }
 

@@ -147,13 +147,13 @@ TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
 
 TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
   Bench b(false);
-  const RequestId flying = b.submit(Op::read, 0, 4);
+  const RequestId pending = b.submit(Op::read, 0, 4);
   b.machine.power_cut();
   b.machine.power_cut();
-  EXPECT_FALSE(b.host.has(flying)) << "a cut must answer through an event";
+  EXPECT_FALSE(b.host.has(pending)) << "a cut must answer through an event";
   const RequestId off = b.submit(Op::read, 0, 4);
   b.drain();
-  EXPECT_EQ(b.host.done[flying].status, Status::power_lost);
+  EXPECT_EQ(b.host.done[pending].status, Status::power_lost);
   EXPECT_EQ(b.host.done[off].status, Status::power_lost);
   EXPECT_EQ(b.machine.power_cuts(), 1U);
   b.machine.power_on();

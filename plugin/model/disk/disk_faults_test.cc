@@ -26,7 +26,7 @@ struct FaultyBench : Bench {
     std::vector<std::byte> into(std::size_t{sectors} * kSectorBytes);
     return finish(submit_read(lba, into)).status;
   }
-  bool told(const char* words) const {
+  bool reported(const char* words) const {
     return std::any_of(observer.log.begin(), observer.log.end(), [words](const std::string& line) {
       return line.find(words) != std::string::npos;
     });
@@ -41,7 +41,7 @@ TEST(DiskFaults, LatentErrorLastsUntilAWrite) {
   EXPECT_EQ(failed.status, Status::medium_error);
   EXPECT_GT(failed.completed_at, failed.submitted_at);
   EXPECT_EQ(into, Bench::pattern(4, 9)) << "a failed read must not change the buffer";
-  EXPECT_TRUE(b.told("latent-error"));
+  EXPECT_TRUE(b.reported("latent-error"));
   EXPECT_EQ(b.finish(b.submit_write(10, Bench::pattern(1, kNew))).status, Status::ok);
   EXPECT_EQ(b.read(10, 1), Status::ok);
   EXPECT_EQ(b.read(8, 4), Status::medium_error) << "the neighbour stays bad";
@@ -72,7 +72,7 @@ TEST(DiskFaults, DeadDriveFailsEverythingAndWritesNothing) {
   EXPECT_EQ(b.finish(b.submit(Op::trim, 5, 1)).status, Status::device_failed);
   b.run_for(kSecondNs);
   EXPECT_EQ(b.on_medium(3, 1), Bench::pattern(1, kOld)) << "a dead drive must not destage";
-  EXPECT_TRUE(b.told("fault dead"));
+  EXPECT_TRUE(b.reported("fault dead"));
 }
 
 TEST(DiskFaults, CommandsWaitingForTheCacheFailWhenTheDriveDies) {
@@ -117,8 +117,8 @@ TEST(DiskFaults, LyingFlushAndFuaLoseAcknowledgedData) {
   EXPECT_EQ(b.finish(b.submit_write(2, Bench::pattern(1, kNew), true)).status, Status::ok);
   b.machine.power_cut();
   EXPECT_EQ(b.on_medium(1, 2), Bench::pattern(2, kOld));
-  EXPECT_TRUE(b.told("flush"));
-  EXPECT_TRUE(b.told("fua of request"));
+  EXPECT_TRUE(b.reported("flush"));
+  EXPECT_TRUE(b.reported("fua of request"));
 }
 
 TEST(DiskFaults, WriteErrorWritesNothing) {
@@ -128,7 +128,7 @@ TEST(DiskFaults, WriteErrorWritesNothing) {
     b.finish(b.submit(Op::flush));
     EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
     EXPECT_EQ(b.read(8, 4), Status::ok) << "old data must stay readable";
-    EXPECT_TRUE(b.told("fault write-error fires, number 1: write of 8+4 fails"));
+    EXPECT_TRUE(b.reported("fault write-error fires, number 1: write of 8+4 fails"));
     EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::ok) << "once";
     b.finish(b.submit(Op::flush));
     EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew));
@@ -158,8 +158,8 @@ TEST(DiskFaults, LostWriteIsAcknowledged) {
   FaultyBench b("lost-write:disk,lba=9");
   EXPECT_EQ(b.finish(b.submit_write(8, Bench::pattern(4, kNew))).status, Status::ok);
   EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kOld));
-  EXPECT_FALSE(b.told("media"));
-  EXPECT_TRUE(b.told("incident 0 fault lost-write fires, number 1: write of 8+4"));
+  EXPECT_FALSE(b.reported("media"));
+  EXPECT_TRUE(b.reported("incident 0 fault lost-write fires, number 1: write of 8+4"));
   b.finish(b.submit_write(8, Bench::pattern(4, kNew)));
   EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, kNew)) << "once";
 }
@@ -169,7 +169,7 @@ TEST(DiskFaults, MisdirectedWriteIsStoredElsewhere) {
   b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
   EXPECT_EQ(b.on_medium(8, 2), Bench::pattern(2, kOld));
   EXPECT_EQ(b.on_medium(32, 2), Bench::pattern(2, kNew));
-  EXPECT_TRUE(b.told("32+2 outcome3"));
+  EXPECT_TRUE(b.reported("32+2 outcome3"));
   const std::uint64_t last = b.disk->characteristics().sectors - 1;
   b.add(("misdirected-write:disk,to=" + std::to_string(last)).c_str());
   b.finish(b.submit_write(8, Bench::pattern(2, kNew)));
@@ -196,7 +196,7 @@ TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInRange) {
       std::count_if(seen.begin(), seen.end(), [](std::byte x) { return x != std::byte{kNew}; });
   EXPECT_GE(changed, 1);
   EXPECT_LE(changed, 8);
-  EXPECT_TRUE(b.told("outcome4"));
+  EXPECT_TRUE(b.reported("outcome4"));
 }
 
 TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
@@ -210,7 +210,7 @@ TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
     EXPECT_EQ(torn.front(), std::byte{kNew});
     EXPECT_EQ(torn.back(), std::byte{kOld});
     EXPECT_TRUE(std::is_sorted(torn.rbegin(), torn.rend())) << "new bytes first, then old ones";
-    EXPECT_TRUE(b.told("outcome1"));
+    EXPECT_TRUE(b.reported("outcome1"));
   }
 }
 
@@ -273,8 +273,8 @@ TEST(Tearing, UnreadablePhysicalSectorIncludesItsNeighbours) {
   b.machine.power_on();
   for (std::uint64_t lba = 0; lba < 24; ++lba)
     EXPECT_EQ(b.read(lba, 1), lba / 8 == 1 ? Status::medium_error : Status::ok) << lba;
-  EXPECT_TRUE(b.told(" 8+2 outcome2")) << "the observer must be notified";
-  EXPECT_TRUE(b.told(" 12+4 outcome2"));
+  EXPECT_TRUE(b.reported(" 8+2 outcome2")) << "the observer must be notified";
+  EXPECT_TRUE(b.reported(" 12+4 outcome2"));
 }
 
 TEST(Trim, ZeroesWhereTheProfileSupportsIt) {
@@ -301,7 +301,7 @@ TEST(Trim, WaitsForAnOlderVersionInFlight) {
   for (std::uint64_t lba = 0; lba < 16; lba += 2)
     b.finish(b.submit_write(lba, Bench::pattern(1, kNew)));
   b.observer.log.clear();
-  while (!b.told(" media ")) b.machine.simulation().run_next();  // until the destage begins
+  while (!b.reported(" media ")) b.machine.simulation().run_next();  // until the destage begins
   const RequestId trim = b.submit(Op::trim, 0, 16);
   EXPECT_EQ(b.finish(trim).status, Status::ok);
   b.drain();

@@ -172,15 +172,15 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
 }
 
 /// An event target that always has another event.
-struct Restless final : EventTarget {
-  explicit Restless(Simulation& s) : simulation(s) {}
+struct EndlessTarget final : EventTarget {
+  explicit EndlessTarget(Simulation& s) : simulation(s) {}
   void on_event(std::uint64_t) override { simulation.schedule(simulation.now(), *this, 0); }
   Simulation& simulation;
 };
 
 TEST(HistoryCheckItself, StopsWithADeviceThatNeverBecomesIdle) {
   Bench b = make_bench({true, 1, 4, Tear::silent}, 1);
-  Restless restless(b.machine.simulation());
+  EndlessTarget restless(b.machine.simulation());
   restless.on_event(0);
   const HistoryReport report = check_history(b.machine, options_for({true, 1, 4, Tear::silent}, 1));
   ASSERT_FALSE(report.clean());

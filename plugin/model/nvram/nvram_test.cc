@@ -101,7 +101,7 @@ struct NvramBench {
     while (machine.simulation().run_next()) {
     }
   }
-  bool heard(std::string_view text) const {
+  bool reported(std::string_view text) const {
     return std::any_of(observer.log.begin(), observer.log.end(), [text](const std::string& line) {
       return line.find(text) != std::string::npos;
     });
@@ -272,7 +272,7 @@ TEST(Nvram, ContentsSurviveACutAndAreReplayed) {
   EXPECT_EQ(b.counters().lost_sectors, 0U);
   EXPECT_EQ(b.below(50, 3), Bench::pattern(3, 1));
   EXPECT_EQ(b.below(200, 16), Bench::pattern(16, 2));
-  EXPECT_TRUE(b.heard("contents kept: 19 sectors"));
+  EXPECT_TRUE(b.reported("contents kept: 19 sectors"));
 }
 
 TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
@@ -285,7 +285,7 @@ TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
   b.off_for(10 * kSecondNs + 1);
   EXPECT_EQ(b.read(80, 3), Bench::pattern(3, 0));
   EXPECT_EQ(b.counters().lost_sectors, 3U);
-  EXPECT_TRUE(b.heard("contents lost: 3 sectors"));
+  EXPECT_TRUE(b.reported("contents lost: 3 sectors"));
 }
 
 TEST(Nvram, ALowBatteryWritesBackAndWritesThrough) {
@@ -443,7 +443,7 @@ TEST(Nvram, NotifiesTheObserverOfDurableSectors) {
   for (const std::string& line : b.observer.log)
     media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
   EXPECT_EQ(media, 2);
-  EXPECT_TRUE(b.heard("media 0 1 50+8"));
+  EXPECT_TRUE(b.reported("media 0 1 50+8"));
 }
 
 TEST(Nvram, RejectsInvalidParameters) {

@@ -90,7 +90,7 @@ class TestMember final : public Device, private EventTarget {
   std::set<std::uint64_t> unreadable;
 
  private:
-  struct Inside {
+  struct PendingCommand {
     Request request;
     Initiator* initiator = nullptr;
     TimeNs submitted_at = 0;
@@ -135,7 +135,7 @@ class TestMember final : public Device, private EventTarget {
     if (found == inside_.end()) return;
     const bool lost = lost_.count(tag) > 0;
     if (!lost && stall_writes && found->second.request.op == Op::write) return;
-    const Inside command = found->second;
+    const PendingCommand command = found->second;
     inside_.erase(found);
     lost_.erase(tag);
     Completion completion;
@@ -194,7 +194,7 @@ class TestMember final : public Device, private EventTarget {
   MemberTraits traits_;
   Characteristics characteristics_;
   DeviceCounters counters_;
-  std::map<std::uint64_t, Inside> inside_;
+  std::map<std::uint64_t, PendingCommand> inside_;
   std::set<std::uint64_t> lost_;
   std::map<std::uint64_t, Bytes> cache_;
   std::uint64_t tags_ = 0;
