@@ -8,7 +8,7 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 
 constexpr std::uint64_t kMemberLength = 400;
 
@@ -40,7 +40,7 @@ struct Rebuilding {
     const auto from = expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes);
     return {from, from + static_cast<std::ptrdiff_t>(sectors) * kSectorBytes};
   }
-  ArrayBench b;
+  ArrayFixture b;
   std::uint32_t all = 0, member = 0;
   std::vector<std::byte> expected;
 };
@@ -331,8 +331,8 @@ TEST(ArrayRebuild, DirtyMirrorIsComparedAfterwards) {
 TEST(ArrayScrub, ConflictsWithWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
-                 {.delay_ns = kMillisecondNs / 10, .jitter_ns = 4 * kMillisecondNs});
+    ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
+                   {.delay_ns = kMillisecondNs / 10, .jitter_ns = 4 * kMillisecondNs});
     ASSERT_TRUE(b.open());
     std::mt19937_64 random(seed);
     const std::uint64_t all = b.array->characteristics().sectors;
@@ -359,7 +359,7 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.recovery = ArrayRecovery::resync;
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
-  ArrayBench b(p, kMemberLength);
+  ArrayFixture b(p, kMemberLength);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   constexpr std::uint64_t kStripe = 80;

@@ -15,7 +15,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::ArrayBench;
+using bench::ArrayFixture;
 
 struct Kind {
   const char* name;
@@ -340,7 +340,7 @@ class ArrayHistory final : public Initiator {
       dead.push_back(drive->dead);
     }
     ++bench_.seed;
-    const auto opened = bench_.open([&](ArrayBench& b) {
+    const auto opened = bench_.open([&](ArrayFixture& b) {
       for (std::size_t m = 0; m < b.drives.size(); ++m) {
         b.drives[m]->unreadable = unreadable[m];
         b.drives[m]->dead = dead[m];
@@ -382,7 +382,7 @@ class ArrayHistory final : public Initiator {
 
   Kind kind_;
   std::mt19937_64 random_;
-  ArrayBench bench_;
+  ArrayFixture bench_;
   std::uint64_t sectors_ = 0;
   std::vector<std::uint32_t> now_;
   std::vector<std::map<RequestId, std::uint32_t>> writing_;

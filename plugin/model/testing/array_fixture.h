@@ -210,8 +210,9 @@ inline ArrayProfile array_profile(RaidLevel level, std::uint32_t members, std::u
   return p;
 }
 
-struct ArrayBench {
-  ArrayBench(ArrayProfile p, std::uint64_t member_sectors, std::uint64_t s = 1, MemberTraits t = {})
+struct ArrayFixture {
+  ArrayFixture(ArrayProfile p, std::uint64_t member_sectors, std::uint64_t s = 1,
+               MemberTraits t = {})
       : profile(std::move(p)), seed(s), traits(t) {
     for (std::uint32_t m = 0; m < profile.members; ++m)
       stores.push_back(std::make_unique<MemoryStore>(member_sectors));
@@ -244,7 +245,7 @@ struct ArrayBench {
     return {};
   }
   Result<void> open() {
-    return open([](ArrayBench&) {});
+    return open([](ArrayFixture&) {});
   }
 
   RequestId submit(Request r) {
