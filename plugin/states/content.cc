@@ -22,8 +22,9 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
-/// What a range of an image that is about to change takes away from its digest. Zeroes of a large
-/// trim go only over what is there; on a used disk something is everywhere, and trims do nothing.
+/// Assigns a range of an image and returns the range's previous contribution to the digest. Zeroes
+/// of a large trim touch only written ranges. On a used disk every sector has contents, and trims
+/// have no effect.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
                           ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);
@@ -127,8 +128,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Use::many || cut.unflushed_.size() <= durable;
-  // The sectors that matter: of the unflushed writes, or (from the other side) of those that are
-  // there.
+  // The relevant sectors: of the unflushed writes or, from the other side, of the writes that are
+  // present.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -140,7 +141,7 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   return cut;
 }
 
-/// Sweeps over the medium: between two ends of writes the writers are the same.
+/// Sweeps over the medium: the writers are constant between two boundaries of writes.
 Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
@@ -204,7 +205,7 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// What the first `writers` writers of the atom leave of a part of it.
+/// Returns the contents sum of a part of the atom after its first `writers` writers.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {
@@ -237,7 +238,7 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
       torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
-    // The common cases by hand: the last writer is there, or nobody is.
+    // The common cases directly: the last writer is present, or none is.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
     while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)

@@ -1,4 +1,4 @@
-// Subsets through all disks, taken apart again for each (joint_cut.h).
+// Splits subsets across all disks into one per disk (joint_cut.h).
 #include "plugin/states/joint_cut.h"
 
 #include <algorithm>

@@ -13,13 +13,13 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// One way of choosing, one subset after the other; made one at a time, since most are passed over.
+/// Generates the list of subsets one at a time, since most are skipped.
 class Chooser {
  public:
   explicit Chooser(const SubsetRequest& request)
       : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
 
-  /// The next subset of the list; nothing at its end. `wanted`: false to pass over it.
+  /// Returns the next subset of the list; false at its end. If `wanted` is false, skips it.
   bool next(Subset* into) {
     const std::size_t n = request_.writes;
     if (into != nullptr) into->assign(n, 1);
@@ -69,12 +69,12 @@ class Chooser {
 
   const SubsetRequest& request_;
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> ways_;  ///< how many each has given
+  std::vector<std::size_t> ways_;  ///< number of subsets yielded by each method
   std::size_t way_ = 0;
   std::uint64_t turn_ = 0;
 };
 
-/// All 2^n, n small: masks of what is kept, in order.
+/// Returns all 2^n masks of kept writes, in order; n is small.
 std::vector<std::uint64_t> all_masks(std::size_t n) {
   const std::uint64_t all = (std::uint64_t{1} << n) - 1;
   std::vector<std::uint64_t> masks;

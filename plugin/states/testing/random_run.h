@@ -1,7 +1,6 @@
 #pragma once
-// For tests: a random run of one small drive, recorded, and what each of its crash states must be,
-// computed the slow way: by following every event and every sector. Everything follows from the
-// seed.
+// For tests: a recorded random run of one small drive, and a reference for each of its crash states
+// that follows every event and every sector. The seed determines everything.
 
 #include <gtest/gtest.h>
 
@@ -26,19 +25,19 @@ struct RandomRunOptions {
   std::uint64_t steps = 60;
   bool media = true;  ///< MEDIA events and power cuts
   std::uint32_t physical_sector_sectors = 1;
-  bool in_order = false;  ///< acknowledged in order and at once, as an imported log has it
+  bool in_order = false;  ///< acknowledged in order and at once, like an imported log
   std::optional<record::RecordingHeader::Base> base;
-  Bytes before;  ///< what the base holds; empty: zeroes
+  Bytes before;  ///< contents of the base; empty: zeroes
 };
 
-/// What happened, as the reference sees it.
+/// An event in the reference model.
 struct RunEvent {
   enum class What : std::uint8_t { submit, ack, media, mark, off, on } what = What::mark;
   model::RequestId request = 0;
   model::Op op = model::Op::write;
   bool fua = false, ok = true;
   std::uint64_t lba = 0, sectors = 0;
-  Bytes data;  ///< submit of a write, trim, write_zeroes: what it leaves
+  Bytes data;  ///< submit of a write, trim, write_zeroes: the resulting contents
 };
 
 class RandomRun {
@@ -64,12 +63,12 @@ class RandomRun {
   std::uint64_t events() const { return all_events_.size(); }
   const RandomRunOptions& options() const { return options_; }
 
-  /// What the medium held after N events.
+  /// Returns the contents of the medium after N events.
   Bytes physical(std::uint64_t events) const {
     return events == 0 ? before_ : snapshots_[events - 1];
   }
 
-  /// Event after the power went last before a cut.
+  /// Returns the event after the last power cut before a cut.
   std::uint64_t power_cycle(std::uint64_t event) const {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < event; ++i)
@@ -82,7 +81,7 @@ class RandomRun {
     return found == acked_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// By the words of the standard, flush by flush.
+  /// Implements the standard's definition directly, flush by flush.
   bool durable(std::uint64_t submitted, std::uint64_t event,
                std::optional<model::RequestId> lies) const {
     const RunEvent& write = all_events_[submitted];
@@ -182,7 +181,7 @@ class RandomRun {
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(options_.sectors - write.lba, 6));
     write.data.resize(write.sectors * model::kSectorBytes);
     if (write.op == model::Op::write) {
-      // Often the same bytes again, so that different states have equal contents.
+      // The same bytes often repeat, so that different states have equal contents.
       for (std::uint64_t i = 0; i < write.sectors; ++i)
         std::fill_n(
             write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
@@ -248,7 +247,7 @@ class RandomRun {
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
   std::map<model::RequestId, std::uint64_t>
-      acked_;  ///< the first event that answers a request with success
+      acked_;  ///< the first event that acknowledges a request with success
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;
@@ -262,7 +261,7 @@ inline Bytes all_of(const StateImage& image) {
   return bytes;
 }
 
-/// A random state of a run, as its unflushed writes at the cut allow.
+/// Returns a random valid state of a run.
 inline CrashState random_state_of(const RandomRun& run, Random& random) {
   CrashState state;
   state.event = random.below(run.events() + 1);

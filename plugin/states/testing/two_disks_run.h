@@ -1,7 +1,6 @@
 #pragma once
-// For tests: a random run of two disks behind one cord, recorded, and what each of its crash states
-// must be, computed the slow way: by following every event and every sector. Everything follows
-// from the seed.
+// For tests: a recorded random run of two disks on one power cord, and a reference for each of its
+// crash states that follows every event and every sector. The seed determines everything.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +28,7 @@ inline record::RecordingHeader two_disks(bool media) {
   return header;
 }
 
-/// A random run of both, and what each of its states must be, by following every event and every
-/// sector.
+/// A random run of both disks, with a reference for each state.
 class TwoDisks {
  public:
   TwoDisks(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t steps,
@@ -149,7 +147,7 @@ class TwoDisks {
     write.fua = random_.below(8) == 0;
     write.lba = random_.below(kDiskSectors);
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(kDiskSectors - write.lba, 4));
-    // Often the same byte again, so that different states have equal contents.
+    // The same byte often repeats, so that different states have equal contents.
     write.value =
         static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
     const Sectors data(write.sectors * model::kSectorBytes, write.value);
