@@ -65,7 +65,8 @@ Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   }
   kept_totals_ += totals.size();
   by_use_.push_front(index);
-  return &kept_.emplace(index, Kept{std::move(totals), by_use_.begin()}).first->second.totals;
+  return &kept_.emplace(index, CachedTotals{std::move(totals), by_use_.begin()})
+              .first->second.totals;
 }
 
 Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::uint64_t sectors) {
@@ -112,7 +113,7 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
 // --- One cut ---
 
 Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t event,
-                                      std::optional<model::RequestId> lies_from, Use use) {
+                                      std::optional<model::RequestId> lies_from, Queries use) {
   CutContent cut(content);
   const RunHistory& run = content.run();
   const auto& writes = run.writes(content.device());
@@ -127,7 +128,7 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   cut.fates_.assign(end - cut.first_, 1);
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
-  const bool on_all = use == Use::many || cut.unflushed_.size() <= durable;
+  const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
   // The relevant sectors: of the unflushed writes or, from the other side, of the writes that are
   // present.
   std::vector<std::uint8_t> wanted(cut.fates_.size());

@@ -37,7 +37,7 @@ class WriteSums {
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
 
  private:
-  struct Kept {
+  struct CachedTotals {
     std::vector<std::uint64_t> totals;  ///< totals[i]: sum of the first i sectors
     std::list<std::size_t>::iterator place;
   };
@@ -45,7 +45,7 @@ class WriteSums {
 
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
-  std::unordered_map<std::size_t, Kept> kept_;
+  std::unordered_map<std::size_t, CachedTotals> kept_;
   std::list<std::size_t> by_use_;  ///< most recently used first
   std::size_t kept_totals_ = 0;
 };
@@ -85,12 +85,12 @@ struct TornPart {
 /// Content digests of the states by writes at one cut.
 class CutContent {
  public:
-  enum class Use : std::uint8_t {
+  enum class Queries : std::uint8_t {
     many,
     lose_all
   };  ///< lose_all: digest() is called only with no write kept
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
-                                   std::optional<model::RequestId> lies_from, Use use);
+                                   std::optional<model::RequestId> lies_from, Queries use);
 
   const std::vector<std::size_t>& unflushed() const {
     return unflushed_;

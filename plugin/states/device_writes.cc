@@ -36,7 +36,7 @@ bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   }
   if (event.op == model::Op::flush) {
     flushes_.push_back({event.request, ordinal, std::nullopt});
-    return waiting_.emplace(event.request, Waiting{true, flushes_.size() - 1}).second;
+    return waiting_.emplace(event.request, PendingRequest{true, flushes_.size() - 1}).second;
   }
   if (event.op == model::Op::trim && used_disk_) return true;
   // The device rejects requests beyond its end, and nothing changes.
@@ -45,7 +45,7 @@ bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
     return true;
   writes_.push_back(
       {event.request, event.op, event.fua, event.lba, event.sectors, event.bytes_at, ordinal, {}});
-  return waiting_.emplace(event.request, Waiting{false, writes_.size() - 1}).second;
+  return waiting_.emplace(event.request, PendingRequest{false, writes_.size() - 1}).second;
 }
 
 void DeviceWrites::finish() {

@@ -55,11 +55,11 @@ class DeviceWrites {
   bool used_disk_;
   std::vector<RecordedWrite> writes_;
   std::vector<RecordedFlush> flushes_;
-  struct Waiting {
+  struct PendingRequest {
     bool flush = false;
     std::size_t index = 0;
   };
-  std::unordered_map<model::RequestId, Waiting> waiting_;  ///< submitted, not acknowledged
+  std::unordered_map<model::RequestId, PendingRequest> waiting_;  ///< submitted, not acknowledged
 };
 
 /// The fate of an unflushed write: only sectors [first, first + count) are present.

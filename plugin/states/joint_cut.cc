@@ -6,7 +6,8 @@
 namespace headcrash::states {
 
 Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t event,
-                                  std::optional<model::RequestId> lies_from, CutContent::Use use) {
+                                  std::optional<model::RequestId> lies_from,
+                                  CutContent::Queries use) {
   JointCut cut;
   cut.devices_ = context.chosen;
   for (std::size_t part = 0; part < context.chosen.size(); ++part) {

@@ -15,7 +15,8 @@ namespace headcrash::states {
 class JointCut {
  public:
   static Result<JointCut> create(const SourceContext& context, std::uint64_t event,
-                                 std::optional<model::RequestId> lies_from, CutContent::Use use);
+                                 std::optional<model::RequestId> lies_from,
+                                 CutContent::Queries use);
 
   struct Unflushed {
     const RecordedWrite* write = nullptr;  ///< of the run

@@ -185,7 +185,7 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(
   return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
 }
 
-// --- What was read ---
+// --- Accessors ---
 
 RunHistory::RunHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunHistory::~RunHistory() = default;

@@ -145,7 +145,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.image(state));
       for (std::uint64_t i = reference.power_cycle(event); i < event; ++i) {
         const RunEvent& one = reference.all_events()[i];
-        if (one.what != RunEvent::What::submit || (one.op != model::Op::flush && !one.fua))
+        if (one.kind != RunEvent::Kind::submit || (one.op != model::Op::flush && !one.fua))
           continue;
         const auto acked = reference.acked(one.request);
         if (!acked || *acked >= event) continue;

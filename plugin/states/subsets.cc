@@ -14,9 +14,9 @@ namespace {
 using Subset = std::vector<std::uint8_t>;
 
 /// Generates the list of subsets one at a time, since most are skipped.
-class Chooser {
+class SubsetList {
  public:
-  explicit Chooser(const SubsetRequest& request)
+  explicit SubsetList(const SubsetRequest& request)
       : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
 
   /// Returns the next subset of the list; false at its end. If `wanted` is false, skips it.
@@ -104,7 +104,7 @@ std::vector<Subset> subsets(const SubsetRequest& request, std::uint64_t from, st
     }
     return found;
   }
-  Chooser chooser(request);
+  SubsetList chooser(request);
   for (std::uint64_t i = 0; i < request.count_max && i < from; ++i) chooser.next(nullptr);
   for (std::uint64_t i = from; i < request.count_max && i - from < count; ++i) {
     found.emplace_back();

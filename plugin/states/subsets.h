@@ -2,7 +2,7 @@
 // The choice of subsets of n unflushed writes when not all can be explored: the most promising
 // first, bounded.
 //
-//   lose all, keep all, lose what is on one disk (of several),
+//   lose all, keep all, lose all on one disk (of several),
 //   keep only the newest: a write with FUA, or one that a flush should precede, must not survive alone; then
 //   in turns:
 //     lose one      ######.#    the cache wrote all but one

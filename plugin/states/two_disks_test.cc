@@ -148,8 +148,8 @@ TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.images(state));
       for (std::uint64_t i = 0; i < cut; ++i) {
         const TwoDisks::Event& one = reference.events()[i];
-        const bool believed = one.what == TwoDisks::Event::What::flush ||
-                              (one.what == TwoDisks::Event::What::write && one.fua);
+        const bool believed = one.kind == TwoDisks::Event::Kind::flush ||
+                              (one.kind == TwoDisks::Event::Kind::write && one.fua);
         if (!believed || !reference.acked(one.request, cut)) continue;
         state.lies_from = one.request;
         lied.insert(reference.images(state));
@@ -202,7 +202,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
     for (const FoundState& found : torn) {
       ASSERT_EQ(found.state.torn.size(), 1U) << found.name;
       for (const TwoDisks::Event& one : reference.events()) {
-        if (one.what != TwoDisks::Event::What::write || one.request != found.state.torn[0].request)
+        if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
         if (one.device == 0) continue;  // the log has physical sectors of two sectors
@@ -225,26 +225,26 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
 }
 
 /// Writes single events.
-class ByHand {
+class ManualRun {
  public:
-  ByHand(const fs::path& path, const record::RecordingHeader& header) {
+  ManualRun(const fs::path& path, const record::RecordingHeader& header) {
     auto writer = record::RecordingWriter::create(path, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
   }
-  ByHand& write(model::DeviceId device, model::RequestId id) {
+  ManualRun& write(model::DeviceId device, model::RequestId id) {
     const Sectors data(model::kSectorBytes, static_cast<std::byte>(id));
     writer_->submitted(
         device, 0, {.id = id, .op = model::Op::write, .lba = id % 4, .sectors = 1, .data = data});
     writer_->acknowledged(device, {.id = id});
     return *this;
   }
-  ByHand& flush(model::DeviceId device, model::RequestId id) {
+  ManualRun& flush(model::DeviceId device, model::RequestId id) {
     writer_->submitted(device, 0, {.id = id, .op = model::Op::flush});
     writer_->acknowledged(device, {.id = id});
     return *this;
   }
-  ByHand& mark(const char* text) {
+  ManualRun& mark(const char* text) {
     writer_->marked(0, text);
     return *this;
   }
@@ -263,7 +263,7 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
 // fsync returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   const TemporaryFolder folder;
-  ByHand(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
+  ManualRun(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
   const auto run = loaded(folder / "r");
   EXPECT_EQ(names_of(states_of(run, on_all_disks({Strategy::reorder}))),
             (std::set<std::string>{"a5", "a5-", "a5-1", "a5-2", "a7", "a7-"}));
@@ -286,7 +286,7 @@ TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
 
 TEST(TwoDisks, AFlushedDiskAndItsLogLoseNothing) {
   const TemporaryFolder folder;
-  ByHand(folder / "r", two_disks(false))
+  ManualRun(folder / "r", two_disks(false))
       .write(0, 1)
       .flush(0, 2)
       .write(1, 3)
@@ -301,7 +301,12 @@ TEST(TwoDisks, OneDiskIsExploredAsBefore) {
   const TemporaryFolder folder;
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}}};
   header.media = false;
-  ByHand(folder / "r", header).write(0, 1).flush(0, 2).write(0, 3).mark("persisted 0").write(0, 4);
+  ManualRun(folder / "r", header)
+      .write(0, 1)
+      .flush(0, 2)
+      .write(0, 3)
+      .mark("persisted 0")
+      .write(0, 4);
   const auto run = loaded(folder / "r");
   EXPECT_EQ(run->disks(), (std::vector<model::DeviceId>{0}));
   ExploreOptions options = on_all_disks({Strategy::prefix, Strategy::reorder, Strategy::torn});
@@ -313,16 +318,16 @@ TEST(TwoDisks, OneDiskIsExploredAsBefore) {
 
 TEST(TwoDisks, RejectsDevicesThatAreNotSeparateDisks) {
   const TemporaryFolder folder;
-  ByHand(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
+  ManualRun(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
   record::RecordingHeader array{
       .seed = 1,
       .devices = {{"hd0", "raid1", kDiskSectors, 1, false}, {"hd0.0", "t", kDiskSectors, 1}}};
   array.media = false;
-  ByHand(folder / "array", array).write(0, 1);
+  ManualRun(folder / "array", array).write(0, 1);
   record::RecordingHeader cache{
       .seed = 1, .devices = {{"hd0", "nvram", 8, 1}, {"hd0.below", "t", kDiskSectors, 1}}};
-  ByHand(folder / "cache", cache).write(0, 1).write(1, 2);
-  ByHand(folder / "alike", two_disks(false)).write(0, 1).write(1, 1);
+  ManualRun(folder / "cache", cache).write(0, 1).write(1, 2);
+  ManualRun(folder / "alike", two_disks(false)).write(0, 1).write(1, 1);
   for (const char* name : {"array", "cache", "alike"}) {
     const auto run = loaded(folder / name);
     EXPECT_TRUE(run->disks().empty()) << name;

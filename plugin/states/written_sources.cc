@@ -47,7 +47,7 @@ Result<Candidate> everything_there(const SourceContext& context, std::uint64_t e
 
 Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t event,
                                     std::optional<model::RequestId> lies_from) {
-  TRY(auto cut, JointCut::create(context, event, lies_from, CutContent::Use::lose_all));
+  TRY(auto cut, JointCut::create(context, event, lies_from, CutContent::Queries::lose_all));
   const std::vector<std::uint8_t> none(cut.unflushed().size());
   CrashState state = context.state_at(event);
   state.keep_others = false;
@@ -93,7 +93,7 @@ class RoundsSource : public StateSource {
 
 /// Returns the most promising cuts: those with most unflushed writes (just before a promise is
 /// kept), and those with most promises (after marks).
-CutOrder crowded_cuts(const Cuts& cuts) {
+CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
   order.add(cuts.after_marks);
@@ -108,7 +108,7 @@ class ReorderSource final : public RoundsSource {
   explicit ReorderSource(const SourceContext& context) : context_(context) {
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
-    const CutOrder order = crowded_cuts(cuts);
+    const CutOrder order = cuts_by_yield(cuts);
     std::uint64_t sampled = 0;
     for (const std::uint64_t cut : order.cuts()) {
       const auto unflushed = static_cast<double>(context.unflushed_at(cut).size());
@@ -139,7 +139,7 @@ class ReorderSource final : public RoundsSource {
  private:
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
     SubsetRequest request{content.unflushed().size(), kinds_of(content.unflushed()),
@@ -268,7 +268,7 @@ class TornSource final : public RoundsSource {
                                  context.options.atomic_sectors}));
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
-    const CutOrder order = crowded_cuts(cuts);
+    const CutOrder order = cuts_by_yield(cuts);
     std::uint64_t bounded = 0;
     for (const std::uint64_t cut : order.cuts()) {
       std::uint64_t here = 0;
@@ -301,7 +301,7 @@ class TornSource final : public RoundsSource {
 
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
     // The first way of every write, then the second of every one, ...
     std::size_t seen = 0;
@@ -360,7 +360,7 @@ class LyingFlushSource final : public StateSource {
     cuts_ = later.cuts();
     std::sort(cuts_.begin(), cuts_.end());
     left_out_ = cuts.left_out;
-    std::vector<Liar> liars;
+    std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
       // From the first cut at which the flush is believed, while the power stays on.
@@ -377,7 +377,7 @@ class LyingFlushSource final : public StateSource {
         if (write.fua) add(write.request, write.acked_event);
     }
     std::sort(liars.begin(), liars.end(),
-              [](const Liar& a, const Liar& b) { return a.request < b.request; });
+              [](const LyingFlush& a, const LyingFlush& b) { return a.request < b.request; });
     for (const std::size_t i : spread(liars.size())) {
       liars_.push_back(liars[i]);
       space_ += static_cast<double>(liars[i].cuts);
@@ -385,7 +385,7 @@ class LyingFlushSource final : public StateSource {
   }
   Result<std::optional<Candidate>> next() override {
     while (!liars_.empty()) {
-      Liar& liar = liars_.front();
+      LyingFlush& liar = liars_.front();
       const std::uint64_t cut = cuts_[liar.first + liar.done++];
       const model::RequestId request = liar.request;
       if (liar.done < liar.cuts) liars_.push_back(liar);
@@ -398,14 +398,14 @@ class LyingFlushSource final : public StateSource {
   std::string bound() const override { return left_out_; }
 
  private:
-  struct Liar {
+  struct LyingFlush {
     model::RequestId request = 0;
     std::size_t first = 0, cuts = 0;  ///< range in cuts_
     std::size_t done = 0;
   };
   const SourceContext& context_;
   std::vector<std::uint64_t> cuts_;  ///< ascending
-  std::deque<Liar> liars_;
+  std::deque<LyingFlush> liars_;
   double space_ = 0;
   std::string left_out_;
 };
