@@ -1,4 +1,4 @@
-// Stores and observer of a machine (backing.h).
+// See backing.h.
 #include "plugin/record/backing.h"
 
 #include "plugin/model/core/null_observer.h"

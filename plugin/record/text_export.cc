@@ -1,4 +1,4 @@
-// Recordings as CSV and as blkparse's text (text_export.h).
+// Recordings as CSV and as blkparse text (text_export.h).
 #include "plugin/record/text_export.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ namespace {
 
 constexpr model::TimeNs kNsPerSecond = 1'000'000'000;
 
-/// One format: gets the header once, then every event, and appends lines.
+/// An output format: receives the header once, then every event, and appends lines.
 class TextFormat {
  public:
   virtual ~TextFormat() = default;
@@ -216,8 +216,7 @@ class Blkparse final : public TextFormat {
     std::uint32_t sectors;
   };
 
-  /// What the request is, in blkparse's letters: "F" before for a flush, after for force unit
-  /// access.
+  /// Returns the request type in blkparse's letters: "F" in front for a flush, at the end for FUA.
   static std::string rwbs(const Waiting& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {
