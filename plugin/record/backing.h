@@ -50,7 +50,7 @@ class Backing {
   std::unique_ptr<media::StoreFolder> folder_;
   std::unique_ptr<RecordingWriter> recording_;
   std::unique_ptr<LogStore> log_;
-  std::unique_ptr<model::MachineObserver> nobody_;
+  std::unique_ptr<model::MachineObserver> null_observer_;
   model::MachineObserver* observer_ = nullptr;
   std::vector<model::SectorStore*> stores_;
 };

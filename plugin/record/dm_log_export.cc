@@ -29,7 +29,7 @@ Result<RequestIds> flushes_done(const std::filesystem::path& path, model::Device
   RequestIds submitted;
   RequestIds done;
   for (;;) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) return done;
     const Event& e = *event;
     if (e.device != device) continue;
@@ -161,7 +161,7 @@ class Exporter {
 
 Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
   for (;;) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     TRY(exporter.add(*event));
   }

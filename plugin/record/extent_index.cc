@@ -128,7 +128,7 @@ void ExtentIndex::mark_unreadable(std::uint64_t lba, std::uint64_t count) {
   for (const Piece& piece : known) assign(piece.lba, piece.count, piece.where.with_unreadable());
 }
 
-std::uint64_t ExtentIndex::find_crowded(std::uint64_t chunk, std::size_t extents) const {
+std::uint64_t ExtentIndex::find_fragmented(std::uint64_t chunk, std::size_t extents) const {
   const std::uint64_t chunks = (sectors_ + kChunkSectors - 1) / kChunkSectors;
   for (; chunk < chunks; ++chunk) {
     if (!tables_[chunk / kTableChunks]) {

@@ -95,7 +95,7 @@ class ExtentIndex {
 
   /// Returns the first chunk from `chunk` on with at least `extents` extents; kNoChunk if there is
   /// none.
-  std::uint64_t find_crowded(std::uint64_t chunk, std::size_t extents) const;
+  std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:
   using Chunk = std::vector<Extent>;

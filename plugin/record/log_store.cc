@@ -15,7 +15,8 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kCrowdedExtents = 32;  ///< chunks with fewer extents are not moved at first
+constexpr std::size_t kFragmentedExtents =
+    32;  ///< chunks with fewer extents are not moved at first
 constexpr std::size_t kIndexBytesPerTry =
     64;  ///< share of the limit by which the index may grow before the next attempt
 
@@ -54,8 +55,8 @@ std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
 
 struct LogStore::State {
   /// A run that a drive has written to its store but not yet reported to the observer.
-  struct HeldBack {
-    enum class What : std::uint8_t { nothing, bytes, zeroes } what = What::nothing;
+  struct HeldRun {
+    enum class Kind : std::uint8_t { none, bytes, zeroes } kind = Kind::none;
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
@@ -67,7 +68,7 @@ struct LogStore::State {
   RecordingHeader header;
   std::vector<ExtentIndex> indexes;
   std::vector<std::unique_ptr<Medium>> media;
-  HeldBack held;
+  HeldRun held;
   std::uint64_t events = 0;
   std::uint64_t last_checkpoint_at = 0;  ///< offset in the log
   std::uint64_t moved_bytes = 0;
@@ -105,7 +106,7 @@ class LogStore::Medium final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
  private:
-  Result<void> hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
+  Result<void> hold_back(State::HeldRun::Kind kind, std::uint64_t lba, std::uint64_t sectors,
                          std::span<const std::byte> bytes);
 
   State& state_;
@@ -144,22 +145,22 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
   return result;
 }
 
-Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba,
+Result<void> LogStore::Medium::hold_back(State::HeldRun::Kind kind, std::uint64_t lba,
                                          std::uint64_t sectors, std::span<const std::byte> bytes) {
   TRY(media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes));
   state_.append_held();
   if (state_.log->error()) return tl::unexpected<Error>(*state_.log->error());
-  if (sectors > 0) state_.held = {what, device_, lba, sectors, bytes};
+  if (sectors > 0) state_.held = {kind, device_, lba, sectors, bytes};
   return {};
 }
 
 Result<void> LogStore::Medium::write(std::uint64_t lba, std::span<const std::byte> data) {
   TRY(media::check_range(name_, sectors(), lba, data.size()));
-  return hold_back(State::HeldBack::What::bytes, lba, data.size() / kSectorBytes, data);
+  return hold_back(State::HeldRun::Kind::bytes, lba, data.size() / kSectorBytes, data);
 }
 
 Result<void> LogStore::Medium::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  return hold_back(State::HeldBack::What::zeroes, lba, count, {});
+  return hold_back(State::HeldRun::Kind::zeroes, lba, count, {});
 }
 
 bool LogStore::State::has(model::DeviceId device, std::uint64_t lba, std::uint64_t sectors) const {
@@ -263,8 +264,8 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
 
 /// Appends a run that was not reported to the observer, without a source.
 void LogStore::State::append_held() {
-  if (held.what == HeldBack::What::nothing) return;
-  const HeldBack run = std::exchange(held, {});
+  if (held.kind == HeldRun::Kind::none) return;
+  const HeldRun run = std::exchange(held, {});
   const std::uint64_t sectors_max =
       (64U << 20) / kSectorBytes;  // well below the maximum of an event
   for (std::uint64_t done = 0; done < run.sectors;) {
@@ -275,13 +276,13 @@ void LogStore::State::append_held() {
     write_media(
         run.device, log->now(),
         {.lba = run.lba + done, .sectors = static_cast<std::uint32_t>(count), .bytes = bytes},
-        run.what == HeldBack::What::zeroes);
+        run.kind == HeldRun::Kind::zeroes);
     done += count;
   }
 }
 
 void LogStore::State::expect_nothing_held() {
-  invariant(held.what != HeldBack::What::bytes,
+  invariant(held.kind != HeldRun::Kind::bytes,
             "a drive reports each store write to the observer immediately");
   append_held();
 }
@@ -291,7 +292,7 @@ void LogStore::media_written(model::DeviceId device, model::TimeNs at,
   State& s = *state_;
   const bool same_run =
       s.held.device == device && s.held.lba == media.lba && s.held.sectors == media.sectors;
-  const bool zeroes = same_run && s.held.what == State::HeldBack::What::zeroes;
+  const bool zeroes = same_run && s.held.kind == State::HeldRun::Kind::zeroes;
   if (same_run) {
     s.held = {};
   } else {
@@ -347,13 +348,13 @@ std::size_t LogStore::State::index_bytes() const {
 /// the next attempt.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
-  for (std::size_t crowded = kCrowdedExtents; crowded >= 2; crowded /= 4) {
+  for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {
     for (std::size_t turns = 0; turns <= indexes.size();) {
       if (index_bytes() <= options.index_bytes_max || log->error()) {
         move_again_at = 0;
         return;
       }
-      hand_chunk = indexes[hand_device].find_crowded(hand_chunk, crowded);
+      hand_chunk = indexes[hand_device].find_fragmented(hand_chunk, fragmented);
       if (hand_chunk != ExtentIndex::kNoChunk) {
         move_chunk(static_cast<model::DeviceId>(hand_device), hand_chunk++);
         continue;

@@ -73,7 +73,7 @@ std::uint64_t count_events(const fs::path& path) {
   auto reader = RecordingReader::open(path);
   EXPECT_TRUE(reader);
   std::uint64_t events = 0;
-  while (reader->next(PayloadUse::pass_over).value()) ++events;
+  while (reader->next(PayloadUse::skip).value()) ++events;
   return events;
 }
 

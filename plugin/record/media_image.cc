@@ -35,7 +35,7 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
   const std::uint64_t sectors = reader.header().devices[device].sectors;
   ExtentIndex index(sectors);
   for (std::uint64_t events = 0; !until.events || events < *until.events; ++events) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event || (until.at && event->at > *until.at)) break;
     const Event& e = *event;
     image.at = e.at;

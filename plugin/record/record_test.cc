@@ -227,8 +227,8 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);
   std::vector<Event> events;
-  for (auto event = reader->next(PayloadUse::pass_over); event && *event;
-       event = reader->next(PayloadUse::pass_over))
+  for (auto event = reader->next(PayloadUse::skip); event && *event;
+       event = reader->next(PayloadUse::skip))
     events.push_back(**event);
   ASSERT_EQ(events.size(), std::size_t{kShortRunEvents}) << "the events themselves are intact";
   EXPECT_EQ(reader->tail(), Tail::whole);

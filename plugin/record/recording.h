@@ -75,8 +75,8 @@ class RecordingWriter : public model::MachineObserver {
 };
 
 enum class PayloadUse : std::uint8_t {
-  load,       ///< into Event::payload, with its checksum verified
-  pass_over,  ///< reports only its location; damage is detected when it is read
+  load,  ///< into Event::payload, with its checksum verified
+  skip,  ///< reports only its location; damage is detected when it is read
 };
 
 /// The reason why the readable part of a recording ends.

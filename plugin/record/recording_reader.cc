@@ -114,7 +114,7 @@ struct RecordingReader::State {
 
   /// Reads the next bytes, which must be in the file.
   Result<void> take(std::span<std::byte> into);
-  void pass_over(std::uint64_t bytes);
+  void skip_bytes(std::uint64_t bytes);
   Result<std::optional<Event>> next_of_any_kind(PayloadUse use);
   std::optional<std::uint64_t> good_slot(const CheckpointSlot& slot) const;
 };
@@ -145,7 +145,7 @@ Result<void> RecordingReader::State::take(std::span<std::byte> into) {
   return {};
 }
 
-void RecordingReader::State::pass_over(std::uint64_t bytes) {
+void RecordingReader::State::skip_bytes(std::uint64_t bytes) {
   offset += bytes;
   if (bytes > kReadAfterSkipBytes) read_bytes = kReadAfterSkipBytes;
 }
@@ -252,7 +252,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
       return std::nullopt;
     }
   } else {
-    pass_over(payload_bytes);
+    skip_bytes(payload_bytes);
   }
   if (head.payload_bytes != 0 && head.kind != kCheckpointKind)
     payloads.add({event_at + kEventHeaderBytes, head.payload_bytes, head.payload_crc},

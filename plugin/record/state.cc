@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     const Event& e = *event;
     if (e.kind != Kind::media || e.device != device) continue;

@@ -209,7 +209,7 @@ class Blkparse final : public TextFormat {
   }
 
  private:
-  struct Waiting {
+  struct PendingRequest {
     model::Op op;
     bool fua;
     std::uint64_t lba;
@@ -217,7 +217,7 @@ class Blkparse final : public TextFormat {
   };
 
   /// Returns the request type in blkparse's letters: "F" in front for a flush, at the end for FUA.
-  static std::string rwbs(const Waiting& request) {
+  static std::string rwbs(const PendingRequest& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {
       case model::Op::read:
@@ -239,7 +239,7 @@ class Blkparse final : public TextFormat {
                    ++sequence_, e.at / kNsPerSecond, e.at % kNsPerSecond, 1, action, letters);
   }
 
-  void line(const Event& e, char action, const Waiting& request, std::string_view process,
+  void line(const Event& e, char action, const PendingRequest& request, std::string_view process,
             std::string& out) {
     start(e, std::string_view(&action, 1), rwbs(request), out);
     if (request.sectors != 0) {
@@ -250,7 +250,7 @@ class Blkparse final : public TextFormat {
     }
   }
 
-  std::unordered_map<model::RequestId, Waiting> waiting_;
+  std::unordered_map<model::RequestId, PendingRequest> waiting_;
   std::uint64_t sequence_ = 0;
 };
 
@@ -264,7 +264,7 @@ Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogF
     out.clear();
   };
   for (;; ++summary.events) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     summary.lines += format.add(*event, summary.events, out);
     if (out.size() >= kTextBytes) put();

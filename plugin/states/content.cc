@@ -279,7 +279,7 @@ Result<MediaContent> MediaContent::load(const RunHistory& run) {
   }
   TRY(auto reader, record::RecordingReader::open(run.path()));
   for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     const record::Event& e = *event;
     if (e.kind != record::Kind::media || e.device >= devices.size() || !rolled[e.device]) continue;

@@ -43,7 +43,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   answers.resize(header.devices.size());
   fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
   for (;; ++events) {
-    TRY(auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     const record::Event& e = *event;
     fingerprints.push_back(
