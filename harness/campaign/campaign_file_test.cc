@@ -183,9 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCampaign{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\nfaults = ['lost-wrote:hd0']",
             "device.faults"},
-        BadCampaign{
-            "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = 'unreadble'",
-            "device.tear: \"unreadble\" is not something a cut can leave; did you mean \"unreadable\""},
+        BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = 'unreadble'",
+                    "device.tear: unknown tear \"unreadble\"; did you mean \"unreadable\""},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = ''",
                     "device.tear"},
         BadCampaign{"filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\ntear = true",

@@ -247,7 +247,7 @@ Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments
   if (!run.has_media_events()) return std::nullopt;
   TRY(auto reader, record::RecordingReader::open(run.path()));
   for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     if (event->kind == record::Kind::power && event->detail == 0)
       return std::optional(

@@ -217,7 +217,7 @@ Result<StoredTrial> of_recording(const TrialArguments& arguments) {
 Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   TRY(auto reader, record::RecordingReader::open(recording));
   for (std::uint64_t ordinal = 0;; ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event)
       return fail(recording.string(), "holds no power cut",
                   "name a state with --state, for example w100-");

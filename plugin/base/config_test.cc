@@ -102,7 +102,7 @@ TEST(StrictTable, MergeKeepsKeysOfTheBase) {
 }
 
 TEST(ErrorText, SplitsProblemAndHint) {
-  const Error error{"fault 'x'", "is no fault", "write KIND:DEVICE; the kinds are dead, slow"};
+  const Error error{"fault 'x'", "is no fault", "write KIND:DEVICE; known: dead, slow"};
   const Error again = error_of("serve", error.message());
   EXPECT_EQ(again.problem, "fault 'x': is no fault");
   EXPECT_EQ(again.hint, error.hint);

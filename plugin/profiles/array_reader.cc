@@ -1,4 +1,4 @@
-// Arrays as TOML (the keys are explained in netra-raid5.toml), and whether such an array can exist.
+// Arrays in TOML (netra-raid5.toml explains the keys), and their validation.
 #include <fmt/core.h>
 
 #include <array>
@@ -71,18 +71,15 @@ ArrayBox read_array(ProfileTable& top, ReadErrors& errors) {
 
   if (errors.first) return box;
   if (p.prewrite_sectors > 0 && !has_parity(p.level)) {
-    errors.add(safety.full("prewrite-kib"), "only an array with parity has a prewrite log",
-               "set it to 0");
+    errors.add(safety.full("prewrite-kib"), "needs an array with parity", "set it to 0");
   } else if (p.recovery == ArrayRecovery::prewrite && p.prewrite_sectors == 0) {
-    errors.add(safety.full("prewrite-kib"), "recovery from the prewrite log needs a log",
-               "give the log's size on each member");
+    errors.add(safety.full("prewrite-kib"), "prewrite recovery needs a log",
+               "set the log's size on each member");
   } else if (p.recovery == ArrayRecovery::dirty_regions && p.region_sectors == 0) {
-    errors.add(safety.full("region-kib"),
-               "recovery of dirty regions needs to know how large they are",
-               "give the data that one bit covers");
+    errors.add(safety.full("region-kib"), "dirty-region recovery needs a region size",
+               "set the amount of data that one bit covers");
   } else if (p.region_idle_ns < model::kMillisecondNs) {
-    errors.add(safety.full("region-idle-ms"), "is too short for the age of a bit",
-               "give 1 or more");
+    errors.add(safety.full("region-idle-ms"), "is too short", "use at least 1");
   }
   return box;
 }
@@ -91,21 +88,20 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors) {
   if (profile.level != RaidLevel::raid1 && profile.stripe_unit_sectors % physical_sectors != 0) {
     errors.add("layout.stripe-unit-kib",
-               fmt::format("is not a multiple of the members' physical sectors of {} bytes",
+               fmt::format("is not a multiple of the members' physical sector of {} bytes",
                            physical_sectors * model::kSectorBytes),
-               "make it one");
+               "use a multiple");
   } else if (physical_sectors > model::kSuperblockSectors) {
-    errors.add(
-        "layout.member",
-        fmt::format("has physical sectors of {} bytes, more than a superblock",
-                    physical_sectors * model::kSectorBytes),
-        fmt::format("name one with at most {}", model::kSuperblockSectors * model::kSectorBytes));
+    errors.add("layout.member",
+               fmt::format("has physical sectors of {} bytes, more than a superblock",
+                           physical_sectors * model::kSectorBytes),
+               fmt::format("use a member with at most {}",
+                           model::kSuperblockSectors * model::kSectorBytes));
   } else if (model::Array::data_sectors(profile, member_sectors) == 0) {
-    errors.add(
-        "layout.stripe-unit-kib",
-        fmt::format("members of {} sectors have no room for one stripe beside the prewrite log",
-                    member_sectors),
-        "make stripe unit or log smaller");
+    errors.add("layout.stripe-unit-kib",
+               fmt::format("members of {} sectors have no room for the prewrite log and one stripe",
+                           member_sectors),
+               "use a smaller stripe unit or log");
   }
 }
 

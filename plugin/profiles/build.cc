@@ -1,5 +1,5 @@
-// Planning and building (build.h). Both walk a stack in the same order, depth first, a device
-// before what lies below it: the plan's index is the device's id.
+// Planning and building (build.h). Both traverse a stack in the same order, depth first, a device
+// before the devices below it: an index in the plan is a device id.
 //
 //   size:   host -> array (whole stripes, divided among members) -> member -> ... -> drive
 //   device: drive -> ... -> member -> array -> machine
@@ -31,7 +31,7 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// An independent number for each device and purpose.
+/// Returns an independent number for each device and purpose.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -39,7 +39,7 @@ enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
 // ---- plan
 
-/// True when some array or cache of the stack decides that drives run without their caches.
+/// Returns true if an array or cache of the stack keeps the caches of its drives off.
 bool keeps_caches_off(const Stack& stack) {
   if (const auto* array = std::get_if<ArrayProfile>(&stack.profile);
       array != nullptr && !array->volatile_cache) {
@@ -59,8 +59,8 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Of its drives, if nobody says: as they are delivered, but off below NVRAM, which stands in for
-/// it.
+/// Returns the default write cache setting of the drives: the factory setting, but off below NVRAM,
+/// which replaces it.
 bool default_write_cache(const Stack& stack) {
   const Stack& leaf = lowest(stack);
   const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
@@ -69,7 +69,7 @@ bool default_write_cache(const Stack& stack) {
   return delivered_on && !is_cached(stack);
 }
 
-/// What a size asked of the top is for the stack: arrays round it up to whole stripes.
+/// Returns the size of the stack for a requested size: arrays round up to whole stripes.
 std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
   if (stack.below.empty()) return sectors;
   const Stack& below = *stack.below.front();
@@ -87,17 +87,17 @@ Result<std::uint64_t> sectors_of(const MachineDevice& device) {
       std::uint64_t{physical_sector_sectors(*device.stack)} * model::kSectorBytes;
   const std::string subject = fmt::format("device {}: size", device.name);
   if (*device.size_bytes == 0 || *device.size_bytes % unit != 0) {
-    return fail(subject,
-                fmt::format("{} bytes are not a multiple of the sector size of {}",
-                            *device.size_bytes, unit),
-                fmt::format("give a multiple of {}", unit));
+    return fail(
+        subject,
+        fmt::format("{} bytes are not a multiple of the sector size {}", *device.size_bytes, unit),
+        fmt::format("use a multiple of {}", unit));
   }
   const std::uint64_t sectors = *device.size_bytes / model::kSectorBytes;
   if (sectors > all) {
     return fail(subject,
-                fmt::format("{} bytes are more than the {} that {} has", *device.size_bytes,
+                fmt::format("{} bytes exceed the {} bytes of {}", *device.size_bytes,
                             all * model::kSectorBytes, device.stack->name),
-                fmt::format("give at most {} MiB, or leave it out for all of it", all / 2048));
+                fmt::format("use at most {} MiB, or omit it for the full capacity", all / 2048));
   }
   return std::min(all, exposed_sectors(*device.stack, sectors));
 }
@@ -107,23 +107,23 @@ Result<void> check_write_cache(const MachineDevice& device) {
   const std::string subject = fmt::format("device {}: write-cache", device.name);
   if (keeps_caches_off(*device.stack)) {
     return fail(subject, fmt::format("{} keeps the caches of its members off", device.stack->name),
-                "leave it out, or set volatile-cache = true in the array's profile");
+                "omit it, or set volatile-cache = true in the array's profile");
   }
   if (!has_write_cache(lowest(*device.stack))) {
     return fail(subject, fmt::format("{} has no write cache", lowest(*device.stack).name),
-                "leave it out");
+                "omit it");
   }
   return {};
 }
 
-/// A cache's range must still lie on the device below when that is not used whole.
+/// Checks that a cache's range is within the exposed part of the device below.
 Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
                          const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
   return fail(fmt::format("device {}: size", name),
               fmt::format("leaves {} sectors below the cache {}, too few for the range it covers",
                           sectors, cache.name),
-              "make it larger");
+              "use a larger size");
 }
 
 class Planner {
@@ -134,8 +134,8 @@ class Planner {
                    std::optional<DeviceId> parent) {
     if (plan_.all.size() == kDevicesMax) {
       return fail(fmt::format("device {}", name),
-                  fmt::format("is one of more than {} devices", kDevicesMax),
-                  "make the machine smaller");
+                  fmt::format("exceeds the limit of {} devices", kDevicesMax),
+                  "use a smaller machine");
     }
     const auto id = static_cast<DeviceId>(plan_.all.size());
     plan_.all.push_back(
@@ -171,7 +171,7 @@ class Builder {
   }
 
  private:
-  /// Builds the device whose id is `next_`, and those below it.
+  /// Builds the device with id `next_` and the devices below it.
   Result<std::unique_ptr<model::Device>> make(const Stack& stack, bool write_cache,
                                               std::uint32_t phase_ppm) {
     const auto id = static_cast<DeviceId>(next_++);
@@ -194,7 +194,7 @@ class Builder {
     return made;
   }
 
-  /// Before the device above it starts.
+  /// Adds faults and unreadable sectors before the device above starts.
   Result<void> break_it(DeviceId id) {
     if (options_.mark_unreadable && plan_.all[id].leaf)
       options_.mark_unreadable(id, *built_.all[id].faults);
@@ -290,7 +290,7 @@ class Builder {
   BuiltMachine& built_;
   const BuildOptions& options_;
   std::size_t next_ = 0;
-  std::optional<model::Tear> tear_;  ///< of the drives of the machine's device that is being built
+  std::optional<model::Tear> tear_;  ///< of the drives of the device being built
 };
 
 bool is_of_battery(FaultKind kind) {
@@ -309,14 +309,14 @@ Result<Plan> plan(std::vector<MachineDevice> devices) {
   std::set<std::string> names;
   for (const MachineDevice& device : plan.devices) {
     if (!names.insert(device.name).second) {
-      return fail(fmt::format("device {}", device.name), "two devices have this name",
-                  "rename one");
+      return fail(fmt::format("device {}", device.name), "duplicate device name",
+                  "rename one of them");
     }
     TRY(const auto sectors, sectors_of(device));
     TRY(check_write_cache(device));
     TRY(Planner(plan).add(*device.stack, device.name, sectors, std::nullopt));
   }
-  if (plan.devices.empty()) return fail("machine", "has no devices", "name at least one");
+  if (plan.devices.empty()) return fail("machine", "has no devices", "add at least one");
   return plan;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// From stacks to a running machine, in two steps: plan() says which devices there will be, so that
-// stores and recording can be opened for them; build() makes them.
+// Builds a running machine from stacks in two steps. plan() lists the devices, so that stores and a
+// recording can be opened for them; build() creates them.
 //
 // Ids count depth first, a device before its members: hd0 = 0, hd0.0 = 1 (first member), hd0.1 = 2,
 // ... The device below a cache is called hd0.below. Only leaves (drives, flash) have a store.
@@ -23,7 +23,7 @@ struct PlannedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  std::optional<model::DeviceId> parent;  ///< none: a device of the machine
+  std::optional<model::DeviceId> parent;  ///< nullopt: a device of the machine
   bool leaf = false;
 };
 
@@ -33,45 +33,46 @@ struct Plan {
   model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
-/// The size of an array is rounded up to whole stripes. Errors name the device and the key: a size
-/// that does not fit, a write cache that the drive lacks or that an array keeps off, two equal
+/// Plans the devices. The size of an array is rounded up to whole stripes. Errors name device and
+/// key: an invalid size, a write cache that the drive lacks or that an array keeps off, duplicate
 /// names.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
-/// The device that a fault names. Errors suggest the nearest name.
+/// Returns the device that a fault names. Errors suggest the nearest name.
 Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault);
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Where a leaf's bytes lie; null: no bytes anywhere, only times.
+  /// Returns the store of a leaf. Empty: no bytes are stored, and only times matter.
   std::function<model::SectorStore*(model::DeviceId)> store;
-  std::vector<model::FaultSpec> faults;  ///< there before the first power-on, which an array sees
-  /// Called for each leaf before anything above it starts: makes the sectors unreadable that a
-  /// power cut left so. May be empty.
+  /// added before the first power-on, so assembly of an array sees them
+  std::vector<model::FaultSpec> faults;
+  /// Called for each leaf before the devices above it start: marks sectors that a power cut made
+  /// unreadable. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 
-/// A device of the plan as it was built, for statistics, faults and operators' commands. Owned by
-/// the machine.
+/// A built device, for statistics, faults and operator commands. The machine owns it.
 struct BuiltDevice {
   model::Device* device = nullptr;
-  model::Array* array = nullptr;                ///< the same device, where it is an array
-  model::Nvram* nvram = nullptr;                ///< ... a battery-backed cache
-  std::unique_ptr<model::DeviceFaults> faults;  ///< leaves and caches
+  model::Array* array = nullptr;  ///< the same device if it is an array; else null
+  model::Nvram* nvram = nullptr;  ///< the same device if it is a battery-backed cache; else null
+  std::unique_ptr<model::DeviceFaults> faults;  ///< of leaves and caches; else null
 };
 
 struct BuiltMachine {
   std::vector<BuiltDevice> all;  ///< index is the DeviceId; outlives the machine
   std::unique_ptr<model::Machine> machine;
 
-  /// Adds a fault to the device that it names. Errors: no such device, not a kind that it can have.
+  /// Adds a fault to the device it names. Fails if the device does not exist or cannot have this
+  /// kind of fault.
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
-/// Drives about whose write cache nothing is said have it as they are delivered, but off below
-/// NVRAM and below arrays that keep it off. Members of an array whose spindles are not synchronised
-/// start at angles that follow from the seed, all other drives at angle 0. Errors: a member that
-/// belongs to another array; a fault, as add_fault.
+/// Builds the machine. The write cache of a drive defaults to its factory setting, but is off below
+/// NVRAM and below arrays that keep it off. Members of an array with unsynchronised spindles start
+/// at angles derived from the seed, all other drives at angle 0. Fails if a member belongs to
+/// another array, or like add_fault().
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

@@ -1,5 +1,5 @@
-// From stacks to machines: ids, names and sizes of the plan; what is built is what was planned;
-// faults find their device.
+// Plans and machines: ids, names and sizes; the built machine matches the plan; faults find their
+// device.
 #include "plugin/profiles/build.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ std::vector<std::string> built_in_names() {
   return names;
 }
 
-TEST(Plan, CountsDepthFirstAndNamesByPlace) {
+TEST(Plan, CountsDepthFirstAndNamesByPosition) {
   MachineDevice first = device("netra-raid5-presto");
   first.size_bytes = 64 << 20;
   const auto made = plan({first, device("hp-c2447", "log")});
@@ -64,9 +64,9 @@ TEST(Plan, CountsDepthFirstAndNamesByPlace) {
   }
 }
 
-TEST(Plan, DividesASizeAmongTheMembersInWholeStripes) {
+TEST(Plan, DividesASizeAmongMembersInWholeStripes) {
   MachineDevice hd = device("raid5-5");
-  hd.size_bytes = 10'000'384;  // no whole number of stripes of 4 x 64 KiB
+  hd.size_bytes = 10'000'384;  // not a whole number of stripes of 4 x 64 KiB
   const auto made = plan({hd});
   ASSERT_TRUE(made) << made.error().message();
   const auto& array = std::get<model::ArrayProfile>(hd.stack->profile);
@@ -77,7 +77,7 @@ TEST(Plan, DividesASizeAmongTheMembersInWholeStripes) {
   }
 }
 
-TEST(Plan, SaysWhatDoesNotFit) {
+TEST(Plan, RejectsInvalidDevices) {
   const auto says = [](std::vector<MachineDevice> devices, const char* words) {
     const auto made = plan(std::move(devices));
     ASSERT_FALSE(made) << words;
@@ -85,7 +85,7 @@ TEST(Plan, SaysWhatDoesNotFit) {
     EXPECT_FALSE(made.error().hint.empty());
   };
   MachineDevice hd = device("hp-c2447");
-  says({hd, hd}, "device hd0: two devices have this name");
+  says({hd, hd}, "device hd0: duplicate device name");
   says({}, "no devices");
   hd.size_bytes = std::uint64_t{1} << 40;
   says({hd}, "device hd0: size");
@@ -129,7 +129,7 @@ TEST(Build, EveryBuiltInStackServesAWriteAndARead) {
   }
 }
 
-/// Response time of a read of the first sector of each member.
+/// Returns the response times of reads of each member's first sector.
 std::vector<TimeNs> first_reads(const Plan& planned, std::uint64_t seed) {
   CountingObserver observer;
   auto built = build(planned, observer, {seed, nullptr});
@@ -149,7 +149,7 @@ std::vector<TimeNs> first_reads(const Plan& planned, std::uint64_t seed) {
   return times;
 }
 
-TEST(Build, SpindlesOfAnArrayTurnAtAnglesFromTheSeed) {
+TEST(Build, ArraySpindlesStartAtSeededAngles) {
   const MachineDevice hd = device("raid0-2");
   const auto planned = plan({hd});
   ASSERT_TRUE(planned);
@@ -157,7 +157,7 @@ TEST(Build, SpindlesOfAnArrayTurnAtAnglesFromTheSeed) {
   EXPECT_NE(first_reads(*planned, 7), first_reads(*planned, 8));
 }
 
-TEST(Build, ACutMayNameADriveInsideAnArray) {
+TEST(Build, ACutCanNameADriveInsideAnArray) {
   CountingObserver observer;
   const auto made = plan({device("raid5-5")});
   ASSERT_TRUE(made);
@@ -171,7 +171,7 @@ TEST(Build, ACutMayNameADriveInsideAnArray) {
   EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
 }
 
-/// What a read of the whole range says after a cut in the middle of a write of it.
+/// Returns the status of a read of the whole range after a cut in the middle of its write.
 model::Status read_after_cut(const MachineDevice& drive) {
   MachineDevice hd = drive;
   hd.write_cache = false;
@@ -198,7 +198,7 @@ model::Status read_after_cut(const MachineDevice& drive) {
   return host.done.at(1).status;
 }
 
-TEST(Build, WhatACutLeavesIsAskedForOfTheDeviceElseOfTheProfile) {
+TEST(Build, TearOfTheDeviceOverridesTheProfile) {
   MachineDevice hd = device("hp-c2447");
   EXPECT_EQ(read_after_cut(hd), model::Status::ok);
   hd.tear = model::Tear::unreadable;
@@ -212,7 +212,7 @@ TEST(Build, WhatACutLeavesIsAskedForOfTheDeviceElseOfTheProfile) {
   EXPECT_EQ(read_after_cut(hd), model::Status::ok);
 }
 
-TEST(Build, FaultsFindTheirDeviceByName) {
+TEST(Build, FindsTheDeviceOfAFaultByName) {
   const auto planned = plan({device("raid5-5")});
   ASSERT_TRUE(planned);
   CountingObserver observer;
@@ -233,7 +233,7 @@ TEST(Build, FaultsFindTheirDeviceByName) {
             std::string::npos);
 }
 
-TEST(Build, BatteryFaultsBelongToCaches) {
+TEST(Build, BatteryFaultsNeedACache) {
   const auto planned = plan({device("netra-raid5-presto")});
   ASSERT_TRUE(planned);
   CountingObserver observer;

@@ -1,4 +1,4 @@
-// Clock words (clock_text.h).
+// Clock texts (clock_text.h).
 #include "plugin/profiles/clock_text.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ Result<Clock> parse_clock(std::string_view text, const std::string& subject) {
   if (text == "off") return Clock{Clock::Kind::off, 1};
   if (text == "real") return Clock{Clock::Kind::real, 1};
   if (!text.starts_with("real:"))
-    return fail(subject, fmt::format("\"{}\" is not a clock", text), kRemedy);
+    return fail(subject, fmt::format("\"{}\" is not a valid clock", text), kRemedy);
   const std::string_view number = text.substr(5);
   Clock clock;
   const auto [end, error] =

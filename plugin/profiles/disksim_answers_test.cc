@@ -1,13 +1,13 @@
-// The disk model against DiskSim's per-request answers for the HP C2247A (synthetic traces, one
-// mechanism each).
+// Compares the disk model with DiskSim's per-request results for the HP C2247A (synthetic traces,
+// one mechanism each).
 //
-// Each request is submitted at the arrival time that the answers state, so that an error in one
-// response does not shift the next; `queued` goes through a host C-LOOK queue with one request at
-// the disk. What is compared is the response time of every single request.
+// Each request is submitted at its recorded arrival time, so an error in one response does not
+// shift the next. `queued` uses a host C-LOOK queue with one request at the disk. The response time
+// of every request is compared.
 //
-// One profile for all of them, hp-c2247a-disksim: the period is the nominal one and DiskSim's creep
-// a constant of the profile. The bars: random reads and writes within 0.01 ms for 99 %, everything
-// else within 0.1 ms for 95 %.
+// All traces use the profile hp-c2247a-disksim, with the nominal period and DiskSim's lag as a
+// constant. Limits: 99 % of random reads and writes within 0.01 ms, 95 % of the others within 0.1
+// ms.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
   return answers;
 }
 
-/// Replays arrivals; with C-LOOK at most one request is at the disk and the next is the nearest
-/// upwards.
+/// Replays arrivals. With C-LOOK, at most one request is at the disk, and the next one is the
+/// nearest upwards.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
@@ -119,13 +119,13 @@ class Replay final : public model::Initiator, public model::EventTarget {
 struct Trace {
   const char* name;
   double tolerance_ms;
-  double share_min;  ///< of requests within the tolerance
+  double share_min;  ///< minimum share of requests within the tolerance
   bool clook;
 };
 
 class DisksimAnswers : public testing::TestWithParam<Trace> {};
 
-TEST_P(DisksimAnswers, AreMetRequestByRequest) {
+TEST_P(DisksimAnswers, MatchRequestByRequest) {
   const Trace& trace = GetParam();
   const auto file = std::filesystem::path(HEADCRASH_DISKSIM_ANSWERS) /
                     fmt::format("hp_c2247a.{}.csv", trace.name);
@@ -152,9 +152,9 @@ TEST_P(DisksimAnswers, AreMetRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// The misses of `mixed_closed` (1.1 %) are short writes on the same track, of which DiskSim lets
-// some wait one revolution more, and reads right behind a write to neighbouring sectors, where it
-// keeps or gives up its read segment; by which rules, its answers do not tell.
+// The misses of `mixed_closed` (1.1 %) are short writes on the same track, some of which DiskSim
+// delays by another revolution, and reads directly after a write to neighbouring sectors, where
+// DiskSim keeps or drops its read segment. The rules cannot be inferred from its results.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 0.01, 0.99, false},
                                          Trace{"randwrite4k", 0.01, 0.99, false},

@@ -1,5 +1,4 @@
-// Reading a drive's profile (the keys are explained in hp-c2447.toml) and checking that such a
-// drive can exist.
+// Reading and validating a drive's profile (hp-c2447.toml explains the keys).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -47,7 +46,7 @@ class DriveReader {
 
   Result<Drive> read() {
     ProfileTable top(root_, errors_);
-    if (top.has("kind")) top.text("kind");  // whoever chose this reader has looked at it
+    if (top.has("kind")) top.text("kind");  // already checked by the caller
     p_.name = top.text("name");
     p_.title = top.text("title");
     read_geometry(top);
@@ -99,7 +98,7 @@ class DriveReader {
     if (std::abs(period_rpm / nominal_rpm_ - 1) > 0.02) {
       errors_.add("rotation.period-ps",
                   fmt::format("is {:.0f} rpm, far from nominal-rpm", period_rpm),
-                  "one revolution lasts 60e12 / rpm picoseconds");
+                  "one revolution takes 60e12 / rpm picoseconds");
     }
   }
 
@@ -217,7 +216,7 @@ class DriveReader {
     }
   }
 
-  /// Physical sectors between two spare areas of a zone of `tracks`.
+  /// Returns the number of physical sectors per spare area in a zone of `tracks`.
   std::uint64_t stretch_sectors(const ZoneProfile& zone, std::uint64_t tracks) const {
     std::uint64_t stretch_tracks = tracks;
     if (p_.sparing == Sparing::track) stretch_tracks = 1;
@@ -244,10 +243,11 @@ class DriveReader {
     }
     if (std::adjacent_find(slips.begin(), slips.end(), std::greater_equal<>()) != slips.end() ||
         (!slips.empty() && slips.back() * unit >= tracks * zone.track_sectors)) {
-      errors_.add(name + key, fmt::format("must rise and stay below the zone's {} tracks", tracks),
-                  "count from the zone's first");
+      errors_.add(name + key,
+                  fmt::format("must be ascending and below the zone's {} tracks", tracks),
+                  "count from the zone's first track");
     } else if (worst > spares) {
-      errors_.add(name + key, "are more than the spares", "raise the number of spares");
+      errors_.add(name + key, "exceed the number of spares", "raise the number of spares");
     }
   }
 
@@ -258,13 +258,13 @@ class DriveReader {
         i + 1 < p_.zones.size() ? p_.zones[i + 1].first_cylinder : p_.cylinders;
     if ((i == 0 && zone.first_cylinder != 0) || end <= zone.first_cylinder) {
       errors_.add(name + "first-cylinder",
-                  "zones must begin at cylinder 0, rise, and lie below geometry.cylinders",
+                  "zones must begin at cylinder 0, ascend, and stay below geometry.cylinders",
                   "put the zones in order");
       return;
     }
     if (zone.cylinders > end - zone.first_cylinder) {
-      errors_.add(name + "cylinders", "reach into the next zone",
-                  "correct it, or leave it out for all of them");
+      errors_.add(name + "cylinders", "overlap the next zone",
+                  "correct it, or omit it for all cylinders");
       return;
     }
     const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
@@ -276,12 +276,12 @@ class DriveReader {
     const std::uint64_t spares =
         std::uint64_t{zone.spare_tracks} * zone.track_sectors + zone.spare_sectors;
     if (all >= std::uint64_t{1} << 32) {
-      errors_.add(name + "track-sectors", "makes a zone of more than 2^32 sectors",
-                  "divide the zone");
+      errors_.add(name + "track-sectors", "gives a zone of more than 2^32 sectors",
+                  "split the zone");
     } else if (last_stretch <= spares || all - stretches * spares <= zone.front_unused_sectors) {
       errors_.add(name + "spare-tracks",
                   fmt::format("leaves no data in a zone of {} tracks", tracks),
-                  "give fewer spares or unused sectors");
+                  "use fewer spares or unused sectors");
     } else if (zone.track_skew_sectors >= zone.track_sectors ||
                zone.cylinder_skew_sectors >= zone.track_sectors ||
                zone.start_offset_sectors >= zone.track_sectors) {
@@ -295,17 +295,16 @@ class DriveReader {
   void check_seek() {
     const model::SeekProfile& seek = p_.seek;
     if (seek.short_ns.size() >= p_.cylinders) {
-      errors_.add("seek.short-ms", "has more distances than there are",
-                  "give at most cylinders - 1");
+      errors_.add("seek.short-ms", "has too many distances", "use at most cylinders - 1");
     }
     const auto& at = seek.distances;
     if (at.size() != seek.times_ns.size()) {
-      errors_.add("seek.times-ms", "must have one time for each of the distances",
+      errors_.add("seek.times-ms", "must have one time for each distance",
                   "complete the shorter list");
     } else if (!at.empty() &&
                (at.front() != 1 ||
                 std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())) {
-      errors_.add("seek.distances", "must rise and begin with 1", "put them in order");
+      errors_.add("seek.distances", "must be ascending and begin with 1", "put them in order");
     }
   }
 
@@ -316,8 +315,7 @@ class DriveReader {
     if (cache.capacity_sectors > 0 &&
         (cache.high_water_sectors == 0 || cache.destage_sectors_max == 0 ||
          cache.high_water_sectors > cache.capacity_sectors)) {
-      errors_.add("write-cache.high-water-sectors",
-                  "the marks must be above 0 and at most capacity-sectors",
+      errors_.add("write-cache.high-water-sectors", "must be above 0 and at most capacity-sectors",
                   "correct it, or set capacity-sectors = 0 for a drive without a write cache");
     }
     if (errors_.first) return;

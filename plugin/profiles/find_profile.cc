@@ -1,4 +1,4 @@
-// From a name or a path to the text of a profile.
+// Finding the text of a profile by name or path.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +27,7 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
     }
   }
   if (!base::is_path(name)) {
-    return fail(fmt::format("profile '{}'", name_or_path), "there is no such built-in profile",
+    return fail(fmt::format("profile '{}'", name_or_path), "no such built-in profile",
                 fmt::format("{}; or give the path of a .toml file",
                             base::suggest(name, built_in_profiles())));
   }

@@ -1,4 +1,4 @@
-// Flash devices as TOML (the keys mirror model::FlashProfile), and whether such a one can exist.
+// Flash devices in TOML (the keys mirror model::FlashProfile), and their validation.
 #include "plugin/profiles/profile_reader.h"
 
 namespace headcrash::profiles {

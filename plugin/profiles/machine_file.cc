@@ -47,10 +47,8 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject) {
   if (const auto tear = model::parse_tear(word)) return *tear;
   const std::vector<std::string> known{model::kTearNames.begin(), model::kTearNames.end()};
-  return fail(
-      subject,
-      fmt::format("\"{}\" is not something a cut can leave", word.substr(0, kNameLengthMax)),
-      base::suggest(word, known));
+  return fail(subject, fmt::format("unknown tear \"{}\"", word.substr(0, kNameLengthMax)),
+              base::suggest(word, known));
 }
 
 Result<MachineFile> load_machine_file(const std::string& path) {
@@ -63,8 +61,8 @@ Result<MachineFile> load_machine_file(const std::string& path) {
   if (top.has("fault")) faults = top.texts("fault");
   top.finish();
   if (tables.size() > kMachineDevicesMax)
-    errors.add("device", "too many devices", "give at most 64");
-  if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "give at most 10000");
+    errors.add("device", "too many devices", "use at most 64");
+  if (faults.size() > kFaultsMax) errors.add("fault", "too many faults", "use at most 10000");
   if (errors.first) return tl::unexpected<Error>(*errors.first);
 
   MachineFile machine;

@@ -1,5 +1,4 @@
-// Battery-backed caches as TOML (the keys are explained in netra-raid5-presto.toml), and whether
-// such a one can exist.
+// Battery-backed caches in TOML (netra-raid5-presto.toml explains the keys), and their validation.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -17,7 +16,7 @@ constexpr std::uint32_t kBlockKibMax = NvramProfile::kBlockSectorsMax / 2;
 constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
-/// range = "all", "prewrite" or [first sector, sectors]
+/// Reads the range: "all", "prewrite" or [first sector, sectors].
 void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p,
                 ReadErrors& errors) {
   if (!memory.require("range")) return;
@@ -27,8 +26,8 @@ void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramPro
   if (word == "prewrite") {
     if (above == nullptr || above->prewrite_sectors == 0) {
       errors.add(memory.full("range"),
-                 "\"prewrite\" is for a cache that is a member of an array with a prewrite log",
-                 "name the cache as the array's member, and give the array a prewrite-kib");
+                 "\"prewrite\" needs a cache that is a member of an array with a prewrite log",
+                 "make the cache a member of the array, and set the array's prewrite-kib");
       return;
     }
     std::tie(p.range_lba, p.range_sectors) = model::Array::prewrite_range(*above);
@@ -83,11 +82,11 @@ CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErr
   if (errors.first) return box;
   if (p.capacity_sectors % p.block_sectors != 0) {
     errors.add(memory.full("capacity-kib"), "is not a whole number of blocks",
-               "make it a multiple of block-kib");
+               "use a multiple of block-kib");
   } else if (p.low_water_permille > p.high_water_permille) {
     errors.add(back.full("low-water-permille"), "is above high-water-permille", "correct it");
   } else if (p.destage_sectors_max < p.block_sectors) {
-    errors.add(back.full("destage-kib-max"), "is less than a block", "make it at least block-kib");
+    errors.add(back.full("destage-kib-max"), "is less than a block", "use at least block-kib");
   } else if (const auto valid = model::validate(p); !valid) {
     errors.add(top.full("memory"), valid.error().problem, valid.error().hint);
   }
@@ -97,7 +96,8 @@ CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErr
 void check_nvram(const NvramProfile& profile, std::uint64_t below_sectors, ReadErrors& errors) {
   if (profile.range_lba >= below_sectors ||
       profile.range_sectors > below_sectors - profile.range_lba) {
-    errors.add("memory.range", fmt::format("reaches beyond the {} sectors below it", below_sectors),
+    errors.add("memory.range",
+               fmt::format("exceeds the {} sectors of the device below", below_sectors),
                "correct it");
   }
 }

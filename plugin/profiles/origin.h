@@ -1,11 +1,11 @@
 #pragma once
-// Where a number of a profile comes from.
+// Origins of the numbers of a profile.
 
 #include <string>
 
 namespace headcrash::profiles {
 
-/// Where the numbers of one table of a profile come from.
+/// The origin of the numbers of one table.
 struct Origin {
   std::string table;  ///< "seek"
   std::string kind;   ///< measured, data-sheet, paper, estimate or calibration

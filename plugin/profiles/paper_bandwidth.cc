@@ -1,11 +1,11 @@
 // Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table
-// 4-1, for a Wren IV and for data striped over four and eight of them. He computed size / (size +
-// 29.5 ms * bandwidth), which for arrays means spindles that turn together.
+// 4-1, for a Wren IV and for data striped over four and eight of them. The table shows size / (size
+// + 29.5 ms * bandwidth), which for arrays assumes synchronised spindles.
 //
 // Queues: the same, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling Revisited",
-// 1990: sorting a thousand random requests by seek and rotation raises the efficiency from around 7
-// % to 25 % of the disk's bandwidth. Theirs was a Fujitsu Eagle; the Wren IV is the dissertation's
-// own drive.
+// 1990. Sorting a thousand random requests by seek and rotation raises the efficiency from around 7
+// % to 25 % of the disk's bandwidth. Their drive was a Fujitsu Eagle; the dissertation's is the
+// Wren IV.
 #include "plugin/profiles/paper_bandwidth.h"
 
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ constexpr std::uint32_t kBlockSectors = 8;
 
 // ---- segments
 
-/// Striped in the smallest units that let the smallest segment reach all of eight drives.
+/// Returns an array with the largest units that spread the smallest segment over eight drives.
 std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
                                      std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;

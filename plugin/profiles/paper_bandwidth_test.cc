@@ -1,4 +1,4 @@
-// The papers' figures of bandwidth are met.
+// The papers' bandwidth figures are reproduced.
 #include "plugin/profiles/paper_bandwidth.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace headcrash::profiles {
 namespace {
 
-TEST(SegmentBandwidth, IsThatOfTheDissertation) {
+TEST(SegmentBandwidth, MatchesTheDissertation) {
   const auto rows = measure_segments(200);
   ASSERT_TRUE(rows) << rows.error().message();
   ASSERT_EQ(rows->size(), 3U);
@@ -18,7 +18,7 @@ TEST(SegmentBandwidth, IsThatOfTheDissertation) {
         EXPECT_EQ(row.unsynchronised[i], row.synchronised[i]);
       } else {
         EXPECT_LT(row.unsynchronised[i], row.synchronised[i])
-            << "the last of several spindles is awaited";
+            << "a transfer waits for the last of several spindles";
       }
     }
   }

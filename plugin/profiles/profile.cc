@@ -1,4 +1,4 @@
-// What people want to know about profiles (profile.h).
+// Summaries of profiles (profile.h).
 #include "plugin/profiles/profile.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ void describe(const model::FlashProfile& p, ProfileSummary& s) {
   s.outer_bytes_per_second = std::min({host, channels, chips});
 }
 
-/// Members' worth of data that can be read at once.
+/// Returns how many members' worth of data can be read in parallel.
 std::uint32_t data_members(const model::ArrayProfile& p) {
   switch (p.level) {
     case model::RaidLevel::raid4:
@@ -77,7 +77,7 @@ ProfileSummary summary_of(const Stack& stack) {
 Result<model::DiskProfile> disk_of(const Stack& stack, const std::string& subject) {
   if (const auto* disk = std::get_if<model::DiskProfile>(&stack.profile)) return *disk;
   return fail(subject,
-              fmt::format("is of kind {}, and a single disk is wanted", summary_of(stack).kind),
+              fmt::format("is of kind {}, but a single disk is required", summary_of(stack).kind),
               "choose a disk: headcrash list profiles");
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-// Profiles: what people want to know about one, and single drives as model::DiskProfile. Anything
-// composed of drives is in stack.h. Built-in profiles are compiled into the program; others are
-// files.
+// Profiles: summaries, and single drives as model::DiskProfile. Stacks of drives are in stack.h.
+// Built-in profiles are compiled into the program; others are files.
 
 #include <cstdint>
 #include <string>
@@ -14,31 +13,31 @@
 
 namespace headcrash::profiles {
 
-/// A profile with what people want to know about it. Numbers that do not apply to its kind are 0.
+/// A summary of a profile. Numbers that do not apply to its kind are 0.
 struct ProfileSummary {
   std::string name;
   std::string title;
   std::string kind;  ///< disk, flash, array or nvram
   std::uint64_t capacity_sectors = 0;
-  double rpm = 0;              ///< nominal; disk
-  double average_seek_ms = 0;  ///< between two random cylinders, for reading; disk
-  /// Of reading, without switches and overheads. Disk: past the head in the first zone; array: that
-  /// of all members that hold data; flash: the slowest of host interface, channels and chips.
+  double rpm = 0;              ///< nominal; disks only
+  double average_seek_ms = 0;  ///< between two random cylinders, for reading; disks only
+  /// Read rate without switches and overheads. Disk: at the head in the first zone. Array: sum over
+  /// members that hold data. Flash: the slowest of host interface, channels and chips.
   double outer_bytes_per_second = 0;
   double inner_bytes_per_second = 0;  ///< in the last zone
   std::vector<Origin> origins;
 };
 
-/// `name_or_path`: the name of a built-in profile, or a path (anything with a '/' or ending in
-/// ".toml"); with "+VARIANT" behind it one of the variants that its file describes. Of another kind
-/// than disk: an error.
+/// Loads a built-in profile by name or a file by path (anything with a '/' or ending in ".toml").
+/// With "+VARIANT" appended, loads a variant that its file describes. load_profile() fails if the
+/// kind is not disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 
-/// The text of a drive's profile; `file` is its name in errors.
+/// Parses a drive's profile; `file` names it in errors.
 Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file);
 
-/// All built-in profiles, each followed by its variants.
+/// Returns all built-in profiles, each followed by its variants.
 std::vector<ProfileSummary> list_profiles();
 
 }  // namespace headcrash::profiles

@@ -1,5 +1,5 @@
-// Fuzzes profiles: whatever stands in one, it is refused with a reason, or a drive can be made of
-// it that serves requests on its whole surface in finite time.
+// Fuzzes profiles: any input is either rejected with a reason, or builds a drive that serves
+// requests on its whole surface in finite time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Nobody final : public model::NullObserver, public model::Initiator {
   std::uint64_t answers = 0;
 };
 
-/// Reads and writes at the first, a middle and the last sector.
+/// Reads and writes the first, a middle and the last sector.
 void serve(const model::DiskProfile& profile) {
   Nobody nobody;
   model::Machine machine(nobody);
@@ -69,8 +69,8 @@ TEST(Fuzz, Profile) {
   });
 }
 
-/// Whatever stands in a stack, it is refused with a reason, or it can be planned, built and asked
-/// for its first and last sectors.
+/// Any stack is either rejected with a reason, or can be planned, built and read at its first and
+/// last sectors.
 TEST(Fuzz, Stack) {
   fuzz::Options options;
   options.name = "stack";

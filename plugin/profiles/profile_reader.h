@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of profiles share, inside this folder.
+// Declarations shared by the profile readers of this folder.
 
 #include <filesystem>
 #include <string>
@@ -33,9 +33,9 @@ struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
-/// Everything but the members, whose keys the caller takes. `top` is not finished.
+/// Reads an array except its members, whose keys the caller reads. Does not call top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
-/// What an array can be made of: `member_sectors` of each, written whole in `physical_sectors`.
+/// Checks an array whose members have `member_sectors` and a physical sector of `physical_sectors`.
 void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors);
 
@@ -43,30 +43,30 @@ struct CacheBox {
   model::NvramProfile profile;
   std::vector<Origin> origins;
 };
-/// Everything but the device below. `above`: the array that the cache is a member of; null when it
-/// is none.
+/// Reads a cache except the device below. `above` is the array that the cache is a member of, or
+/// null.
 CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
 void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors,
                  ReadErrors& errors);
 
-/// Where a profile's text was found.
+/// The text of a profile and its origin.
 struct FoundProfile {
-  std::string file;              ///< name in errors
-  std::string identity;          ///< equal for equal files, however they were spelt
-  std::filesystem::path folder;  ///< paths in the file are relative to it; empty for a built-in one
+  std::string file;              ///< name for errors
+  std::string identity;          ///< equal for equal files, however they are spelt
+  std::filesystem::path folder;  ///< base of relative paths in the file; empty if built in
   std::string text;
   std::string variant;  ///< empty: the profile itself
 };
-/// `name_or_path` as in load_profile(); a path is relative to `folder`.
+/// Finds a profile. `name_or_path` is as in load_profile(); a path is relative to `folder`.
 Result<FoundProfile> find_profile(std::string_view name_or_path,
                                   const std::filesystem::path& folder = {});
 
 std::vector<std::string> built_in_profiles();
 
-/// The names of the variants of the profile whose top is `root`.
+/// Returns the names of the variants of the profile with this root table.
 Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
-/// What such a variant consists of: its own tables over those of the profile; empty: the profile
-/// itself. Errors: there is no such variant, or it changes nothing.
+/// Returns the tables of a variant merged over those of the profile; "" means the profile itself.
+/// Fails if the variant does not exist or changes nothing.
 Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

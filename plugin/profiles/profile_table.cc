@@ -69,11 +69,11 @@ bool ProfileTable::has(const std::string& key) {
 bool ProfileTable::require(const std::string& key) {
   if (has(key)) return true;
   for (const std::string& other : table_.keys()) {
-    // A misspelt key is better reported as itself than as the absence of the right one.
+    // Reports a misspelt key as such, instead of the correct one as missing.
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }
-  errors_->add(full(key), "this is missing", "add it; a profile leaves nothing out");
+  errors_->add(full(key), "this is missing", "add it; all keys of a profile are required");
   return false;
 }
 
@@ -107,7 +107,7 @@ bool ProfileTable::boolean(const std::string& key) {
 
 std::string ProfileTable::text(const std::string& key) {
   std::string word = take(key, std::string());
-  if (word.empty()) errors_->add(full(key), "must be a text", "put it in quotes");
+  if (word.empty()) errors_->add(full(key), "must be a string", "put it in quotes");
   return word;
 }
 
@@ -153,7 +153,7 @@ model::ByPrevious ProfileTable::by_previous(const std::string& key) {
   const auto pair = milliseconds_list(key);
   if (pair.size() == 2) return {pair[0], pair[1]};
   errors_->add(full(key), "must be a number of milliseconds or a list of two",
-               "write for example 0.5, or [0.5, 0.7] for after a read and after a write");
+               "for example 0.5, or [0.5, 0.7] for after a read and after a write");
   return {};
 }
 
@@ -191,7 +191,7 @@ std::optional<Origin> ProfileTable::origin() {
       colon == std::string::npos) {
     errors_->add(full("origin"),
                  "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
-                 "say where the numbers come from");
+                 "state where the numbers come from");
     return std::nullopt;
   }
   const std::size_t remark = std::min(words.find_first_not_of(' ', colon + 1), words.size());

@@ -1,8 +1,8 @@
 #pragma once
-// One table of a profile: a strict table (plugin/base/strict_table.h) that leaves nothing out.
-// Every key is required unless has() was asked first, units are those of hardware, and only the
-// first error is kept, since later ones are often its consequences; what a call returns after an
-// error is a valid value without meaning.
+// One table of a profile: a strict table (plugin/base/strict_table.h) with required keys. Every key
+// is required unless has() returned false for it. Units are those of hardware. Only the first error
+// is kept, since later ones are often its consequences. After an error, calls return valid but
+// meaningless values.
 
 #include <array>
 #include <cstdint>
@@ -21,15 +21,14 @@ namespace headcrash::profiles {
 
 /// The first error of all tables that share it.
 struct ReadErrors {
-  std::string
-      place;  ///< "file: ", and the table's path where the profile is written inside another one
+  std::string place;  ///< "file: ", plus the table's path if the profile is nested in another one
   std::optional<Error> first;
-  /// `key` is relative to the profile's own top.
+  /// Records an error. `key` is relative to the profile's top.
   void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };
 
-/// One of the words that a key can have.
+/// One of the words allowed for a key.
 template <typename Value>
 struct Choice {
   std::string_view word;
@@ -41,27 +40,27 @@ class ProfileTable {
   /// The top of a profile.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
-  /// The table `name` below it; that it is missing is an error.
+  /// Opens a subtable; it is an error if it is missing.
   ProfileTable open(const std::string& name);
-  /// The elements of a list of tables; that it is missing is an error.
+  /// Opens the elements of a list of tables; it is an error if it is missing.
   std::vector<ProfileTable> open_list(const std::string& name);
 
   std::uint64_t integer(const std::string& key, std::uint64_t min, std::uint64_t max);
   std::uint32_t integer32(const std::string& key, std::uint32_t min, std::uint32_t max);
   double number(const std::string& key, double min, double max);
   bool boolean(const std::string& key);
-  std::string text(const std::string& key);                ///< not empty
-  std::vector<std::string> texts(const std::string& key);  ///< not empty
+  std::string text(const std::string& key);                ///< must not be empty
+  std::vector<std::string> texts(const std::string& key);  ///< must not be empty
   std::vector<std::uint32_t> integers(const std::string& key, std::uint32_t max);
   model::TimeNs microseconds(const std::string& key);
   model::TimeNs milliseconds(const std::string& key);
   model::TimeNs signed_milliseconds(const std::string& key);
   std::vector<model::TimeNs> milliseconds_list(const std::string& key);
-  /// One number of milliseconds, or a list of two: after a read, after a write.
+  /// Reads one number of milliseconds, or a list of two: after a read, after a write.
   model::ByPrevious by_previous(const std::string& key);
   std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib,
                                std::uint32_t max_kib);
-  std::uint64_t size(const std::string& key);  ///< bytes
+  std::uint64_t size(const std::string& key);  ///< in bytes
   model::Tear tear(const std::string& key);
   template <typename Value, std::size_t n>
   Value one_of(const std::string& key, const std::array<Choice<Value>, n>& choices) {
@@ -74,20 +73,20 @@ class ProfileTable {
     not_one_of(key, word, words);
     return choices[0].value;
   }
-  /// The table's `origin`; nothing after an error.
+  /// Reads the table's `origin`; nullopt after an error.
   std::optional<Origin> origin();
 
-  /// Whether a key that may be left out is there.
+  /// Returns true if an optional key is present.
   bool has(const std::string& key);
-  /// As has(), but that it is missing is an error.
+  /// Like has(), but it is an error if the key is missing.
   bool require(const std::string& key);
-  /// For a key of several types, after require().
+  /// Returns the table, for a key of several types after require().
   const base::StrictTable& values() const { return table_; }
 
-  /// Reports the keys that nobody asked for.
+  /// Reports unknown keys.
   void finish();
 
-  /// The key's name in messages, from the profile's top.
+  /// Returns the key's full name from the profile's top, for messages.
   std::string full(std::string_view key) const;
 
  private:

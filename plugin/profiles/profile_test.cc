@@ -1,5 +1,4 @@
-// Profiles: the built-in one, and an error that names file, key and hint for each way to get one
-// wrong.
+// Profiles: the built-in ones, and errors that name file, key and hint for each kind of mistake.
 #include "plugin/profiles/profile.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ std::string changed(const std::string& from, const std::string& to,
   return text.replace(at, from.size(), to);
 }
 
-TEST(Profile, TheC2447IsWhatItsNumbersSay) {
+TEST(Profile, TheC2447HasItsFigures) {
   const auto profile = load_profile("hp-c2447");
   ASSERT_TRUE(profile) << profile.error().message();
   EXPECT_EQ(profile->name, "hp-c2447");
@@ -44,7 +43,7 @@ TEST(Profile, TheC2447IsWhatItsNumbersSay) {
   EXPECT_EQ(profile->tear, model::Tear::silent);
 }
 
-TEST(Profile, SaysWhatACutLeavesUnderTheHead) {
+TEST(Profile, ReadsTheTearSetting) {
   const auto disk =
       parse_profile(changed("trim = false", "trim = false\ntear = \"unreadable\""), "drive.toml");
   ASSERT_TRUE(disk) << disk.error().message();
@@ -55,14 +54,14 @@ TEST(Profile, SaysWhatACutLeavesUnderTheHead) {
   EXPECT_EQ(std::get<model::FlashProfile>((*flash)->profile).tear, model::Tear::any);
 }
 
-TEST(Profile, TheListTellsWhatPeopleAskFor) {
+TEST(Profile, ListHasTheSummaryFields) {
   const auto list = list_profiles();
   const auto is_variant = [](const ProfileSummary& s) {
     return s.name.find('+') != std::string::npos;
   };
   const auto variants =
       static_cast<std::size_t>(std::count_if(list.begin(), list.end(), is_variant));
-  ASSERT_EQ(list.size() - variants, embedded_files().size()) << "a built-in profile does not parse";
+  ASSERT_EQ(list.size() - variants, embedded_files().size()) << "a built-in profile fails to parse";
   EXPECT_EQ(variants, 6U);
   const auto found = std::find_if(list.begin(), list.end(), [](const ProfileSummary& summary) {
     return summary.name == "hp-c2447";
@@ -78,7 +77,7 @@ TEST(Profile, TheListTellsWhatPeopleAskFor) {
   EXPECT_EQ(c2447.origins[1].kind, "data-sheet");
 }
 
-TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
+TEST(Profile, LoadsAFileAndNamesAMissingKey) {
   const auto file = std::filesystem::temp_directory_path() / "headcrash_profile_test.toml";
   std::ofstream(file) << changed("name = \"hp-c2447\"", "name = \"mine\"");
   const auto profile = load_profile(file.string());
@@ -89,7 +88,7 @@ TEST(Profile, LoadsAFileAndNamesWhatIsMissing) {
   EXPECT_NE(load_profile("hp-c2448").error().hint.find("hp-c2447"), std::string::npos);
 }
 
-TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
+TEST(Profile, VariantOverridesTablesOfItsProfile) {
   const auto sold = load_profile("atlas-10k");
   const auto measured = load_profile("atlas-10k+measured-host");
   ASSERT_TRUE(sold && measured);
@@ -101,7 +100,7 @@ TEST(Profile, AVariantHasItsOwnTablesAndTheRestOfItsProfile) {
   EXPECT_EQ(measured->capacity_sectors, sold->capacity_sectors);
 }
 
-TEST(Profile, NamesAVariantThatIsNotThereAndAMistakeInOne) {
+TEST(Profile, NamesAMissingVariantAndAMistakeInOne) {
   const Error other = load_profile("atlas-10k+measured-hosts").error();
   EXPECT_NE((other.problem + other.hint).find("did you mean \"measured-host\""), std::string::npos)
       << other.message();
@@ -110,7 +109,7 @@ TEST(Profile, NamesAVariantThatIsNotThereAndAMistakeInOne) {
   const auto wrong = parse_profile(
       changed("[variant.measured-host.bus]", "[variant.measured-host.buss]", "atlas-10k"),
       "d.toml");
-  ASSERT_FALSE(wrong) << "a mistake in a variant is one of the file, whoever asks";
+  ASSERT_FALSE(wrong) << "a mistake in a variant must fail the whole file";
   EXPECT_NE(wrong.error().message().find("buss"), std::string::npos) << wrong.error().message();
 }
 
@@ -124,7 +123,7 @@ struct Wrong {
 
 class ProfileErrors : public testing::TestWithParam<Wrong> {};
 
-TEST_P(ProfileErrors, NameFileKeyAndRemedy) {
+TEST_P(ProfileErrors, NameFileKeyAndHint) {
   const Wrong& wrong = GetParam();
   const auto profile = parse_profile(changed(wrong.from, wrong.to, wrong.profile), "drive.toml");
   ASSERT_FALSE(profile);
@@ -156,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"\"estimate: size", "\"guess: size", "write-cache.origin", "calibration"},
         Wrong{"trim = false", "trim = 0", "features.trim", "true or false"},
         Wrong{"trim = false", "trim = false\ntear = \"some\"", "features.tear", "known"},
-        Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks", "rise"},
+        Wrong{"slipped-tracks = [468", "slipped-tracks = [4680", "zone[0].slipped-tracks",
+              "ascending"},
         Wrong{"first-cylinder = 559", "first-cylinder = 1559", "first-cylinder", "order"},
         Wrong{"spare-tracks = 325", "spare-tracks = 7267", "zone[0].spare-tracks", "no data"},
         Wrong{"track-skew-sectors = 14", "track-skew-sectors = 96", "zone[0].track-skew-sectors",
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"read-hit-command-ms = 0.95343", "read-hit-command-ms = [0.9]",
               "command.read-hit-command-ms", "list of two"},
         Wrong{"segments = 1", "segments = 0", "read-buffer.segments", "whole number"},
-        Wrong{"distances = [1, 2,", "distances = [2, 1,", "seek.distances", "rise",
+        Wrong{"distances = [1, 2,", "distances = [2, 1,", "seek.distances", "ascending",
               "barracuda-4lp"},
         Wrong{"times-ms = [1.943, ", "times-ms = [", "seek.times-ms", "shorter", "barracuda-4lp"},
         Wrong{"cylinders = 1128", "cylinders = 1130", "zone[0].cylinders", "next zone",

@@ -1,4 +1,4 @@
-// An orderly shutdown (shutdown.h).
+// A clean shutdown (shutdown.h).
 #include "plugin/profiles/shutdown.h"
 
 #include "plugin/model/core/run_request.h"
@@ -6,7 +6,7 @@
 namespace headcrash::profiles {
 namespace {
 
-/// False when a device did not answer: then the machine must not be run any further.
+/// Returns false if a device did not answer; the machine must then not be run further.
 bool flush_volatile_caches(model::Machine& machine) {
   for (std::size_t index = 0; index < machine.device_count(); ++index) {
     if (!machine.device(index).characteristics().volatile_cache) continue;
@@ -14,8 +14,8 @@ bool flush_volatile_caches(model::Machine& machine) {
     flush.op = model::Op::flush;
     if (model::run_request(machine, index, flush)) continue;
     machine.observer().incident(0, machine.simulation().now(),
-                                "the flush of " + machine.device_name(index) +
-                                    " at the end was not answered: caches keep what they hold");
+                                "no answer to the final flush of " + machine.device_name(index) +
+                                    ": caches keep their contents");
     return false;
   }
   return true;

@@ -1,13 +1,12 @@
 #pragma once
-// An orderly shutdown of a machine's hardware: what volatile caches hold reaches the medium,
-// battery-backed caches are written back, arrays are marked clean. The machine can continue
-// afterwards.
+// A clean shutdown of a machine: volatile caches are flushed, battery-backed caches are written
+// back, and arrays are marked clean. The machine can continue afterwards.
 
 #include "plugin/profiles/build.h"
 
 namespace headcrash::profiles {
 
-/// Does nothing when the power is off. Runs the simulation.
+/// Shuts down and runs the simulation to do so. Has no effect if the power is off.
 void shut_down(BuiltMachine& built);
 
 }  // namespace headcrash::profiles

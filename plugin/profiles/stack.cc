@@ -1,11 +1,11 @@
-// Reading stacks: each file names what lies below it, down to drives.
+// Reading stacks: each file names the profiles below it, down to drives.
 //
 //   netra-raid5-presto.toml          kind = "nvram"
 //     over ->  [over]                kind = "array"       a profile may also be written in place, as a table
 //                member -> "sun-4.2g"  kind = "disk"      or named: built-in, or a path relative to the file
 //
-// What bounds it: a file that (through others) contains itself is refused and the circle shown; the
-// depth and the number of files are limited. Members that are named once are read once and shared.
+// Limits: a file that contains itself (through others) is rejected, and the error shows the circle.
+// The depth and the number of files are limited. Members named once are read once and shared.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,8 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 
 class StackLoader {
  public:
-  /// `above`: the array whose member this is, through caches.
+  /// Loads a stack. `above` is the array that it is a member of, possibly through caches; else
+  /// null.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));
@@ -42,10 +43,10 @@ class StackLoader {
       return fail(found.file,
                   fmt::format("contains itself: {} -> {}", fmt::join(ring, chain_.end(), " -> "),
                               found.identity),
-                  "take one of them out of the circle");
+                  "remove one of them from the circle");
     }
     if (++files_ > kFilesMax)
-      return fail(found.file, "too many profiles below one", "make the machine smaller");
+      return fail(found.file, "too many profiles below this one", "use a smaller machine");
     chain_.push_back(found.identity);
     Result<StackPtr> stack = parse(found.text, found.file, found.folder, found.variant, above);
     chain_.pop_back();
@@ -59,7 +60,7 @@ class StackLoader {
     TRY(const auto plain, in_variant(root, variant));
     Result<StackPtr> stack = read(plain, folder, above);
     if (!stack) return stack;
-    // A mistake in a variant is one of the file, whichever of them is asked for.
+    // A mistake in any variant is an error of the file.
     const auto variants = variants_of(root);
     for (const std::string& each : *variants) {
       TRY(read_variant(root, each, folder, above));
@@ -84,9 +85,8 @@ class StackLoader {
   Result<StackPtr> read(const StrictTable& root, const fs::path& folder,
                         const ArrayProfile* above) {
     if (depth_ == kDepthMax) {
-      return fail(root.subject("kind"),
-                  fmt::format("more than {} profiles lie on top of each other", kDepthMax),
-                  "leave some out");
+      return fail(root.subject("kind"), fmt::format("more than {} levels of profiles", kDepthMax),
+                  "use fewer levels");
     }
     ++depth_;
     Result<StackPtr> stack = read_kind(root, folder, above);
@@ -140,7 +140,7 @@ class StackLoader {
       const std::uint64_t other = capacity_sectors(*(*members)[i]);
       if (other == size) continue;
       return fail(top.values().subject("member"),
-                  fmt::format("members are of different sizes: {} has {} sectors, {} has {}",
+                  fmt::format("members have different sizes: {} has {} sectors, {} has {}",
                               members->front()->name, size, (*members)[i]->name, other),
                   "use drives of one size");
     }
@@ -151,7 +151,7 @@ class StackLoader {
     return stack;
   }
 
-  /// One profile for all members, or a list of as many as there are members.
+  /// Reads one profile for all members, or a list with one for each.
   Result<std::vector<StackPtr>> read_members(const StrictTable& top, const fs::path& folder,
                                              const ArrayProfile& array) {
     std::vector<StackPtr> members;
@@ -165,7 +165,7 @@ class StackLoader {
       return fail(top.subject("member"),
                   fmt::format("names {} profiles, but layout.members is {}", list.keys().size(),
                               array.members),
-                  "give one profile for all members, or one for each");
+                  "use one profile for all members, or one for each");
     }
     for (std::size_t i = 0; i < array.members; ++i) {
       TRY(const auto member, read_below(list, fmt::format("member[{}]", i), folder, &array));
@@ -198,12 +198,12 @@ class StackLoader {
     std::string name;
     if (!top.take(key, name) || name.empty()) {
       return fail(top.subject(key), "must name a profile or be a table with one",
-                  "write for example \"hp-c2447\"");
+                  "for example \"hp-c2447\"");
     }
     Result<StackPtr> stack = load(name, folder, above);
-    // A name that leads nowhere is the fault of the file that says it.
+    // An unknown name is an error of the file that contains it.
     if (!stack && stack.error().subject == fmt::format("profile '{}'", name)) {
-      stack.error().problem = fmt::format("there is no built-in profile '{}'", name);
+      stack.error().problem = fmt::format("no built-in profile '{}'", name);
       stack.error().subject = top.subject(key);
     } else if (!stack && stack.error().subject == (folder / name).string()) {
       stack.error().problem = fmt::format("{} {}", stack.error().subject, stack.error().problem);
@@ -212,7 +212,7 @@ class StackLoader {
     return stack;
   }
 
-  std::vector<std::string> chain_;  ///< identities of the files that are being read
+  std::vector<std::string> chain_;  ///< identities of the files being read
   std::size_t depth_ = 0, files_ = 0;
 };
 

@@ -1,8 +1,7 @@
 #pragma once
-// Stacks: profiles composed, as TOML. `kind` says what a file describes: "disk" (the default),
-// "flash", "array" or "nvram"; arrays and caches name the profile below them, built-in or a path
-// relative to the file. A machine file lists several named devices, each with a profile, and
-// faults.
+// Stacks of profiles, in TOML. `kind` is "disk" (the default), "flash", "array" or "nvram". Arrays
+// and caches name the profile below them: built-in, or a path relative to the file. A machine file
+// lists several named devices, each with a profile, and faults.
 
 #include <filesystem>
 #include <memory>
@@ -26,53 +25,53 @@ struct Stack {
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
   std::vector<std::shared_ptr<const Stack>>
-      below;  ///< array: one for each member; nvram: one; else none
+      below;  ///< array: one for each member; nvram: one; otherwise empty
   std::vector<Origin> origins;
-  double nominal_rpm = 0;  ///< disk
+  double nominal_rpm = 0;  ///< disks only
 };
 
-/// Capacity as the host sees it, in sectors.
+/// Returns the capacity visible to the host, in sectors.
 std::uint64_t capacity_sectors(const Stack& stack);
-/// Unit that its drives write whole, or tear.
+/// Returns the unit that the drives write atomically.
 std::uint32_t physical_sector_sectors(const Stack& stack);
-/// The drive or flash device that one comes to by going down, in an array to the first member.
+/// Returns the drive or flash device at the bottom, following the first member of arrays.
 const Stack& lowest(const Stack& stack);
 
-/// A built-in name or a path, which is relative to `folder`, with or without "+VARIANT". Errors
-/// name file and key; also when profiles refer to each other in a circle.
+/// Loads a built-in stack by name or a file by path, relative to `folder`, optionally with
+/// "+VARIANT". Errors name file and key; a circular reference is an error.
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
-/// The text of a profile of any kind; `file` is its name in errors.
+/// Parses a profile of any kind; `file` names it in errors.
 Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file);
 
-/// One of the named devices of a machine.
+/// A named device of a machine.
 struct MachineDevice {
-  std::string name;  ///< letters, digits, '-', '_'; "hd0" when there is no machine file
+  std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
-  std::optional<std::uint64_t> size_bytes;  ///< none: all of it
-  std::optional<bool> write_cache = {};     ///< of its drives; none: as the profile says
-  std::optional<model::Tear> tear = {};     ///< of its drives; none: as the profile says
+  std::optional<std::uint64_t> size_bytes;  ///< nullopt: full capacity
+  std::optional<bool> write_cache = {};     ///< of its drives; nullopt: the profile's setting
+  std::optional<model::Tear> tear = {};     ///< of its drives; nullopt: the profile's setting
 };
 
-/// A word of plugin/model/core/tear.h, for parameters and keys that are not read by ProfileTable.
-/// Errors name `subject` and the nearest word.
+/// Parses a word of plugin/model/core/tear.h, for parameters and keys not read by ProfileTable.
+/// Errors name `subject` and suggest the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {
   std::vector<MachineDevice> devices;
   std::vector<model::FaultSpec> faults;
 };
-/// At least one device. Profiles are built-in names or paths relative to the file; faults are not
-/// yet checked against the devices.
+/// Loads a machine file with at least one device. Profiles are built-in names or paths relative to
+/// the file. Faults are not yet checked against the devices.
 ///
 ///   fault = ["dead:log,after-ms=5000"]      # optional; as in plugin/model/faults/faults.h
 ///   [[device]]
 ///   name = "data"
 ///   profile = "netra-raid5"
-///   size = "1G"                             # optional; all of it
-///   write-cache = true                      # optional; as the profile says
-///   tear = "unreadable"                     # optional; as the profile says (plugin/model/core/tear.h)
+///   size = "1G"                             # optional; default: full capacity
+///   write-cache = true                      # optional; default: the profile's setting
+///   tear = "unreadable"                     # optional; default: the profile's (plugin/model/core/tear.h)
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

@@ -1,4 +1,4 @@
-// Whole stacks through random histories of requests and power cuts
+// Whole stacks in random histories of requests and power cuts
 // (plugin/model/testing/history_check.h).
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ constexpr std::uint64_t kBytes = 16 << 20;
 
 class StackHistory : public testing::TestWithParam<const char*> {};
 
-TEST_P(StackHistory, KeepsTheRules) {
+TEST_P(StackHistory, SatisfiesTheDeviceContract) {
   const auto stack = load_stack(GetParam());
   ASSERT_TRUE(stack) << stack.error().message();
   MachineDevice top{"hd0", *stack, std::nullopt, std::nullopt};

@@ -1,5 +1,5 @@
-// Stacks as TOML: what is built in, how profiles name each other, and an error for each way to get
-// one wrong.
+// Stacks in TOML: built-in ones, references between profiles, and an error for each kind of
+// mistake.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-TEST(Stack, EveryBuiltInOneLoadsUnderItsOwnName) {
+TEST(Stack, EveryBuiltInStackLoadsUnderItsName) {
   for (const EmbeddedFile& file : embedded_files()) {
     const std::string name(file.name.substr(0, file.name.rfind('.')));
     const auto stack = load_stack(name);
@@ -42,7 +42,7 @@ TEST(Stack, EveryBuiltInOneLoadsUnderItsOwnName) {
   }
 }
 
-TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
+TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   const auto upper = load_stack("netra-raid5-presto");
   ASSERT_TRUE(upper) << upper.error().message();
   const Stack& raid = *(*upper)->below.at(0);
@@ -54,7 +54,7 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
   const Stack& lower = *raid.below[3];
   const auto& cache = std::get<model::NvramProfile>(lower.profile);
   EXPECT_EQ(std::pair(cache.range_lba, cache.range_sectors), model::Array::prewrite_range(array));
-  EXPECT_GE(cache.capacity_sectors, cache.range_sectors) << "it covers the prewrite area entirely";
+  EXPECT_GE(cache.capacity_sectors, cache.range_sectors) << "it must cover the whole prewrite area";
   EXPECT_EQ(lower.below.at(0)->name, "sun-4.2g");
   const auto& top = std::get<model::NvramProfile>((*upper)->profile);
   EXPECT_LE(top.capacity_sectors + 11 * cache.capacity_sectors, 65'536U) << "32 MB together";
@@ -66,9 +66,9 @@ TEST(Stack, TheNetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// Peacock 1998, figure 2: above, below, both, none, over the same disks; and a share of it for a
-/// log.
-TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
+/// Peacock 1998, figure 2: caches above, below, both or none, over the same disks; and a share for
+/// a log.
+TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {
     const auto found = load_stack(name);
@@ -102,7 +102,7 @@ TEST(Stack, TheNetraServersNvramCanBeAboveOrBelow) {
     EXPECT_EQ(capacity_sectors(*stack(raid0)), capacity_sectors(*stack("netra-raid0"))) << raid0;
 }
 
-TEST(Stack, PathsAreRelativeToTheFileThatNamesThem) {
+TEST(Stack, PathsAreRelativeToTheirFile) {
   const TemporaryFolder folder;
   folder.put("drives/mine.toml",
              replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"mine\""));
@@ -132,7 +132,7 @@ TEST(Stack, MembersMayBeListed) {
       << three.error().message();
 }
 
-TEST(Stack, MembersOfDifferentSizesAreRefused) {
+TEST(Stack, RejectsMembersOfDifferentSizes) {
   const TemporaryFolder folder;
   std::string small =
       replaced(built_in_text("hp-c2447.toml"), "spare-tracks = 325", "spare-tracks = 326");
@@ -147,7 +147,7 @@ TEST(Stack, MembersOfDifferentSizesAreRefused) {
       << stack.error().message();
 }
 
-TEST(Stack, CirclesAreShownAndRefused) {
+TEST(Stack, RejectsCirclesAndShowsThem) {
   const TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   const std::string a = folder.put("a.toml", replaced(box, "\"hp-c2447\"", "\"./b.toml\""));
@@ -159,7 +159,7 @@ TEST(Stack, CirclesAreShownAndRefused) {
   EXPECT_TRUE(problem.ends_with("a.toml")) << problem;
 }
 
-TEST(Stack, DepthAndNumberOfFilesAreBounded) {
+TEST(Stack, DepthAndNumberOfFilesAreLimited) {
   const TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   std::string top = "hp-c2447";
@@ -169,7 +169,7 @@ TEST(Stack, DepthAndNumberOfFilesAreBounded) {
   }
   const auto deep = load_stack(top);
   ASSERT_FALSE(deep);
-  EXPECT_NE(deep.error().problem.find("on top of each other"), std::string::npos)
+  EXPECT_NE(deep.error().problem.find("levels of profiles"), std::string::npos)
       << deep.error().message();
 
   std::string wide = "hp-c2447";
@@ -186,7 +186,7 @@ TEST(Stack, DepthAndNumberOfFilesAreBounded) {
       << many.error().message();
 }
 
-TEST(Stack, AnArrayIsNoDisk) {
+TEST(Stack, AnArrayIsNotADisk) {
   const auto profile = load_profile("raid5-5");
   ASSERT_FALSE(profile);
   EXPECT_NE(profile.error().problem.find("array"), std::string::npos);
@@ -197,7 +197,7 @@ TEST(Stack, AnArrayIsNoDisk) {
 }
 
 struct WrongStack {
-  const char* file;  ///< built-in text that is changed
+  const char* file;  ///< built-in text to modify
   const char* from;
   const char* to;
   const char* key;   ///< in the subject
@@ -206,7 +206,7 @@ struct WrongStack {
 
 class StackErrors : public testing::TestWithParam<WrongStack> {};
 
-TEST_P(StackErrors, NameFileKeyAndRemedy) {
+TEST_P(StackErrors, NameFileKeyAndHint) {
   const WrongStack& wrong = GetParam();
   const TemporaryFolder folder;
   const auto stack =
@@ -278,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongStack{kLower, "range = \"prewrite\"", "ranges = \"prewrite\"", "member.memory.ranges",
                    "did you"}));
 
-TEST(MachineFile, NamesDevicesSizesAndFaults) {
+TEST(MachineFile, ReadsDevicesSizesAndFaults) {
   const TemporaryFolder folder;
   folder.put("log.toml", replaced(built_in_text("hp-c2447.toml"), "\"hp-c2447\"", "\"log\""));
   const auto machine = load_machine_file(folder.put("machine.toml", R"(
@@ -305,7 +305,7 @@ tear = "unreadable"
   EXPECT_EQ(machine->faults[0].device, "data.1");
 }
 
-TEST(MachineFile, SaysWhatIsWrong) {
+TEST(MachineFile, RejectsInvalidFiles) {
   const TemporaryFolder folder;
   const auto message = [&](const std::string& text) {
     const auto machine = load_machine_file(folder.put("m.toml", text));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kStreamSectors = 1U << 19;
 
-/// When the first of the requests that count arrived, and when the last was complete.
+/// Records when the first counted request arrived and when the last one completed.
 class LastQuarter final : public replay::ReplayObserver {
  public:
   LastQuarter(std::uint64_t requests, std::uint32_t request_sectors)

@@ -1,6 +1,6 @@
 #pragma once
-// How fast a stack of devices reads and writes a long stream, by simulation: what its title and its
-// media's rate promise, and what is left of that behind its bus, its cache and its skews.
+// Simulated rates of long sequential streams through a stack of devices, including its bus, its
+// caches and its skews.
 
 #include <cstdint>
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace headcrash::profiles {
 
-/// Bytes a second, in the long run.
+/// Bytes per second in the long run.
 struct StreamRates {
   double read = 0;
-  double write = 0;  ///< with the write cache as delivered
+  double write = 0;  ///< with the write cache at its factory setting
 };
 
-/// Requests of so many sectors (64 KiB unless said) from the first one on, one at a time; the last
-/// quarter of them counts, when caches are full. Takes some milliseconds. Errors: as plan() and
-/// build().
+/// Measures sequential requests of `request_sectors` (64 KiB by default) from the first sector on,
+/// one at a time. Only the last quarter counts, when caches are full. Takes a few milliseconds.
+/// Errors are those of plan() and build().
 Result<StreamRates> stream_rates(const std::shared_ptr<const Stack>& stack,
                                  std::uint32_t request_sectors = 128);
 

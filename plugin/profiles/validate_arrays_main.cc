@@ -1,5 +1,5 @@
-// headcrash_validate_arrays: the tables of VALIDATION.md about bandwidth, beside what the papers
-// print.
+// headcrash_validate_arrays: prints the bandwidth tables of VALIDATION.md next to the papers'
+// figures.
 #include <fmt/core.h>
 
 #include <string>

@@ -1,6 +1,6 @@
-// headcrash_validate_drives: the table of VALIDATION.md.
+// headcrash_validate_drives: prints the table of VALIDATION.md.
 //
-//   headcrash_validate_drives TRACES            every trace of the folder that belongs to a built-in profile
+//   headcrash_validate_drives TRACES            every trace of the folder with a built-in profile
 //   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument prints every request:
 //                                               op lbn sectors measured_ms model_ms
 #include <fmt/core.h>
@@ -20,14 +20,13 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures over the whole traces, as its validation prints them; of some drives it prints
-/// none.
+/// DiskSim's figures for whole traces, as printed by its validation; missing for some drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
 };
 struct Drive {
-  std::string_view trace;  ///< what the trace's file begins with
+  std::string_view trace;  ///< prefix of the trace's file name
   std::string_view profile;
   std::optional<DiskSimFigures> disksim;
 };
@@ -51,7 +50,7 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  Agreement first, second;  ///< its halves: constants were fitted to the beginning of a trace
+  Agreement first, second;  ///< of its halves: constants were fitted to the first half of a trace
 };
 
 Result<Validated> validate(const std::string& profile_name, const std::string& trace_path,
@@ -60,8 +59,8 @@ Result<Validated> validate(const std::string& profile_name, const std::string& t
   TRY(const auto trace, read_closed_trace(trace_path));
   for (const replay::TraceRequest& request : trace) {
     if (request.lbn + request.blocks > profile.capacity_sectors)
-      return fail(trace_path, "reaches beyond the drive's last sector",
-                  "choose the drive it was measured on");
+      return fail(trace_path, "a request exceeds the drive's last sector",
+                  "choose the drive that was measured");
   }
   const std::vector<model::TimeNs> responses = replay_closed(profile, trace);
   for (std::size_t i = 0; each && i < trace.size(); ++i) {
@@ -82,7 +81,7 @@ int validate_all(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     files.push_back(entry.path());
-  if (error) return complain({folder, error.message(), "give the folder of the .closed traces"});
+  if (error) return complain({folder, error.message(), "name the folder of the .closed traces"});
   std::sort(files.begin(), files.end());
   fmt::print("{:30} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model",
              "demerit %", "within 1 ms, %");

@@ -1,17 +1,17 @@
-// The two figures by which disk models are judged.
+// The two figures of merit of disk models.
 //
-// Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): draw both
-// distributions of response times and take the root mean square of the horizontal distance between
-// the curves. With equally many requests on both sides that is the distance between the i-th
-// shortest of one and the i-th shortest of the other.
+// Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): the root mean
+// square of the horizontal distance between the two cumulative distributions of response times.
+// With equal numbers of requests it is the distance between the i-th shortest of one and the i-th
+// shortest of the other.
 //
 //   share 1 |        ___/--
 //           |      _/ _/          <->  distance at one height
 //         0 |_____/_/________
 //             response time
 //
-// A low demerit can hide that single requests are wrong by much, some up and some down; the share
-// of requests whose own response is right within 1 ms cannot. So both are always given.
+// A low demerit can hide large errors of single requests that cancel out. The share of requests
+// whose response time is within 1 ms cannot. Both are therefore always given.
 #include "plugin/profiles/validation.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-// How near a profile comes to a real drive: measured requests replayed through the model, and two
+// Validation of drive profiles: replays measured requests through the model and computes two
 // figures.
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace headcrash::profiles {
 
-/// All of a closed-loop trace (plugin/replay/trace_file.h). Errors name file and line.
+/// Reads a whole closed-loop trace (plugin/replay/trace_file.h). Errors name file and line.
 Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path);
 
-/// The model's response to each request; the next one comes when its own completion and the think
-/// time are over. `profile.write_cache.on_by_default` says whether the drive reports writes at
-/// once.
+/// Returns the model's response time of each request. A request is submitted after the previous one
+/// has completed and its think time has passed. `profile.write_cache.on_by_default` determines
+/// whether writes complete in the cache.
 std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
                                          const std::vector<replay::TraceRequest>& trace);
 
@@ -26,9 +26,9 @@ struct Agreement {
   double measured_mean_ms = 0;
   double model_mean_ms = 0;
   double demerit_percent =
-      0;  ///< RMS distance between the sorted response times, of the measured mean
-  double within_1ms_percent = 0;  ///< requests whose own response is off by at most 1 ms
-  std::size_t requests = 0;       ///< with a measured time
+      0;  ///< RMS distance between the sorted response times, relative to the measured mean
+  double within_1ms_percent = 0;  ///< share of requests whose response time is off by at most 1 ms
+  std::size_t requests = 0;       ///< requests with a measured time
 };
 
 Agreement compare(std::span<const replay::TraceRequest> trace,

@@ -1,4 +1,4 @@
-// The bar that the model has reached against real drives, and what the built-in profiles promise.
+// The accuracy of the model against real drives, and the figures of the built-in profiles.
 #include "plugin/profiles/validation.h"
 
 #include <fmt/core.h>
@@ -29,9 +29,9 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// A little slack over the figures in VALIDATION.md, so that a change of the model which does not
-// make it worse passes.
-TEST_P(RealDrives, AreMet) {
+// A small margin over the figures in VALIDATION.md lets changes pass that do not make the model
+// worse.
+TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
       std::filesystem::path(HEADCRASH_REAL_TRACES) / fmt::format("{}.first-half.closed", bar.trace);
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                                              64.5}),
                          [](const auto& param) { return std::string(param.param.trace); });
 
-TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
+TEST(Compare, DemeritIsOverDistributionsAndTheShareOverRequests) {
   std::vector<replay::TraceRequest> trace;
   for (const TimeNs measured_ns : {10'000'000, 20'000'000, 0, 30'000'000}) {
     trace.emplace_back();
@@ -69,12 +69,12 @@ TEST(Compare, DemeritIsOfDistributionsAndTheShareOfRequests) {
   }
   const Agreement swapped =
       compare(trace, std::array<TimeNs, 4>{30'000'000, 20'500'000, 1, 10'000'000});
-  EXPECT_EQ(swapped.requests, 3U) << "an unknown time does not count";
+  EXPECT_EQ(swapped.requests, 3U) << "an unknown time must not count";
   EXPECT_NEAR(swapped.demerit_percent, 100 * std::sqrt(0.25 / 3) / 20, 1e-9);
   EXPECT_NEAR(swapped.within_1ms_percent, 100.0 / 3, 1e-9);
 }
 
-TEST(ClosedTrace, NamesFileAndLineOfWhatIsWrong) {
+TEST(ClosedTrace, ErrorsNameFileAndLine) {
   const auto file = std::filesystem::temp_directory_path() / "headcrash_validation_test.closed";
   for (const char* wrong :
        {"X Hit 1 2 3.0 4.0", "R Hit 1 0 3.0 4.0", "R Hit 1 2 3.0", "R Hit 1 2 -3.0 4.0"}) {
@@ -87,14 +87,15 @@ TEST(ClosedTrace, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_FALSE(read_closed_trace(file));
 }
 
-TEST(BuiltInProfiles, AreWhatTheirTitlesSay) {
+TEST(BuiltInProfiles, MatchTheirTitles) {
   std::map<std::string, ProfileSummary> all;
   for (const ProfileSummary& summary : list_profiles()) all[summary.name] = summary;
   struct Known {
     const char* name;
     double gigabytes, average_seek_ms, rpm, outer_mb_per_second;
   };
-  // Average seeks: data sheets and measurements, of which the extracted curves are within a tenth.
+  // Average seeks from data sheets and measurements; the extracted curves are within a tenth of
+  // them.
   for (const Known& known :
        std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
                                     {"hp-c2247a", 1.05, 11.5, 5400, 4.4},
@@ -143,7 +144,7 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
   EXPECT_GE(seen, 8);
 }
 
-/// What the first zone gives to a stream that loses the skews and nothing else.
+/// Returns the rate of a stream in the first zone that loses only the skews.
 double streamed_bytes_per_second(const model::DiskProfile& drive) {
   const model::ZoneProfile& zone = drive.zones.front();
   const double skew =
@@ -153,8 +154,8 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
          static_cast<double>(drive.revolution_ps);
 }
 
-// The drives that were measured behind a bus of 5 MB/s were not sold with it.
-TEST(StreamRates, ThoseOfADriveAreNotBoundByTheBusOfTheHostItWasMeasuredWith) {
+// Drives measured behind a bus of 5 MB/s were not sold with it.
+TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
   for (const ProfileSummary& summary : list_profiles()) {
@@ -174,7 +175,8 @@ TEST(StreamRates, ThoseOfADriveAreNotBoundByTheBusOfTheHostItWasMeasuredWith) {
   EXPECT_EQ(seen, 6);
 }
 
-// A write larger than the cache waits for its place under the head (VALIDATION.md), so only reads.
+// A write larger than the cache waits for its slot under the head (VALIDATION.md), so only reads
+// are tested.
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;

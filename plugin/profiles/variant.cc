@@ -1,4 +1,4 @@
-// Variants of a profile (profile.h): tables that are laid over its own.
+// Variants of a profile (profile.h): tables merged over the profile's own.
 #include <fmt/format.h>
 
 #include "plugin/base/nearest.h"
@@ -20,12 +20,12 @@ Result<StrictTable> in_variant(const StrictTable& root, const std::string& varia
   TRY(auto own, all ? all->table(variant) : Result<std::optional<StrictTable>>(std::nullopt));
   if (!own) {
     return fail(
-        root.subject("variant"), fmt::format("there is no variant '{}'", variant),
-        known.empty() ? "leave it out: the profile has none" : base::suggest(variant, known));
+        root.subject("variant"), fmt::format("no variant '{}'", variant),
+        known.empty() ? "omit it: the profile has no variants" : base::suggest(variant, known));
   }
   if (own->keys().empty())
     return fail(root.subject("variant." + variant), "changes nothing",
-                "give the tables that differ");
+                "add the tables that differ");
   return own->over(root.without("variant"));
 }
 

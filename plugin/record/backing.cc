@@ -1,4 +1,4 @@
-// Stores and observer of a machine (backing.h).
+// See backing.h.
 #include "plugin/record/backing.h"
 
 #include "plugin/model/core/null_observer.h"
@@ -31,8 +31,8 @@ Result<void> Backing::open_stores(const BackingOptions& options) {
 
 Result<void> Backing::open_recording(const BackingOptions& options) {
   if (!options.record) {
-    nobody_ = std::make_unique<model::NullObserver>();
-    observer_ = nobody_.get();
+    null_observer_ = std::make_unique<model::NullObserver>();
+    observer_ = null_observer_.get();
     return {};
   }
   TRY(auto recording, RecordingWriter::create(*options.record, options.machine));

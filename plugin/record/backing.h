@@ -1,11 +1,10 @@
 #pragma once
-// What is behind a machine's devices: where their bytes lie and who writes down what happens. One
-// factory for the four ways there are:
+// The storage and the observer of a machine. One factory for the four combinations:
 //
 //   store=DIR  record=FILE
-//   -          -            memory, nobody watches
-//   DIR        -            raw sparse images, nobody watches
-//   DIR        FILE         raw sparse images, and a recording beside them: every byte is written twice
+//   -          -            memory, not recorded
+//   DIR        -            raw sparse images, not recorded
+//   DIR        FILE         raw sparse images and a separate recording: every byte is written twice
 //   -          FILE         the recording is the store (log_store.h): every byte is written once
 
 #include <filesystem>
@@ -30,17 +29,17 @@ struct BackingOptions {
 
 class Backing {
  public:
-  /// Errors speak of the path. A recording beside a store must be a new file; one that is the store
-  /// continues when the file exists.
+  /// Opens the storage. Errors name the path. With a store, the recording must be a new file. A
+  /// recording that is the store is continued if the file exists.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
   model::MachineObserver& observer() { return *observer_; }
-  /// Null for a device without a medium of its own.
+  /// Returns null for a device without a medium.
   model::SectorStore* store(model::DeviceId device) { return stores_.at(device); }
 
   bool recorded() const { return log_ || recording_; }
-  Result<void> flush();                ///< hands the recording to the kernel
-  std::optional<Error> error() const;  ///< the recording's first host error: trust nothing after it
+  Result<void> flush();                ///< writes the recording to the kernel
+  std::optional<Error> error() const;  ///< the recording's first host error; later data is invalid
 
  private:
   Backing() = default;
@@ -51,7 +50,7 @@ class Backing {
   std::unique_ptr<media::StoreFolder> folder_;
   std::unique_ptr<RecordingWriter> recording_;
   std::unique_ptr<LogStore> log_;
-  std::unique_ptr<model::MachineObserver> nobody_;
+  std::unique_ptr<model::MachineObserver> null_observer_;
   model::MachineObserver* observer_ = nullptr;
   std::vector<model::SectorStore*> stores_;
 };

@@ -1,4 +1,4 @@
-// Checkpoints (checkpoint.h).
+// See checkpoint.h.
 #include "plugin/record/checkpoint.h"
 
 #include "plugin/record/event_format.h"

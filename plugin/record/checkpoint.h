@@ -1,10 +1,9 @@
 #pragma once
-// A checkpoint: the extent index of every medium as it is at one point of the log, with what a
-// server needs to continue from there. Payload of the log's own event (event.h):
+// A checkpoint: the extent index of every medium at one point of the log, and the values that a
+// server needs to continue from there. It is the payload of a log event (event.h):
 //
 //   u64 events so far | i64 time of the last | u64 last request id | u64 devices | for each device:
-//       u64 extents | extents of 24 bytes: u64 lba, u64 where (the bits of ExtentLocation), u64
-//       sectors
+//       u64 extents | extents of 24 bytes: u64 lba, u64 location (the bits of ExtentLocation), u64 sectors
 
 #include <cstddef>
 #include <cstdint>
@@ -23,12 +22,12 @@ struct Checkpoint {
   model::RequestId last_request = 0;
 };
 
-/// Nothing when it would be larger than an event may be.
+/// Returns nullopt if the checkpoint would exceed the maximum size of an event.
 std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkpoint,
                                                         std::span<const ExtentIndex> media);
 
-/// Fills the (empty) indexes; nothing when the payload does not fit the devices or refers to bytes
-/// at or after `log_bytes`.
+/// Fills the indexes, which must be empty. Returns nullopt if the payload does not match the
+/// devices or refers to bytes at or after `log_bytes`.
 std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload,
                                             std::uint64_t log_bytes, std::span<ExtentIndex> media);
 

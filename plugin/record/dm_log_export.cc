@@ -1,6 +1,5 @@
-// From a recording into dm-log-writes' format (dm_log_writes.h). Two passes: the first learns which
-// flushes were acknowledged, since a flush stands in the log where it was submitted; the second
-// writes.
+// Export to dm-log-writes' format (dm_log_writes.h). Two passes: the first finds the acknowledged
+// flushes, since a flush is logged at its submission; the second writes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,13 +23,13 @@ constexpr std::uint64_t kCopySectors =
 
 using RequestIds = std::unordered_set<model::RequestId>;
 
-/// Flushes of the device that were acknowledged as done.
+/// Returns the device's flushes that were acknowledged with success.
 Result<RequestIds> flushes_done(const std::filesystem::path& path, model::DeviceId device) {
   TRY(auto reader, RecordingReader::open(path));
   RequestIds submitted;
   RequestIds done;
   for (;;) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) return done;
     const Event& e = *event;
     if (e.device != device) continue;
@@ -68,7 +67,7 @@ class Exporter {
     return {};
   }
 
-  /// What was there before; its last sector says how large the device is.
+  /// Writes the prior contents; the last sector conveys the device's size.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;
@@ -100,7 +99,7 @@ class Exporter {
   DmLogSummary summary;
 
  private:
-  /// A unit of the log that begins with these bytes.
+  /// Appends a unit of the log that begins with these bytes.
   void put_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
     std::array<std::byte, kUnit> unit = {};
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
@@ -131,7 +130,7 @@ class Exporter {
       return fail("recording",
                   fmt::format("the write at offset {} was made without data", request.offset),
                   "record a run that moves bytes");
-    ++summary.writes;  // however many entries it becomes
+    ++summary.writes;  // even if it becomes several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
@@ -156,13 +155,13 @@ class Exporter {
   model::DeviceId device_;
   RequestIds flushes_;
   std::unordered_map<model::RequestId, Event>
-      waiting_;  ///< submitted, not acknowledged: without payloads
+      waiting_;  ///< submitted, not acknowledged; without payloads
   std::vector<std::byte> buffer_;
 };
 
 Result<DmLogSummary> copy_events(RecordingReader& reader, Exporter& exporter) {
   for (;;) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     TRY(exporter.add(*event));
   }
@@ -177,7 +176,7 @@ Result<DmLogSummary> export_dm_log_writes(const std::filesystem::path& from, mod
   TRY(auto reader, RecordingReader::open(from));
   if (device >= reader.header().devices.size())
     return fail(from,
-                fmt::format("has {} devices, number {} was asked for",
+                fmt::format("has {} devices, but device {} is requested",
                             reader.header().devices.size(), device),
                 "`headcrash recording info` lists them");
   TRY(auto flushes, flushes_done(from, device));

@@ -1,11 +1,11 @@
-// From dm-log-writes' format into a recording (dm_log_writes.h). Two passes: the first checks every
-// entry and finds how large the device must be, the second copies.
+// Import from dm-log-writes' format (dm_log_writes.h). Two passes: the first checks every entry and
+// determines the size of the device, the second copies.
 //
 //   | super: 3 entries | entry | entry | entry | entry | entry | (zeroes, half an entry, the end)
 //                        counted: all must be valid | uncounted, up to the first invalid one
 //
-// A writer counts its entries at flushes. If it was killed, those since the last flush are there
-// and not counted; before the first flush QEMU's has not even written the super block.
+// A writer counts its entries at flushes. If it was killed, the entries since the last flush are
+// present but not counted. Before the first flush, QEMU has not even written the super block.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -25,12 +25,12 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kCopyBytes = 16 << 20;  ///< a larger write becomes several
+constexpr std::size_t kCopyBytes = 16 << 20;  ///< a larger write is split
 constexpr std::uint64_t kDeviceBytesMax = 1ULL << 50;
 constexpr model::TimeNs kStepNs = 1000;
-constexpr const char* kNotOneOfTheirs = "give a log of dm-log-writes or of QEMU's blklogwrites";
+constexpr const char* kNotOneOfTheirs = "use a log of dm-log-writes or of QEMU's blklogwrites";
 
-/// An open log, entry by entry.
+/// An open log, read entry by entry.
 class DmLog {
  public:
   explicit DmLog(std::string path) : path_(std::move(path)) {}
@@ -46,12 +46,12 @@ class DmLog {
     number_ = 0;
     closed_ = false;
   }
-  /// The next entry, checked; its data begin at data_at(). In units of 512 bytes from here on.
-  /// Nullopt at the end. A broken entry is an error if the super block counts it, and the end if
-  /// not.
+  /// Returns the next entry, validated, in units of 512 bytes; its data begins at data_at().
+  /// Returns nullopt at the end. An invalid entry is an error if the super block counts it, else
+  /// the end.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Entries so far that the super block does not count.
+  /// Returns the number of entries so far that the super block does not count.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -67,7 +67,7 @@ class DmLog {
   Result<dm_log::Entry> read_entry();
   tl::unexpected<Error> broken(const char* what) const {
     return fail(path_, fmt::format("entry {} at offset {} {}", number_, offset_, what),
-                "the log is damaged, or was copied before its writer had closed it");
+                "the log is damaged, or was copied before its writer closed it");
   }
 
   std::string path_;
@@ -79,10 +79,11 @@ class DmLog {
   std::uint64_t data_at_ = 0;
   std::uint64_t next_offset_ = 0;
   bool without_super_ = false;
-  bool closed_ = false;  ///< the target's last mark has been read: stale entries may follow
+  bool closed_ = false;  ///< the target's last mark has been read; stale entries may follow
 };
 
-/// For a log without a super block: that of its first entry, before which everything is zero.
+/// Finds the sector size of a log without a super block from its first entry; everything before it
+/// is zero.
 std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
   std::vector<std::byte> bytes(std::min<std::uint64_t>(file_bytes_, 2 * dm_log::kSectorSizeMax));
   if (!read(0, bytes)) return std::nullopt;
@@ -100,7 +101,7 @@ Result<void> DmLog::open() {
   if (fd_ < 0 || fstat(fd_, &status) != 0)
     return fail(path_, "cannot be opened: " + media::host_reason(errno), kNotOneOfTheirs);
   if (!S_ISREG(status.st_mode))
-    return fail(path_, "is not a regular file", "copy the log into one (dd if=DEVICE of=FILE)");
+    return fail(path_, "is not a regular file", "copy the log into a file (dd if=DEVICE of=FILE)");
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
   TRY(read_super());
   rewind();
@@ -123,7 +124,7 @@ Result<void> DmLog::read_super() {
   if (super_.version != dm_log::kVersion)
     return fail(
         path_,
-        fmt::format("has version {}, but this program knows {}", super_.version, dm_log::kVersion),
+        fmt::format("has version {}, but this program reads {}", super_.version, dm_log::kVersion),
         kNotOneOfTheirs);
   if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
       super_.sector_size % kSectorBytes != 0)
@@ -147,16 +148,16 @@ Result<dm_log::Entry> DmLog::read_entry() {
   const std::uint64_t unit = super_.sector_size;
   dm_log::Entry entry;
   if (offset_ > file_bytes_ || file_bytes_ - offset_ < sizeof(entry))
-    return broken("lies beyond the end of the file");
+    return broken("is beyond the end of the file");
   TRY(read(offset_, writable_bytes_of(entry)));
   if ((entry.flags & ~dm_log::kAllFlags) != 0) return broken("has unknown flags");
   const bool mark = (entry.flags & dm_log::kMark) != 0;
   const bool discard = (entry.flags & dm_log::kDiscard) != 0;
   if (mark && (entry.sectors != 0 || entry.data_bytes > mark_bytes_max()))
-    return broken("is not a good mark");
+    return broken("is not a valid mark");
   if (entry.sector > kDeviceBytesMax / unit ||
       entry.sectors > kDeviceBytesMax / unit - entry.sector)
-    return broken("reaches beyond any device");
+    return broken("exceeds the size of any device");
   data_at_ = offset_ + (mark ? sizeof(entry) : unit);
   const std::uint64_t data = mark ? entry.data_bytes : discard ? 0 : entry.sectors * unit;
   if (data > 0 && (data_at_ > file_bytes_ || data > file_bytes_ - data_at_))

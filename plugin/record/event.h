@@ -1,22 +1,19 @@
 #pragma once
-// What a recording is made of.
+// The format of a recording.
 //
-// A recording is a log of everything that happened to a machine, in order: enough to rebuild every
-// medium at every instant, and every image that a power cut could have left. It can also be where
-// the bytes of the media lie (log_store.h): each payload is written once, as part of the SUBMIT
-// that brought it, and MEDIA events point to it. One file, all integers little-endian, every event
-// begins at a multiple of 8:
+// A recording is a log of all events of a machine, in order. It suffices to rebuild every medium at
+// every instant, and every image that a power cut could have left. It can also be the store of the
+// media (log_store.h): each payload is written once, with its SUBMIT, and MEDIA events refer to it.
+// It is one file; integers are little-endian, and every event begins at a multiple of 8:
 //
 //   0    "HCREC\0\0\2"                      magic and format version
 //   8    u32 text bytes, u32 CRC-32C of the text
-//   16   two checkpoint slots of 32 bytes:  u64 offset of a checkpoint, u64 its generation,
-//                                           u64 file bytes up to and including it, u32 0, u32
-//                                           CRC-32C
+//   16   two checkpoint slots of 32 bytes:  u64 offset of a checkpoint, u64 its generation, u64 file bytes
+//                                           up to and including it, u32 0, u32 CRC-32C
 //   80   the text, padded with zeroes       {"origin":..,"seed":..,"media":..,"devices":[{"name":..,
 //                                            "profile":..,"sectors":..,"physical_sector_sectors":..,
-//                                            "medium":..}]} and
-//                                            "base":{"recording":..,"state":..,"fingerprint":..} if
-//                                            it has one
+//                                            "medium":..}]}, and if it has a base
+//                                            "base":{"recording":..,"state":..,"fingerprint":..}
 //   ..   event, event, ...
 //
 //        0      4    5     6      8       16   24  32      36     40       48          52
@@ -26,25 +23,23 @@
 //        +------+----+-----+------+-------+----+---+-------+------+--------+-----------+----------+-------+
 //         u32     u8   u8    u16    u64    i64 u64  u32     u32     u64      u32         u32
 //
-// The header has a checksum of its own, so that a reader may walk the events without touching the
-// payloads. "Bytes at" is the point of the format: the offset in this same file where the bytes of
-// a MEDIA event lie,
+// The header has its own checksum, so a reader can skip payloads. "Bytes at" is the offset in this
+// file of the bytes of a MEDIA event:
 //
 //   SUBMIT 7: write lba 100, 16 sectors | payload ............ |
 //                                            ^ + 8 * 512
 //   MEDIA: lba 108, 4 sectors, request 7, ---+                   the other 12 sectors follow later, or never
 //
-// inside an earlier SUBMIT as a rule, inside the event itself when the medium got other bytes than
-// were sent (torn, corrupted), nowhere when it got zeroes.
+// usually inside an earlier SUBMIT. It is inside the event itself if the medium received other
+// bytes than were sent (torn, corrupted), and 0 for zeroes.
 //
-// Why these kinds: SUBMIT and ACK are what the host knows, MEDIA is what the medium knows (it may
-// come after the ACK, or never); a crash state lies between the two. An ACK of a flush with its
-// SUBMIT says which writes it covers: those acknowledged before it was submitted, and no others.
+// SUBMIT and ACK are what the host knows; MEDIA is what the medium holds, and may come after the
+// ACK or never. A crash state is between the two. The SUBMIT and ACK of a flush determine the
+// writes it covers: exactly those acknowledged before its submission.
 //
-// A log whose writer died ends in the middle of an event: readers stop there and say how many bytes
-// they left out. A checkpoint (an event that readers pass over) holds the extent index of every
-// medium as it is at that point, so that a server can continue with a log of any length without
-// reading all of it.
+// If the writer was killed, the log ends in the middle of an event: readers stop there and report
+// the number of remaining bytes. A checkpoint (an event that readers skip) has the extent index of
+// every medium at that point, so a server can continue a long log without reading all of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,18 +55,17 @@ enum class Kind : std::uint8_t {
   submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
   media =
-      /// request: the write the bytes came from, 0: none; flags: Bytes in bits 0-1, moved in bit 2;
+      /// request: the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail: Outcome
   3,
-  ///< detail: Outcome
   mark = 4,    ///< payload: text
-  fault = 5,   ///< payload: what happened, one line (Observer::incident)
+  fault = 5,   ///< payload: one line of text (Observer::incident)
   power = 6,   ///< detail: 1 on, 0 off
-  opened = 7,  ///< a server continues with this log: what was in volatile caches is gone
+  opened = 7,  ///< a server continues this log; volatile caches are lost
 };
 
-/// Where the bytes of a MEDIA event are.
+/// The location of a MEDIA event's bytes.
 enum class Bytes : std::uint8_t {
-  none,      ///< nobody knows: the run was made without data
+  none,      ///< unknown: the run was made without data
   referred,  ///< at Event::bytes_at, in an earlier event
   zeroes,    ///< the sectors read as zeroes
   carried,   ///< in this event's payload
@@ -88,13 +82,14 @@ struct Event {
   std::uint32_t sectors = 0;       ///< submit, media
   std::uint32_t detail = 0;
   Bytes bytes = Bytes::none;  ///< media
-  bool moved = false;  ///< media: the log moved the bytes within itself, the medium did not change
+  bool moved = false;         ///< media: the log moved the bytes; the medium did not change
   std::uint64_t bytes_at =
-      0;  ///< offset in the file of the bytes: of the payload, or what a MEDIA refers to
+      0;  ///< file offset of the payload, or of the bytes that a MEDIA event refers to
   std::uint64_t payload_bytes = 0;
-  std::vector<std::byte> payload;  ///< empty when it was passed over (PayloadUse::pass_over)
-  std::uint64_t offset = 0;        ///< where the event begins in the file
-  std::uint32_t checksum = 0;      ///< as read: of its header, which has that of its payload
+  std::vector<std::byte> payload;  ///< empty if it was skipped (PayloadUse::skip)
+  std::uint64_t offset = 0;        ///< file offset of the event
+  /// checksum of its header, as read; the header includes the payload's
+  std::uint32_t checksum = 0;
 };
 
 struct RecordedDevice {
@@ -102,27 +97,27 @@ struct RecordedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  bool medium = true;  ///< false: an array or a cache, whose bytes lie on the devices below it
+  bool medium = true;  ///< false: an array or a cache, whose bytes are on the devices below it
 };
 
 struct RecordingHeader {
   std::uint64_t seed = 0;
   std::vector<RecordedDevice> devices;
-  std::string origin = "headcrash";  ///< or "headcrash stage", or the format it was imported from
-  bool media = true;                 ///< false: no MEDIA events, only what the host knew
-  /// What the media held before the first event; none: zeroes.
+  std::string origin = "headcrash";  ///< or "headcrash stage", or the imported format
+  bool media = true;                 ///< false: no MEDIA events, only host requests
+  /// The contents of the media before the first event; nullopt: zeroes.
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< plugin/states/crash_state.h
-    /// Of the base's events before the state's cut (RunHistory::fingerprint), so that another
-    /// recording of the same name is not taken for it. None: made by a program that did not know of
-    /// it; nothing is compared.
+    /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
+    /// detects another recording under the same name. Nullopt in recordings of older programs: not
+    /// compared.
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// What the host wrote to is not a medium itself: an array, or a cache over one.
+  /// Returns true if the host's device is not a medium: an array, or a cache over one.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
-  /// How it came to be, to follow its name in an error.
+  /// Returns the recording's provenance, to follow its name in an error.
   std::string provenance() const {
     return origin.starts_with("headcrash") ? "was made on a stage of a state server"
                                            : "was imported from " + origin;

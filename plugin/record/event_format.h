@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of a recording (drawn in event.h): fixed parts to and from their little-endian form,
-// and the limits that keep a damaged length from becoming a huge allocation.
+// Encoding of a recording's structures (event.h), and limits that keep a damaged length from
+// causing a huge allocation.
 
 #include <array>
 #include <bit>
@@ -15,8 +15,7 @@
 
 namespace headcrash::record {
 
-static_assert(std::endian::native == std::endian::little,
-              "recordings are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "recordings have the host's byte order");
 
 inline constexpr std::array<unsigned char, 8> kMagic = {'H', 'C', 'R', 'E', 'C', 0, 0, 2};
 inline constexpr std::uint64_t kSlotsAt = 16;
@@ -24,24 +23,23 @@ inline constexpr std::uint64_t kTextAt = 80;
 inline constexpr std::size_t kEventHeaderBytes = 56;
 inline constexpr std::size_t kEventAlignment = 8;
 inline constexpr std::uint32_t kPayloadBytesMax = 128U
-                                                  << 20;  ///< twice what an NBD request can carry
+                                                  << 20;  ///< twice the maximum of an NBD request
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-inline constexpr std::int64_t kTimeMax = std::int64_t{1}
-                                         << 62;  ///< a log can be continued from there
+inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;  ///< leaves room to continue a log
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
 inline constexpr std::uint8_t kFlagBytesMask = 0x03;
 inline constexpr std::uint8_t kFlagMoved = 0x04;
 inline constexpr auto kCheckpointKind =
-    static_cast<Kind>(0xc0);  ///< the log's own; readers pass over it
+    static_cast<Kind>(0xc0);  ///< internal to the log; readers skip it
 
-/// Length with the zeroes that follow.
+/// Returns the length including padding.
 inline constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + kEventAlignment - 1) / kEventAlignment * kEventAlignment;
 }
 
-/// What precedes the payload of an event.
+/// The header of an event, before its payload.
 struct EventHeader {
   std::uint32_t payload_bytes = 0;
   Kind kind = Kind::mark;
@@ -56,16 +54,16 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the order, widths and natural alignment of the format: the struct is its own
+// The members have the order, widths and alignment of the format, so the struct is its own
 // encoding.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
 
-/// Where a reader finds the newest checkpoint.
+/// Points to a checkpoint; the newer of two slots is valid.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
-  std::uint64_t generation = 0;  ///< 0: empty; the higher one of the two slots counts
-  std::uint64_t end = 0;         ///< the file has at least this many bytes
+  std::uint64_t generation = 0;  ///< 0: empty; the slot with the higher generation is valid
+  std::uint64_t end = 0;         ///< minimum size of the file
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
 };
@@ -83,13 +81,14 @@ std::span<std::byte> writable_bytes_of(Fixed& fixed) {
   return std::as_writable_bytes(std::span(&fixed, 1));
 }
 
-/// Checksum of a fixed part whose last four bytes are the checksum.
+/// Returns the checksum of a structure whose last four bytes are the checksum.
 template <typename Fixed>
 std::uint32_t crc_of(const Fixed& fixed) {
   return crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));
 }
 
-/// The header's text as JSON, and back; nothing when a key is missing or of the wrong kind.
+/// Converts the header's text to and from JSON. parse_header_text() returns nullopt if a key is
+/// missing or has a wrong type.
 std::string header_text(const RecordingHeader& header);
 std::optional<RecordingHeader> parse_header_text(std::string_view text);
 

@@ -1,4 +1,4 @@
-// The extent index (extent_index.h).
+// See extent_index.h.
 #include "plugin/record/extent_index.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
       chunk.begin(), chunk.end(), [&](const Extent& extent) { return extent.end() <= first; });
   const auto high = std::partition_point(low, chunk.end(),
                                          [&](const Extent& extent) { return extent.first < end; });
-  // What replaces [low, high): the rest of the first, the new one, the rest of the last.
+  // The replacement for [low, high): the rest of the first, the new one, the rest of the last.
   std::array<Extent, 3> pieces;
   std::size_t count = 0;
   const auto add = [&](std::uint32_t from, std::uint32_t to, ExtentLocation at) {
@@ -99,7 +99,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
 }
 
 void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
-  invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent lies inside its medium");
+  invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent is inside its medium");
   while (count > 0) {
     const std::uint64_t first = lba % kChunkSectors;
     const std::uint64_t run = std::min(count, kChunkSectors - first);
@@ -128,7 +128,7 @@ void ExtentIndex::mark_unreadable(std::uint64_t lba, std::uint64_t count) {
   for (const Piece& piece : known) assign(piece.lba, piece.count, piece.where.with_unreadable());
 }
 
-std::uint64_t ExtentIndex::find_crowded(std::uint64_t chunk, std::size_t extents) const {
+std::uint64_t ExtentIndex::find_fragmented(std::uint64_t chunk, std::size_t extents) const {
   const std::uint64_t chunks = (sectors_ + kChunkSectors - 1) / kChunkSectors;
   for (; chunk < chunks; ++chunk) {
     if (!tables_[chunk / kTableChunks]) {

@@ -1,16 +1,16 @@
 #pragma once
-// Where in a recording the bytes of each sector of one medium lie.
+// The mapping from sectors of one medium to bytes in a recording.
 //
 //   medium    | chunk 0: 2048 sectors | chunk 1 | (never written) | chunk 3 | ...
 //   table     [ 512 chunks ] -> shared by all copies until one of them writes
 //   chunk     first 0, 256 sectors -> offset 4096 | first 256, 8 sectors -> zeroes | first 300, ...
 //
-// A chunk is a sorted array of extents of 16 bytes. An assignment cuts and drops the extents below
-// it and joins neighbours whose bytes adjoin in the file, so the array never holds more than a
-// chunk has sectors: 32 KiB for 1 MiB of medium in the worst case (single sectors in random order),
-// 4 KiB for random 4 KiB blocks, some 200 bytes for 128 KiB writes. Copies share tables and chunks
-// and copy only what they change (persistent tree, reference counted): thousands of crash states of
-// one run cost little more than their differences.
+// A chunk is a sorted array of 16-byte extents. An assignment trims or drops the extents it covers
+// and merges neighbours that adjoin in the file, so an array never has more extents than a chunk
+// has sectors. The worst case is 32 KiB per MiB of medium (single sectors in random order); random
+// 4 KiB blocks take 4 KiB, and 128 KiB writes about 200 bytes. Copies share tables and chunks and
+// copy only what they change (a persistent tree with reference counts), so thousands of crash
+// states of one run cost little more than their differences.
 
 #include <array>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace headcrash::record {
 
-/// Where bytes lie and what is odd about them, in 8 bytes.
+/// The location and flags of bytes, in 8 bytes.
 class ExtentLocation {
  public:
   static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }
@@ -34,7 +34,8 @@ class ExtentLocation {
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
   constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }  ///< 0: zeroes or unknown
-  constexpr bool torn() const { return (word_ & kTorn) != 0; }  ///< the bytes are not what was sent
+  /// the bytes differ from those sent
+  constexpr bool torn() const { return (word_ & kTorn) != 0; }
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
   constexpr bool unknown() const {
     return (word_ & kUnknown) != 0;
@@ -44,7 +45,7 @@ class ExtentLocation {
   constexpr ExtentLocation with_unreadable() const { return ExtentLocation(word_ | kUnreadable); }
   static constexpr ExtentLocation unrecorded() { return ExtentLocation(kUnknown); }
 
-  /// The same, `sectors` further on.
+  /// Returns this location, advanced by `sectors`.
   constexpr ExtentLocation after(std::uint64_t sectors) const {
     return offset() == 0 ? *this : ExtentLocation(word_ + sectors * model::kSectorBytes);
   }
@@ -67,7 +68,7 @@ class ExtentIndex {
   static constexpr std::uint64_t kNoChunk = std::numeric_limits<std::uint64_t>::max();
 
   struct Extent {
-    std::uint16_t first = 0;    ///< in the chunk
+    std::uint16_t first = 0;    ///< offset in the chunk
     std::uint16_t sectors = 0;  ///< at least 1
     ExtentLocation where;
     std::uint32_t end() const { return std::uint32_t{first} + sectors; }
@@ -78,23 +79,23 @@ class ExtentIndex {
 
   std::uint64_t sectors() const { return sectors_; }
 
-  /// The range lies inside the medium.
+  /// REQUIRES: the range is inside the medium.
   void assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where);
-  /// Marks sectors as unreadable; what they hold stays known.
+  /// Marks sectors as unreadable; their bytes stay known.
   void mark_unreadable(std::uint64_t lba, std::uint64_t count);
 
   /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A piece
-  /// never crosses a chunk.
+  /// never crosses a chunk boundary.
   template <typename Visit>
   void visit(std::uint64_t lba, std::uint64_t count, Visit visit) const;
 
   std::uint64_t extents() const { return extents_; }
-  /// Memory of the index if nothing were shared.
+  /// Returns the memory of the index without sharing.
   std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// The first chunk at or after `chunk` that has at least `extents` extents; kNoChunk: none up to
-  /// the end.
-  std::uint64_t find_crowded(std::uint64_t chunk, std::size_t extents) const;
+  /// Returns the first chunk from `chunk` on with at least `extents` extents; kNoChunk if there is
+  /// none.
+  std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:
   using Chunk = std::vector<Extent>;
@@ -103,7 +104,7 @@ class ExtentIndex {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
   static constexpr std::size_t kChunkOverheadBytes =
-      64;  ///< vector, reference count, allocator (estimate)
+      64;  ///< estimate: vector, reference count, allocator
 
   const Chunk* chunk_at(std::uint64_t number) const;
   Chunk& own_chunk(std::uint64_t number);

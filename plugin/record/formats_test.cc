@@ -1,5 +1,5 @@
-// Other people's formats: what QEMU logs comes in, what we export is read by a reader written from
-// the format's description alone, and text has the shape that it promises.
+// Foreign formats: QEMU's logs are imported, our exports are read by a reader written only from the
+// format's description, and text has its documented shape.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ std::vector<Event> events_of(const fs::path& path) {
   return events;
 }
 
-// ---- dm-log-writes, read with nothing of ours: numbers and words of the format's description
+// ---- dm-log-writes, read without our code: numbers and words of the format's description
 
 struct LogEntry {
   std::uint64_t sector, sectors, flags, data_bytes;
@@ -86,7 +86,7 @@ std::vector<LogEntry> read_independently(const std::string& log) {
   return entries;
 }
 
-TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
+TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
   {
     auto log =
         LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}});
@@ -97,7 +97,7 @@ TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
     drive.write(3, filled(2, 0xaa));
     other.write(9, filled(1, 0xee));
     (*log)->marked(0, "persisted 1");
-    // A flush that a write overtakes: it covers only the first one.
+    // A write overtakes the flush, which covers only the first write.
     (*log)->submitted(0, 5, {.id = 500, .op = model::Op::flush});
     drive.write(8, filled(1, 0xbb), true);
     (*log)->acknowledged(0, {.id = 500});
@@ -133,11 +133,11 @@ TEST_F(FormatsTest, DmLogWritesIsReadByOthers) {
   EXPECT_EQ(entries[5].data, std::string(1024, '\0'));
   EXPECT_EQ(entries[6].data, std::string(479, 'm'));
 
-  EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));  // exists
+  EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));  // it exists
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }
 
-TEST_F(FormatsTest, DmLogWritesBeginsWithWhatWasThereAndTellsTheSize) {
+TEST_F(FormatsTest, DmLogWritesBeginsWithTheBaseAndTheSize) {
   {
     auto log = LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 900, 1}}});
     ASSERT_TRUE(log);
@@ -152,7 +152,7 @@ TEST_F(FormatsTest, DmLogWritesBeginsWithWhatWasThereAndTellsTheSize) {
   ASSERT_EQ(entries.size(), 4U);
   EXPECT_EQ(entries[0].sector, 7U);
   EXPECT_EQ(entries[0].data, std::string(1024, '\xdd'));
-  EXPECT_EQ(entries[1].sector, 899U) << "the last sector tells the size";
+  EXPECT_EQ(entries[1].sector, 899U) << "the last sector conveys the size";
   EXPECT_EQ(entries[2].flags, 1U);
   EXPECT_EQ(entries[3].data, "persisted 1");
 
@@ -166,7 +166,7 @@ TEST_F(FormatsTest, DmLogWritesBeginsWithWhatWasThereAndTellsTheSize) {
   }
 }
 
-/// What the host wrote, in the order of acknowledgement, with flushes and marks.
+/// Returns the host's writes in acknowledgement order, with flushes and marks.
 std::string story_of(const std::vector<Event>& events) {
   std::string story;
   for (const Event& e : events) {
@@ -183,7 +183,7 @@ std::string story_of(const std::vector<Event>& events) {
   return story;
 }
 
-TEST_F(FormatsTest, DmLogWritesGoesOutAndComesBack) {
+TEST_F(FormatsTest, DmLogWritesRoundTrips) {
   {
     auto log = LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 900, 1}}});
     ASSERT_TRUE(log);
@@ -199,7 +199,7 @@ TEST_F(FormatsTest, DmLogWritesGoesOutAndComesBack) {
   EXPECT_EQ(text_of("a.log"), text_of("b.log"));
   ASSERT_TRUE(import_dm_log_writes(folder_ / "b.log", folder_ / "b.hcrec"));
   EXPECT_EQ(story_of(events_of(folder_ / "a.hcrec")), story_of(events_of(folder_ / "b.hcrec")));
-  // An imported recording says that it knows nothing of the media.
+  // An imported recording has no information about the media.
   auto reader = RecordingReader::open(folder_ / "a.hcrec");
   ASSERT_TRUE(reader);
   EXPECT_FALSE(reader->header().media);
@@ -210,7 +210,7 @@ TEST_F(FormatsTest, DmLogWritesGoesOutAndComesBack) {
   EXPECT_FALSE(LogStore::open(folder_ / "a.hcrec", reader->header()));
 }
 
-TEST_F(FormatsTest, WhatQemuLogsComesIn) {
+TEST_F(FormatsTest, ImportsQemusLogs) {
   if (!has("qemu-io") || !has("qemu-img")) GTEST_SKIP() << "no qemu-io";
   const std::string disk = (folder_ / "disk.raw").string();
   const std::string log = (folder_ / "qemu.log").string();
@@ -231,7 +231,7 @@ TEST_F(FormatsTest, WhatQemuLogsComesIn) {
     EXPECT_GE(imported->flushes, 2U);
     EXPECT_EQ(imported->discards, 1U);
     EXPECT_GE(imported->writes, 3U);
-    // The writes in the log's order make the disk that QEMU made.
+    // Replaying the writes in the log's order gives QEMU's disk.
     auto replayed = media::MemoryStore::create((4 << 20) / kSector);
     for (const Event& e : events_of(folder_ / "qemu.hcrec")) {
       if (e.kind != Kind::submit || e.op == model::Op::flush) continue;
@@ -251,7 +251,7 @@ TEST_F(FormatsTest, WhatQemuLogsComesIn) {
   }
 }
 
-TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
+TEST_F(FormatsTest, RejectsBrokenDmLogsWithEntryAndOffset) {
   const auto u64 = [](std::uint64_t value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
   };
@@ -286,9 +286,11 @@ TEST_F(FormatsTest, BrokenDmLogsAreRefusedByEntryAndOffset) {
             std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, 2, 0, 0) + unit("")).find("data beyond"),
             std::string::npos);
-  EXPECT_NE(refusal(super(1) + entry(0, ~0ULL, 0, 0)).find("beyond any device"), std::string::npos);
-  EXPECT_NE(refusal(super(1) + entry(~0ULL, 1, 4, 0)).find("beyond any device"), std::string::npos);
-  EXPECT_NE(refusal(super(1) + entry(0, 0, 8, 481)).find("not a good mark"), std::string::npos);
+  EXPECT_NE(refusal(super(1) + entry(0, ~0ULL, 0, 0)).find("size of any device"),
+            std::string::npos);
+  EXPECT_NE(refusal(super(1) + entry(~0ULL, 1, 4, 0)).find("size of any device"),
+            std::string::npos);
+  EXPECT_NE(refusal(super(1) + entry(0, 0, 8, 481)).find("not a valid mark"), std::string::npos);
   EXPECT_NE(refusal(super(1) + entry(0, 0, 32, 0)).find("unknown flags"), std::string::npos);
 }
 
@@ -311,9 +313,8 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
   EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
 }
 
-/// What a killed writer leaves: entries since the last flush, and before the first one no super
-/// block.
-TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
+/// A killed writer leaves entries since the last flush, and no super block before the first one.
+TEST_F(FormatsTest, UncountedEntriesAreImported) {
   for (const std::size_t unit : {512U, 4096U}) {
     SCOPED_TRACE(unit);
     const auto u64 = [](std::uint64_t value) {
@@ -352,12 +353,12 @@ TEST_F(FormatsTest, EntriesThatTheSuperBlockDoesNotCountAreImported) {
     expect(super(1) + write, 1, 0, false);
     expect(super(1) + write + later, 2, 1, false);
     expect(super(0) + write + later, 2, 2, false);
-    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);  // its data are incomplete
+    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);  // its data is incomplete
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
-    expect(super(1) + write + none + later, 1, 0, false);  // nothing says how long the hole is
+    expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
     expect(super(2) + write + end_mark + later, 1, 0,
-           false);  // of an earlier log on the same device
+           false);  // from an earlier log on the same device
     expect(none + write + later, 2, 2, true);
     expect(none + entry(0, 1, 0) + std::string(unit, 'a'), 1, 1, true);
     EXPECT_FALSE(imported(none + write.substr(0, unit)));
@@ -376,7 +377,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Fields of a CSV line, as RFC 4180 has them; the texts here hold no line ends.
+/// Splits a CSV line as in RFC 4180; the texts here have no line breaks.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool inside = false;
@@ -433,7 +434,7 @@ TEST_F(FormatsTest, CsvHasItsColumns) {
   EXPECT_FALSE(export_csv(folder_ / "run.hcrec", folder_ / "run.csv"));
 }
 
-TEST_F(FormatsTest, BlkparseLinesAreWhatParsersRead) {
+TEST_F(FormatsTest, BlkparseLinesAreParseable) {
   record_a_bit_of_everything(folder_ / "run.hcrec");
   ASSERT_TRUE(export_blkparse(folder_ / "run.hcrec", folder_ / "run.txt"));
   const auto lines = lines_of(text_of("run.txt"));
@@ -442,7 +443,7 @@ TEST_F(FormatsTest, BlkparseLinesAreWhatParsersRead) {
   EXPECT_EQ(lines[2], "259,1    0        3     0.000012345     1  C  WF 8 + 2 [0]");
   EXPECT_EQ(lines[3], "259,1    0        4     1.500000000     1  Q  FN [headcrash]");
   EXPECT_EQ(lines[11], "259,0    0       12     1.500000000     1  m   N say \"a, b\"");
-  for (const std::string& line : lines) {  // as scripts split them
+  for (const std::string& line : lines) {  // split as scripts do
     int major = 0, minor = 0, cpu = 0, sequence = 0, pid = 0;
     double at = 0;
     char action[8], letters[8];

@@ -32,7 +32,8 @@ bool take(const json& object, const char* key, bool& value) {
   return true;
 }
 
-/// Path and name must be there, and fit where they go: a path of the host, a name of a state.
+/// Parses the base. Path and state name are required and limited to the sizes of a path and a state
+/// name.
 bool take_base(const json& object, RecordingHeader::Base& base) {
   constexpr std::size_t kPathBytesMax = 4095;
   constexpr std::size_t kNameBytesMax = 2000;
@@ -69,7 +70,7 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax =
       std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
   constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1}
-                                              << 41;  // readers make an index of it: 32 MiB
+                                              << 41;  // readers build an index of it: 32 MiB
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
     return std::nullopt;

@@ -1,12 +1,12 @@
-// How fast a log takes sequential 128 KiB writes as observer and store at once, against plain
-// pwrite(2) of the same bytes to a file, in turns in the same run:
+// Measures a log, as observer and store together, with sequential 128 KiB writes, against plain
+// pwrite(2) of the same bytes to a file, alternating in one run:
 //
 //   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
 //
-// Prints MB/s of each round, of wall time and of processor time (which a busy machine disturbs
-// less), and the ratios of the medians. Both write through the page cache, which is what `nbdkit
-// file` does, and neither waits for the disk at the end: with less than the host lets be dirty this
-// measures copying, with more the disk.
+// Prints MB/s of each round, by wall time and by processor time (less affected by a busy machine),
+// and the ratios of the medians. Both write through the page cache, like `nbdkit file`, and do not
+// wait for the disk at the end. With less data than the host's dirty limit this measures copying,
+// with more the disk.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ using namespace headcrash;
 constexpr std::size_t kRequestBytes = 128 << 10;
 constexpr std::uint32_t kRequestSectors = kRequestBytes / model::kSectorBytes;
 
-/// Seconds of wall time and of this process' processor time, user's and kernel's.
+/// Seconds of wall time and of this process's processor time, user and kernel.
 struct Seconds {
   double wall, processor;
 };
@@ -48,7 +48,7 @@ Seconds seconds_of(auto&& work) {
           processor_seconds() - processor};
 }
 
-/// Unlike each other, as data are: the checksum and the copy must touch them all.
+/// Varied like real data, so that the checksum and the copy must touch every byte.
 std::vector<std::byte> make_data() {
   std::vector<std::byte> data(64 * kRequestBytes);
   std::uint64_t state = 1;

@@ -1,4 +1,4 @@
-// The growing file (log_file.h).
+// See log_file.h.
 #include "plugin/record/log_file.h"
 
 #include <fcntl.h>
@@ -21,15 +21,15 @@ namespace headcrash::record {
 namespace {
 
 constexpr std::size_t kGatherBytes = 1 << 20;
-constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads are not copied into the buffer
+constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads bypass the buffer
 constexpr std::uint64_t kWritebackBytes = 16 << 20;
 constexpr std::array<std::byte, kEventAlignment> kPadding = {};
 
-/// Takes the lock or says who cannot have it.
+/// Takes the lock, or returns why it is unavailable.
 Result<void> lock(const std::filesystem::path& path, int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK)
-    return fail(path, "is in use by another server", "stop that one, or give another name");
+    return fail(path, "is in use by another server", "stop that server, or use another name");
   return fail(path, "cannot be locked: " + media::host_reason(errno),
               "choose a folder on a local file system");
 }
@@ -49,11 +49,10 @@ LogFile::~LogFile() {
 void LogFile::fail_by(int reason) {
   const bool full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
   const bool recording = content_ == Content::recording;
-  std::string hint = full        ? "give it a file system with room"
+  std::string hint = full        ? "use a file system with free space"
                      : recording ? ""
                                  : "choose another folder";
-  if (recording)
-    hint += (full ? "; " : "") + std::string("what was recorded before stays readable");
+  if (recording) hint += (full ? "; " : "") + std::string("events recorded before stay readable");
   fail_with({path_,
              (recording ? "writing the recording failed: " : "cannot be written: ") +
                  media::host_reason(reason),
@@ -66,7 +65,7 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
   if (fd < 0 && errno == EEXIST)
     return fail(path, "exists already", "delete it or give the recording another name");
   if (fd < 0)
-    return fail(path, "cannot be made: " + media::host_reason(errno),
+    return fail(path, "cannot be created: " + media::host_reason(errno),
                 "check the folder and its permissions");
   std::unique_ptr<LogFile> file(new LogFile(path.string(), fd, 0));
   file->content_ = content;
@@ -87,7 +86,7 @@ Result<std::unique_ptr<LogFile>> LogFile::open(const std::filesystem::path& path
   struct stat status = {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return fail(path, "is not a regular file",
-                "give a file that `headcrash serve --record` or record= has written");
+                "use a file that `headcrash serve --record` or record= has written");
   file->in_kernel_ = file->writeback_from_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }
@@ -135,7 +134,7 @@ bool LogFile::to_kernel(std::span<const std::byte> head, std::span<const std::by
 void LogFile::start_writeback() {
   if (in_kernel_ - writeback_from_ < kWritebackBytes) return;
   const auto bytes = static_cast<off_t>(in_kernel_ - writeback_from_);
-  // Only a wish: an error here would come again from a write.
+  // Advisory only: a later write would report the error again.
   static_cast<void>(
       sync_file_range(fd_, static_cast<off_t>(writeback_from_), bytes, SYNC_FILE_RANGE_WRITE));
   writeback_from_ = in_kernel_;
@@ -190,8 +189,9 @@ Result<void> LogFile::read(std::uint64_t offset, std::span<std::byte> into) cons
 
 Result<void> LogFile::truncate(std::uint64_t size) {
   if (ftruncate(fd_, static_cast<off_t>(size)) != 0)
-    return fail(path_, "cannot be cut to its last whole event: " + media::host_reason(errno),
-                "check the file system that it lies on");
+    return fail(path_,
+                "cannot be truncated to its last complete event: " + media::host_reason(errno),
+                "check its file system");
   in_kernel_ = writeback_from_ = size;
   return {};
 }
@@ -203,8 +203,8 @@ Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail(path, "reading failed: " + media::host_reason(errno));
     if (n == 0)
-      return fail(path, fmt::format("ends at offset {}, where bytes were recorded", offset),
-                  "do not touch a recording that is in use");
+      return fail(path, fmt::format("ends at offset {}, but more bytes were recorded", offset),
+                  "do not modify a recording that is in use");
     into = into.subspan(static_cast<std::size_t>(n));
     offset += static_cast<std::uint64_t>(n);
   }

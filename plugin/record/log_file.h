@@ -1,15 +1,13 @@
 #pragma once
-// A file that grows at its end and can be read everywhere, also where its newest bytes have not
-// reached the kernel yet.
+// An append-only file that can be read everywhere, including bytes not yet written to the kernel.
 //
 //   offset 0                            in_kernel()            size()
 //   | ------------- in the file ------------ | -- gathered (<= 1 MiB) -- |
 //
-// Small pieces gather; a large one goes to the kernel together with what has gathered before it in
-// one pwritev(2), from the caller's memory, so that it is copied once. When the kernel refuses
-// (disk full), what has gathered stays readable, nothing more is taken, and the error is kept.
-// Writeback is started every few MiB: a server that records for hours must not find all of its
-// memory dirty at once.
+// Small pieces are buffered. A large one is written together with the buffered ones by one
+// pwritev(2), straight from the caller's memory. If the kernel reports an error (disk full),
+// buffered bytes stay readable, appends fail, and the error is kept. Writeback is started every few
+// MiB, so a server that records for hours does not accumulate dirty memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,24 +25,23 @@ namespace headcrash::record {
 class LogFile {
  public:
   enum class Content : std::uint8_t { recording, exported };
-  /// Makes the file; refuses an existing one. Holds flock(2) on it as long as it lives. `content`
-  /// is for errors.
+  /// Creates the file; fails if it exists. Holds flock(2) on it until destruction. `content` is for
+  /// messages.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
                                                  Content content = Content::recording);
-  /// Continues at `size`; what lies beyond it is cut off.
+  /// Opens an existing file to continue at its end.
   static Result<std::unique_ptr<LogFile>> open(const std::filesystem::path& path);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  /// Appends the pieces one after the other; false when the file has failed.
+  /// Appends both pieces. Returns false if the file has failed.
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
-  /// Hands everything to the kernel; false when the file has failed.
+  /// Writes the buffered bytes to the kernel. Returns false if the file has failed.
   bool flush();
-  /// flush(), then closes the file, which may report what the kernel could not keep. Nothing may
-  /// follow.
+  /// Flushes and closes the file; reports delayed errors of the kernel. No calls may follow.
   Result<void> close();
-  /// Overwrites what is in the kernel already.
+  /// Overwrites bytes that are already in the kernel.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   Result<void> truncate(std::uint64_t size);
@@ -53,7 +50,7 @@ class LogFile {
   std::uint64_t in_kernel() const { return in_kernel_; }
   const std::string& path() const { return path_; }
   const std::optional<Error>& error() const { return error_; }
-  void fail_with(Error error);  ///< as if the kernel had refused; the first error stays
+  void fail_with(Error error);  ///< simulates a host error; the first error is kept
 
  private:
   LogFile(std::string path, int fd, std::uint64_t size);
@@ -70,7 +67,7 @@ class LogFile {
   std::optional<Error> error_;
 };
 
-/// Reads `into.size()` bytes of a file that somebody else may be writing; an error when it is
+/// Reads `into.size()` bytes of a file that another process may be writing. Fails if the file is
 /// shorter.
 Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
                           std::span<std::byte> into);

@@ -1,4 +1,4 @@
-// The recording as the store (log_store.h).
+// See log_store.h.
 #include "plugin/record/log_store.h"
 
 #include <fmt/core.h>
@@ -15,19 +15,19 @@ using model::kSectorBytes;
 
 namespace {
 
-constexpr std::size_t kCrowdedExtents = 32;  ///< chunks with fewer are not worth moving at first
+constexpr std::size_t kFragmentedExtents =
+    32;  ///< chunks with fewer extents are not moved at first
 constexpr std::size_t kIndexBytesPerTry =
-    64;  ///< of the bound: how much it grows before the next try
+    64;  ///< share of the limit by which the index may grow before the next attempt
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
-  constexpr const char* kRemedy = "give another name, or delete it if its bytes are not needed";
-  if (!found.media)
-    return fail(path, found.provenance() + " and knows nothing of the media", kRemedy);
+  constexpr const char* kRemedy = "use another name, or delete it if its bytes are not needed";
+  if (!found.media) return fail(path, found.provenance() + " and has no MEDIA events", kRemedy);
   if (found.devices.size() != asked.devices.size())
     return fail(path,
-                fmt::format("was recorded from {} devices, now there are {}", found.devices.size(),
-                            asked.devices.size()),
+                fmt::format("was recorded from {} devices, but the machine has {}",
+                            found.devices.size(), asked.devices.size()),
                 kRemedy);
   for (std::size_t i = 0; i < found.devices.size(); ++i) {
     const RecordedDevice& old = found.devices[i];
@@ -36,7 +36,7 @@ Result<void> same_devices(const std::filesystem::path& path, const RecordingHead
         old.medium != now.medium || old.physical_sector_sectors != now.physical_sector_sectors)
       return fail(
           path,
-          fmt::format("device {} was {} ({}, {} sectors), now it is {} ({}, {} sectors)", i,
+          fmt::format("device {} was {} ({}, {} sectors), but is now {} ({}, {} sectors)", i,
                       old.name, old.profile, old.sectors, now.name, now.profile, now.sectors),
           kRemedy);
   }
@@ -54,13 +54,13 @@ std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
 }  // namespace
 
 struct LogStore::State {
-  /// What a drive has handed to its store and the observer has not heard of yet.
-  struct HeldBack {
-    enum class What : std::uint8_t { nothing, bytes, zeroes } what = What::nothing;
+  /// A run that a drive has written to its store but not yet reported to the observer.
+  struct HeldRun {
+    enum class Kind : std::uint8_t { none, bytes, zeroes } kind = Kind::none;
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    std::span<const std::byte> bytes;  ///< the drive's own: valid until it returns to its caller
+    std::span<const std::byte> bytes;  ///< the drive's own; valid until it returns to its caller
   };
 
   LogStoreOptions options;
@@ -68,13 +68,13 @@ struct LogStore::State {
   RecordingHeader header;
   std::vector<ExtentIndex> indexes;
   std::vector<std::unique_ptr<Medium>> media;
-  HeldBack held;
+  HeldRun held;
   std::uint64_t events = 0;
   std::uint64_t last_checkpoint_at = 0;  ///< offset in the log
   std::uint64_t moved_bytes = 0;
   std::uint64_t events_read = 0;
-  std::size_t move_again_at = 0;  ///< index bytes
-  std::size_t hand_device = 0;    ///< where the search for crowded chunks continues
+  std::size_t move_again_at = 0;  ///< index size in bytes at which to try again
+  std::size_t hand_device = 0;    ///< where the search for fragmented chunks continues
   std::uint64_t hand_chunk = 0;
 
   Result<RecordingWriter::Resume> read_log(const std::filesystem::path& path);
@@ -94,7 +94,7 @@ struct LogStore::State {
   void write_checkpoint();
 };
 
-/// One device's face of the log.
+/// The log as the medium of one device.
 class LogStore::Medium final : public model::SectorStore {
  public:
   Medium(State& state, model::DeviceId device, std::string name)
@@ -106,7 +106,7 @@ class LogStore::Medium final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
  private:
-  Result<void> hold_back(State::HeldBack::What what, std::uint64_t lba, std::uint64_t sectors,
+  Result<void> hold_back(State::HeldRun::Kind kind, std::uint64_t lba, std::uint64_t sectors,
                          std::span<const std::byte> bytes);
 
   State& state_;
@@ -145,22 +145,22 @@ Result<void> LogStore::Medium::read(std::uint64_t lba, std::span<std::byte> into
   return result;
 }
 
-Result<void> LogStore::Medium::hold_back(State::HeldBack::What what, std::uint64_t lba,
+Result<void> LogStore::Medium::hold_back(State::HeldRun::Kind kind, std::uint64_t lba,
                                          std::uint64_t sectors, std::span<const std::byte> bytes) {
   TRY(media::check_range(name_, this->sectors(), lba, sectors * kSectorBytes));
   state_.append_held();
   if (state_.log->error()) return tl::unexpected<Error>(*state_.log->error());
-  if (sectors > 0) state_.held = {what, device_, lba, sectors, bytes};
+  if (sectors > 0) state_.held = {kind, device_, lba, sectors, bytes};
   return {};
 }
 
 Result<void> LogStore::Medium::write(std::uint64_t lba, std::span<const std::byte> data) {
   TRY(media::check_range(name_, sectors(), lba, data.size()));
-  return hold_back(State::HeldBack::What::bytes, lba, data.size() / kSectorBytes, data);
+  return hold_back(State::HeldRun::Kind::bytes, lba, data.size() / kSectorBytes, data);
 }
 
 Result<void> LogStore::Medium::write_zeroes(std::uint64_t lba, std::uint64_t count) {
-  return hold_back(State::HeldBack::What::zeroes, lba, count, {});
+  return hold_back(State::HeldRun::Kind::zeroes, lba, count, {});
 }
 
 bool LogStore::State::has(model::DeviceId device, std::uint64_t lba, std::uint64_t sectors) const {
@@ -183,8 +183,7 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
     if (e.kind != Kind::media || (e.device < indexes.size() && !header.devices[e.device].medium))
       continue;
     if (!has(e.device, e.lba, e.sectors))
-      return fail(path,
-                  fmt::format("the MEDIA event at offset {} reaches beyond its device", e.offset),
+      return fail(path, fmt::format("the MEDIA event at offset {} exceeds its device", e.offset),
                   "the recording is damaged: restore it, or record into another file");
     apply_media(indexes[e.device], e.lba, e.sectors, media_bytes(e));
   }
@@ -206,7 +205,7 @@ Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem:
       resume.last_at = checkpoint->last_at;
       resume.last_request = checkpoint->last_request;
       last_checkpoint_at = reader->whole_bytes();
-    } else {  // not one of ours after all: the events tell everything
+    } else {  // no valid checkpoint after all: read all events
       indexes = empty_indexes(header);
       reader = RecordingReader::open(path);
       if (!reader) return forward_error(reader);
@@ -226,8 +225,8 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
-    // Locked before it is read: what a server that is just ending still appends must not be cut
-    // off.
+    // Lock the log before reading it: events that a terminating server still appends must not be
+    // truncated.
     TRY(auto file, LogFile::open(path));
     TRY(auto resume, state->read_log(path));
     log = RecordingWriter::resume(std::move(file), resume);
@@ -253,7 +252,7 @@ LogStore::~LogStore() {
   state_->write_checkpoint();
 }
 
-// ---- What is held back
+// ---- The held run
 
 void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
                                   const model::MediaWrite& run, bool zeroes) {
@@ -263,12 +262,12 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// What the observer has not heard of goes into the log without a source.
+/// Appends a run that was not reported to the observer, without a source.
 void LogStore::State::append_held() {
-  if (held.what == HeldBack::What::nothing) return;
-  const HeldBack run = std::exchange(held, {});
+  if (held.kind == HeldRun::Kind::none) return;
+  const HeldRun run = std::exchange(held, {});
   const std::uint64_t sectors_max =
-      (64U << 20) / kSectorBytes;  // well below what an event may carry
+      (64U << 20) / kSectorBytes;  // well below the maximum of an event
   for (std::uint64_t done = 0; done < run.sectors;) {
     const std::uint64_t count = std::min(run.sectors - done, sectors_max);
     const auto bytes = run.bytes.empty()
@@ -277,15 +276,14 @@ void LogStore::State::append_held() {
     write_media(
         run.device, log->now(),
         {.lba = run.lba + done, .sectors = static_cast<std::uint32_t>(count), .bytes = bytes},
-        run.what == HeldBack::What::zeroes);
+        run.kind == HeldRun::Kind::zeroes);
     done += count;
   }
 }
 
 void LogStore::State::expect_nothing_held() {
-  invariant(
-      held.what != HeldBack::What::bytes,
-      "a drive reports what it wrote to its store to the observer before it does anything else");
+  invariant(held.kind != HeldRun::Kind::bytes,
+            "a drive reports each store write to the observer immediately");
   append_held();
 }
 
@@ -294,7 +292,7 @@ void LogStore::media_written(model::DeviceId device, model::TimeNs at,
   State& s = *state_;
   const bool same_run =
       s.held.device == device && s.held.lba == media.lba && s.held.sectors == media.sectors;
-  const bool zeroes = same_run && s.held.what == State::HeldBack::What::zeroes;
+  const bool zeroes = same_run && s.held.kind == State::HeldRun::Kind::zeroes;
   if (same_run) {
     s.held = {};
   } else {
@@ -305,7 +303,7 @@ void LogStore::media_written(model::DeviceId device, model::TimeNs at,
   s.checkpoint_when_due();
 }
 
-// ---- Everything else a machine tells
+// ---- Other events
 
 void LogStore::submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) {
   state_->expect_nothing_held();
@@ -321,7 +319,7 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
   state_->log->incident(device, at,
-                        text);  // also between a store's write and its event: a fault fires
+                        text);  // also between a store's write and its event, when a fault fires
   ++state_->events;
 }
 
@@ -337,7 +335,7 @@ void LogStore::power_changed(model::TimeNs at, model::PowerState power) {
   ++state_->events;
 }
 
-// ---- The bound of the index
+// ---- The limit of the index
 
 std::size_t LogStore::State::index_bytes() const {
   std::size_t bytes = 0;
@@ -345,18 +343,18 @@ std::size_t LogStore::State::index_bytes() const {
   return bytes;
 }
 
-/// Moves crowded chunks until the index is within its bound; when a whole turn of the hand finds
-/// too little, less crowded ones count too. When there is nothing left to win, the index must grow
-/// a little before the next try.
+/// Moves fragmented chunks until the index is within its limit. If a full scan finds too few, less
+/// fragmented chunks are included. If nothing can be gained, the index must grow a little before
+/// the next attempt.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
-  for (std::size_t crowded = kCrowdedExtents; crowded >= 2; crowded /= 4) {
+  for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {
     for (std::size_t turns = 0; turns <= indexes.size();) {
       if (index_bytes() <= options.index_bytes_max || log->error()) {
         move_again_at = 0;
         return;
       }
-      hand_chunk = indexes[hand_device].find_crowded(hand_chunk, crowded);
+      hand_chunk = indexes[hand_device].find_fragmented(hand_chunk, fragmented);
       if (hand_chunk != ExtentIndex::kNoChunk) {
         move_chunk(static_cast<model::DeviceId>(hand_device), hand_chunk++);
         continue;
@@ -369,8 +367,8 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// The runs between sectors about which there is more to say than where they lie. Holes are moved
-/// too: in this log they are zeroes.
+/// Collects the runs between sectors with flags. Holes are moved as well: in this log they are
+/// zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;
@@ -418,7 +416,7 @@ void LogStore::State::write_checkpoint() {
   last_checkpoint_at = log->bytes();
 }
 
-// ---- The rest
+// ---- Accessors
 
 model::SectorStore* LogStore::store(model::DeviceId device) {
   return state_->media.at(device).get();

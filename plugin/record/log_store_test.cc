@@ -1,5 +1,5 @@
-// The log as the store: it holds what a plain store would hold, through kills, torn tails, full
-// disks and reopening; payloads are in it once; its index stays small.
+// The log as the store: it equals a plain store through kills, torn tails, full disks and
+// reopening; payloads are stored once; its index stays small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -68,16 +68,16 @@ std::vector<std::byte> medium_of(const MediumState& state) {
   return bytes;
 }
 
-/// Events of a recording so far, as readers count them.
+/// Returns the number of events of a recording so far.
 std::uint64_t count_events(const fs::path& path) {
   auto reader = RecordingReader::open(path);
   EXPECT_TRUE(reader);
   std::uint64_t events = 0;
-  while (reader->next(PayloadUse::pass_over).value()) ++events;
+  while (reader->next(PayloadUse::skip).value()) ++events;
   return events;
 }
 
-TEST_F(LogStoreTest, HoldsWhatAPlainStoreHolds) {
+TEST_F(LogStoreTest, EqualsAPlainStore) {
   constexpr std::uint64_t kSectors = 5000;  // three chunks of the index
   for (unsigned seed = 1; seed <= 9; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -130,7 +130,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
     ASSERT_TRUE(rebuild_medium(path_, 0, Until{.events = events}, **rebuilt));
     ASSERT_EQ(medium_of((*line)->at_event(events)), all_of(**rebuilt)) << events;
   }
-  // A state is a value of its own.
+  // A state is an independent value.
   MediumState state = (*line)->at_event(all);
   const auto before = medium_of(state);
   MediumState other = state;
@@ -139,7 +139,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
   EXPECT_EQ(medium_of(other), std::vector<std::byte>(kSectors * kSector));
 }
 
-TEST_F(LogStoreTest, UnreadableSectorsAreTold) {
+TEST_F(LogStoreTest, ReportsUnreadableSectors) {
   const auto data = block(4, 1);
   {
     auto log = open(machine(64));
@@ -160,17 +160,17 @@ TEST_F(LogStoreTest, UnreadableSectorsAreTold) {
   EXPECT_EQ(image->sectors, 4U);
 }
 
-TEST_F(LogStoreTest, APayloadIsWrittenOnce) {
+TEST_F(LogStoreTest, StoresAPayloadOnce) {
   constexpr std::uint64_t kRequests = 200;
   auto log = open(machine(kRequests * 256));
   TestDrive drive(0, *log->store(0), *log, 1);
   for (std::uint64_t i = 0; i < kRequests; ++i) drive.write(i * 256, block(256, i), true);
-  // SUBMIT, MEDIA and ACK, and the head of the file.
+  // SUBMIT, MEDIA and ACK, and the file header.
   EXPECT_LT(log->log_bytes(), kRequests * (256 * kSector + 3 * kEventHeaderBytes) + 1000);
   EXPECT_LT(log->index_bytes(), kRequests * 24 + 10000);
 }
 
-TEST_F(LogStoreTest, TheIndexStaysWithinItsBound) {
+TEST_F(LogStoreTest, TheIndexStaysWithinItsLimit) {
   constexpr std::uint64_t kSectors = 64 * ExtentIndex::kChunkSectors;
   LogStoreOptions options;
   options.index_bytes_max = 64 << 10;
@@ -185,7 +185,7 @@ TEST_F(LogStoreTest, TheIndexStaysWithinItsBound) {
   EXPECT_GT(log->moved_bytes(), 0U);
 }
 
-TEST_F(LogStoreTest, GoesOnFromACheckpoint) {
+TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
   std::vector<std::byte> expected;
   {
     auto log = open(machine(4096));
@@ -200,7 +200,7 @@ TEST_F(LogStoreTest, GoesOnFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // Without any readable slot the events tell the same.
+  // Without a readable slot, the events give the same result.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -209,7 +209,7 @@ TEST_F(LogStoreTest, GoesOnFromACheckpoint) {
   EXPECT_EQ(all_of(*log->store(0)), expected);
 }
 
-TEST_F(LogStoreTest, TimesAndRequestsGoOnOverServers) {
+TEST_F(LogStoreTest, TimesAndRequestIdsContinueAcrossServers) {
   for (int server = 0; server < 3; ++server) {
     auto log = open(machine(64));
     TestDrive drive(0, *log->store(0), *log, 1);
@@ -235,7 +235,7 @@ TEST_F(LogStoreTest, TimesAndRequestsGoOnOverServers) {
   EXPECT_EQ(submitted, 6U);
 }
 
-TEST_F(LogStoreTest, ATornTailIsCutToTheLastWholeEvent) {
+TEST_F(LogStoreTest, TruncatesATornTailToTheLastCompleteEvent) {
   constexpr std::uint64_t kSectors = 64;
   {
     auto log = open(machine(kSectors));
@@ -263,14 +263,14 @@ TEST_F(LogStoreTest, ATornTailIsCutToTheLastWholeEvent) {
   }
 }
 
-TEST_F(LogStoreTest, ADamagedLogIsRefusedAndLeftAlone) {
+TEST_F(LogStoreTest, RejectsADamagedLogWithoutChangingIt) {
   {
     auto log = open(machine(64));
     TestDrive drive(0, *log->store(0), *log, 2);
     for (int i = 0; i < 50; ++i) drive.step(4);
   }
   std::string damaged = contents();
-  // Without a checkpoint behind the damage, which only those who read all events would find.
+  // Without a checkpoint after the damage, only a reader of all events would find it.
   std::fill_n(damaged.begin() + kSlotsAt, kTextAt - kSlotsAt, '\0');
   damaged[damaged.size() / 2] ^= 1;
   set_contents(damaged);
@@ -281,10 +281,11 @@ TEST_F(LogStoreTest, ADamagedLogIsRefusedAndLeftAlone) {
   EXPECT_EQ(contents(), damaged);
 }
 
-TEST_F(LogStoreTest, RefusesOtherDevicesAndASecondServer) {
+TEST_F(LogStoreTest, RejectsOtherDevicesAndASecondServer) {
   auto log = open(machine(64));
   EXPECT_NE(refusal(machine(64)).find("in use"), std::string::npos);
-  EXPECT_NE(refusal(machine(65)).find("in use"), std::string::npos) << "locked before it is read";
+  EXPECT_NE(refusal(machine(65)).find("in use"), std::string::npos)
+      << "must be locked before it is read";
   log.reset();
   EXPECT_NE(refusal(machine(65)).find("65 sectors"), std::string::npos);
   RecordingHeader two = machine(64);
@@ -306,10 +307,10 @@ TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, old_handler);
   EXPECT_NE(message.find("room"), std::string::npos) << message;
-  EXPECT_FALSE(fs::exists(path_)) << "it would be refused as no recording the next time";
+  EXPECT_FALSE(fs::exists(path_)) << "it would be rejected as an invalid recording later";
 }
 
-TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
+TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
   struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
@@ -332,7 +333,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
     }
     ASSERT_TRUE(log->error());
     message = log->error()->message();
-    // What was there is still read, nothing more is taken.
+    // Old contents stay readable, and new writes fail.
     std::vector<std::byte> sector(kSector);
     EXPECT_TRUE(store.read(0, sector));
     EXPECT_EQ(sector, block(1, 1));
@@ -352,12 +353,12 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorAndNoDamage) {
   }
 }
 
-TEST_F(LogStoreTest, BytesThatTheObserverNeverHearsOfAreKeptToo) {
+TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
   {
     auto log = open(machine(64));
     const auto data = block(2, 1);
     ASSERT_TRUE(log->store(0)->write(3, data));
-    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first one goes into the log now
+    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first one is appended to the log now
     ASSERT_TRUE(log->store(0)->write_zeroes(40, 0));
   }
   auto log = open(machine(64));
@@ -370,7 +371,7 @@ TEST_F(LogStoreTest, BytesThatTheObserverNeverHearsOfAreKeptToo) {
   EXPECT_FALSE(log->store(0)->write(63, data));
 }
 
-TEST_F(LogStoreTest, ForgettingTheObserverIsABrokenInvariant) {
+TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
   auto log = open(machine(64));
   auto data = block(2, 1);
   EXPECT_DEATH(
@@ -378,11 +379,11 @@ TEST_F(LogStoreTest, ForgettingTheObserverIsABrokenInvariant) {
         static_cast<void>(log->store(0)->write(3, data));
         log->acknowledged(0, {.id = 1});
       },
-      "reports what it wrote");
+      "reports each store write");
 }
 
-/// A recording of times only, opened as the store of a drive that wants bytes.
-TEST_F(LogStoreTest, BytesThatWereNotRecordedAreNoZeroes) {
+/// A recording of times only, opened as the store of a drive that needs bytes.
+TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
   {
     auto writer = RecordingWriter::create(path_, machine(64));
     ASSERT_TRUE(writer);
@@ -399,8 +400,8 @@ TEST_F(LogStoreTest, BytesThatWereNotRecordedAreNoZeroes) {
       << read.error().message();
 }
 
-/// Writes blocks with rising numbers until it is killed, and says through the pipe after each flush
-/// which one was the last before it.
+/// Writes numbered blocks until it is killed, and reports through the pipe after each flush the
+/// last number before it.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});
@@ -448,12 +449,12 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    next += 10000;  // what this life wrote without a promise stays below
+    next += 10000;  // blocks written without a promise in this life stay below
     next -= next % 128;
   }
 }
 
-TEST_F(LogStoreTest, BackingOffersTheFourWays) {
+TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
   const fs::path store = folder_ / "store";
   RecordingHeader header{
       1, {{"md0", "raid1", 64, 1, false}, {"md0-0", "t", 64, 1}, {"md0-1", "t", 64, 1}}};
@@ -489,7 +490,7 @@ TEST_F(LogStoreTest, BackingOffersTheFourWays) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                !(with_store && with_record));  // beside a store: a new file each time
+                !(with_store && with_record));  // with a store, a new file each time
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);
       }

@@ -1,6 +1,6 @@
 #pragma once
-// What one MEDIA event does to the extent index of its medium: the same words for the server that
-// writes the log and for everybody who reads it.
+// The effect of one MEDIA event on the extent index of its medium, shared by the log's writer and
+// all readers.
 
 #include "plugin/record/event.h"
 #include "plugin/record/extent_index.h"
@@ -10,15 +10,15 @@ namespace headcrash::record {
 struct MediaBytes {
   Bytes bytes = Bytes::none;
   model::MediaWrite::Outcome outcome = model::MediaWrite::Outcome::written;
-  std::uint64_t bytes_at = 0;  ///< referred, carried
+  std::uint64_t bytes_at = 0;  ///< for referred and carried
 };
 
 inline MediaBytes media_bytes(const Event& media) {
   return {media.bytes, static_cast<model::MediaWrite::Outcome>(media.detail), media.bytes_at};
 }
 
-/// A sector that became unreadable without new bytes keeps what it had; a write without data leaves
-/// what nobody knows.
+/// Applies a MEDIA event. A sector that becomes unreadable without new bytes keeps its old ones. A
+/// write without data makes the contents unknown.
 inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sectors,
                         const MediaBytes& media) {
   using Outcome = model::MediaWrite::Outcome;

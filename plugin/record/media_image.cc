@@ -10,40 +10,40 @@ namespace {
 
 using model::kSectorBytes;
 
-/// Whether the recording can tell about a medium that fits into a store of `sectors`.
+/// Checks that the recording describes a medium that fits into a store of `sectors`.
 Result<void> check_device(const std::filesystem::path& path, const RecordingHeader& header,
                           model::DeviceId device, std::uint64_t sectors) {
   if (device >= header.devices.size())
     return fail(
-        path, fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+        path,
+        fmt::format("has {} devices, but device {} is requested", header.devices.size(), device),
         "`headcrash recording info` lists them");
   if (!header.media)
     return fail(path, header.provenance() + " and has no MEDIA events",
                 "use a state by writes (w...)");
   if (header.devices[device].sectors > sectors)
     return fail(path,
-                fmt::format("the device has {} sectors, the image only {}",
+                fmt::format("the device has {} sectors, but the image has {}",
                             header.devices[device].sectors, sectors),
-                "give a larger image");
+                "use a larger image");
   return {};
 }
 
-/// The index of the medium after all events up to the instant.
+/// Returns the index of the medium after all events up to the given point.
 Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path& path,
                            model::DeviceId device, const Until& until, MediaImage& image) {
   const std::uint64_t sectors = reader.header().devices[device].sectors;
   ExtentIndex index(sectors);
   for (std::uint64_t events = 0; !until.events || events < *until.events; ++events) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event || (until.at && event->at > *until.at)) break;
     const Event& e = *event;
     image.at = e.at;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
-      return fail(
-          path,
-          fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
-          "the recording is damaged: restore it");
+      return fail(path,
+                  fmt::format("the MEDIA event at offset {} exceeds sector {}", e.offset, sectors),
+                  "the recording is damaged: restore it");
     if (!e.moved) ++image.media_events;
     apply_media(index, e.lba, e.sectors, media_bytes(e));
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Copies what a device's medium holds at a model instant, from a recording, into a store: the
-// "physical" state. It knows nothing of promises; it follows MEDIA events. Two steps keep memory to
-// the number of runs instead of the number of bytes: the events give an extent index, then only the
-// bytes that are still there are read. For many states of one run see state.h.
+// Copies the contents of a device's medium at a model instant from a recording into a store: the
+// "physical" state. It follows MEDIA events and ignores promises. Memory is proportional to the
+// number of runs and not of bytes: the events first give an extent index, then only live bytes are
+// read. For many states of one run see state.h.
 
 #include <filesystem>
 #include <optional>
@@ -11,24 +11,25 @@
 
 namespace headcrash::record {
 
-/// Where in a run.
+/// A point in a run.
 struct Until {
-  std::optional<model::TimeNs> at;      ///< events with a time of at most this
-  std::optional<std::uint64_t> events;  ///< at most this many, of all kinds and devices
+  std::optional<model::TimeNs> at;  ///< includes events up to this time
+  std::optional<std::uint64_t>
+      events;  ///< includes at most this many events, of all kinds and devices
 };
 
 struct MediaImage {
-  model::TimeNs at = 0;                  ///< time of the last event that was followed
-  std::uint64_t media_events = 0;        ///< MEDIA events of the device that count
-  std::uint64_t sectors = 0;             ///< sectors that were written at least once
+  model::TimeNs at = 0;                  ///< time of the last applied event
+  std::uint64_t media_events = 0;        ///< applied MEDIA events of the device
+  std::uint64_t sectors = 0;             ///< sectors written at least once
   std::uint64_t torn_sectors = 0;        ///< of these, torn ones
   std::uint64_t unreadable_sectors = 0;  ///< of these, unreadable ones
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes onto `into`, which holds what the medium held before the recording began (zeroes for a
-/// new drive), every sector as it is then (default: at the end). Unreadable sectors get what is
-/// known of them. Refuses a recording without data, and one without MEDIA events.
+/// Writes the medium's contents at that point (default: the end) to `into`, which must hold the
+/// contents from before the recording (zeroes for a new drive). Unreadable sectors get their known
+/// bytes. Fails for a recording without data or without MEDIA events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

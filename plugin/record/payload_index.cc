@@ -1,4 +1,4 @@
-// Reads and verifies payloads (payload_index.h).
+// See payload_index.h.
 #include "plugin/record/payload_index.h"
 
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ tl::unexpected<Error> carried_by_none(const std::string& path, std::uint64_t off
   return fail(path, fmt::format("no event carries bytes at offset {}", offset), kRestoreIt);
 }
 
-/// The payload whose first byte is at `offset`.
+/// Returns the payload whose first byte is at `offset`.
 Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset) {
   if (offset < kTextAt + kEventHeaderBytes) return carried_by_none(path, offset);
   EventHeader head;
@@ -38,7 +38,7 @@ Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset
   return Payload{offset, head.payload_bytes, head.payload_crc};
 }
 
-/// Reads all of a payload, keeps the part at `offset` and compares the checksum.
+/// Reads a whole payload, verifies its checksum and returns the part at `offset`.
 Result<void> read_verified(int fd, const std::string& path, const Payload& payload,
                            std::uint64_t offset, std::span<std::byte> into) {
   std::uint32_t crc = 0;

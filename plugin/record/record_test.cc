@@ -1,5 +1,5 @@
-// Recordings: what is written comes back; whatever is broken ends the readable part and nothing
-// worse; a medium is rebuilt to what the store holds.
+// Recordings: events round-trip, damage only ends the readable part, and a rebuilt medium equals
+// the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ model::Request write_request(model::RequestId id, std::uint64_t lba,
   return request;
 }
 
-/// A short run with every kind of event.
+/// Records a short run with every kind of event.
 void record_short_run(RecordingWriter& writer) {
   const auto data = filled(2, 0xab);
   model::Request request = write_request(1, 7, data);
@@ -74,14 +74,14 @@ void record_short_run(RecordingWriter& writer) {
 }
 constexpr int kShortRunEvents = 7;
 
-/// Where the first event begins.
+/// Returns the offset of the first event.
 std::size_t header_bytes_of(const std::string& file) {
   std::uint32_t text_bytes = 0;
   std::memcpy(&text_bytes, file.data() + 8, 4);
   return kTextAt + padded(text_bytes);
 }
 
-/// Reads to the end; the number of whole events.
+/// Reads to the end and returns the number of complete events.
 int count_events(RecordingReader& reader) {
   int events = 0;
   for (;;) {
@@ -100,7 +100,7 @@ TEST(Crc32c, KnownValues) {
   EXPECT_EQ(crc32c(bytes("456789"), crc32c(bytes("123"))), 0xe3069283U);
 }
 
-TEST_F(RecordTest, ComesBackAsWritten) {
+TEST_F(RecordTest, RoundTrips) {
   record_short_run(*create());
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader) << reader.error().message();
@@ -130,7 +130,7 @@ TEST_F(RecordTest, ComesBackAsWritten) {
   EXPECT_EQ(reader->truncated_bytes(), 0U);
 }
 
-TEST_F(RecordTest, LargePayloadsPassTheBuffer) {
+TEST_F(RecordTest, LargePayloadsBypassTheBuffer) {
   std::vector<std::byte> large = filled(5000, 1);
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::byte>(i * 31 >> 3);
   {
@@ -150,7 +150,7 @@ TEST_F(RecordTest, LargePayloadsPassTheBuffer) {
   }
 }
 
-TEST_F(RecordTest, RefusesAnExistingFile) {
+TEST_F(RecordTest, RejectsAnExistingFile) {
   create();
   auto again = RecordingWriter::create(path_, {});
   ASSERT_FALSE(again);
@@ -158,13 +158,12 @@ TEST_F(RecordTest, RefusesAnExistingFile) {
   EXPECT_FALSE(RecordingWriter::create(folder_ / "no/such", {}));
 }
 
-TEST_F(RecordTest, FullDiskIsKeptAsAnError) {
+TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // The writer's descriptor is the highest one that points to the file: let it lead to the full
-  // disk.
+  // Redirect the writer's descriptor, the highest one for the file, to the full disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -180,7 +179,7 @@ TEST_F(RecordTest, FullDiskIsKeptAsAnError) {
   EXPECT_FALSE(writer->flush());
 }
 
-TEST_F(RecordTest, EveryTruncationPointEndsCleanly) {
+TEST_F(RecordTest, EveryTruncationEndsCleanly) {
   record_short_run(*create());
   const std::string whole = contents();
   const std::size_t header_bytes = header_bytes_of(whole);
@@ -202,12 +201,11 @@ TEST_F(RecordTest, EveryTruncationPointEndsCleanly) {
   EXPECT_EQ(last_events, kShortRunEvents - 1);
 }
 
-TEST_F(RecordTest, EveryFlippedBitIsSeen) {
+TEST_F(RecordTest, DetectsEveryFlippedBit) {
   record_short_run(*create());
   const std::string whole = contents();
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    if (at >= kSlotsAt && at < kTextAt)
-      continue;  // a broken checkpoint slot is one that is not there
+    if (at >= kSlotsAt && at < kTextAt) continue;  // an invalid checkpoint slot counts as absent
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     set_contents(damaged);
@@ -229,14 +227,14 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);
   std::vector<Event> events;
-  for (auto event = reader->next(PayloadUse::pass_over); event && *event;
-       event = reader->next(PayloadUse::pass_over))
+  for (auto event = reader->next(PayloadUse::skip); event && *event;
+       event = reader->next(PayloadUse::skip))
     events.push_back(**event);
-  ASSERT_EQ(events.size(), std::size_t{kShortRunEvents}) << "the events themselves are whole";
+  ASSERT_EQ(events.size(), std::size_t{kShortRunEvents}) << "the events themselves are intact";
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  for (int i = 0; i < 2; ++i) {  // also of bytes that are not the damaged ones, and each time
+  for (int i = 0; i < 2; ++i) {  // also for undamaged bytes, and every time
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);
     EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
@@ -244,10 +242,10 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   EXPECT_FALSE(reader->read_bytes(events[1], 0, sector)) << "MEDIA refers to the same payload";
   EXPECT_TRUE(reader->read_bytes(events[2], 0, sector))
       << "torn bytes are carried by the MEDIA event";
-  EXPECT_FALSE(reader->read_at(submit + 8, sector)) << "no event carries its header";
+  EXPECT_FALSE(reader->read_at(submit + 8, sector)) << "an event's header is not data";
   const auto fresh = RecordingReader::open(path_);
   ASSERT_TRUE(fresh);
-  EXPECT_FALSE(fresh->read_at(events[0].bytes_at, sector)) << "without the events before";
+  EXPECT_FALSE(fresh->read_at(events[0].bytes_at, sector)) << "without reading earlier events";
   const auto store = media::MemoryStore::create(64).value();
   EXPECT_FALSE(rebuild_medium(path_, 0, std::nullopt, *store));
   set_contents(good);
@@ -256,7 +254,7 @@ TEST_F(RecordTest, ADamagedPayloadIsAnErrorWhereItIsRead) {
   EXPECT_TRUE(whole->read_at(events[0].bytes_at, sector));
 }
 
-TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
+TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
   create();
   const std::string head = contents();
   const auto with_event = [&](EventHeader header, std::size_t payload_bytes) {
@@ -295,8 +293,8 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
     return with_event({.kind = Kind::media, .flags = 1, .sectors = sectors, .bytes_at = at}, 0);
   };
   const std::uint64_t first = head.size();
-  EXPECT_EQ(referred(first - 1, 1), 0);  // the header is nobody's data
-  EXPECT_EQ(referred(first, 1), 0);      // nor is the event itself
+  EXPECT_EQ(referred(first - 1, 1), 0);  // the header is not data
+  EXPECT_EQ(referred(first, 1), 0);      // neither is the event itself
   EXPECT_EQ(referred(~0ULL, 1), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 3, .sectors = 1}, 0), 0);
@@ -305,7 +303,7 @@ TEST_F(RecordTest, HostileLengthsAndValuesWithGoodChecksums) {
   EXPECT_EQ(with_event({.kind = Kind::media, .detail = 5}, 0), 0);
 }
 
-TEST_F(RecordTest, HostileHeaders) {
+TEST_F(RecordTest, RejectsHostileHeaders) {
   const auto with_text = [&](const std::string& text, std::uint32_t length) {
     const std::uint32_t crc = crc32c(std::as_bytes(std::span(text)));
     std::string all(reinterpret_cast<const char*>(kMagic.data()), kMagic.size());
@@ -352,7 +350,7 @@ TEST_F(RecordTest, HostileHeaders) {
   EXPECT_FALSE(with_base(R"({"recording":"a","state":")" + std::string(5000, '1') + R"("})"));
 }
 
-TEST_F(RecordTest, TheBaseComesBack) {
+TEST_F(RecordTest, TheBaseRoundTrips) {
   RecordingHeader header{42, {{"hd0", "hp-c2447", 64, 1}}};
   create(header);
   EXPECT_FALSE(RecordingReader::open(path_)->header().base);
@@ -366,8 +364,8 @@ TEST_F(RecordTest, TheBaseComesBack) {
   EXPECT_EQ(reader->header().base->fingerprint, 0xfedc'ba98'7654'3210);
 }
 
-// A drive with a write cache in a few lines: writes are acknowledged at once and destaged in any
-// order, in pieces, some zeroed; the cut tears one sector and forgets the rest.
+// A simple drive with a write cache: writes are acknowledged at once and destaged in any order, in
+// pieces, some zeroed. The cut tears one sector and drops the rest.
 TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   constexpr std::uint64_t kSectors = 64;
   for (unsigned seed = 1; seed <= 40; ++seed) {
@@ -445,7 +443,7 @@ TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   }
 }
 
-TEST_F(RecordTest, RebuildRefusesNonsense) {
+TEST_F(RecordTest, RebuildRejectsInvalidArguments) {
   const Until kToTheEnd;
   {
     auto writer = create();

@@ -13,27 +13,26 @@ namespace headcrash::record {
 
 class LogFile;
 
-/// An observer that appends everything it sees to a file. At most 1 MiB has not reached the kernel
-/// yet; that is handed over when the power changes, when a flush or a write with fua is
-/// acknowledged, when told to and at the end: a killed server loses nothing that a flush had
-/// promised. A host error (disk full) is kept and told by error(): the caller decides; nothing is
-/// thrown.
+/// An observer that appends all events to a file. At most 1 MiB is buffered. The buffer is written
+/// to the kernel when the power changes, when a flush or a FUA write is acknowledged, on flush(),
+/// and at the end, so a killed server loses nothing that a flush had promised. A host error (disk
+/// full) is kept and returned by error(); the caller decides.
 class RecordingWriter : public model::MachineObserver {
  public:
-  /// Where to continue with a log: everything about it that its events tell.
+  /// The point at which a log is continued.
   struct Resume {
-    std::uint64_t bytes = 0;  ///< up to the end of the last whole event
+    std::uint64_t bytes = 0;  ///< end of the last complete event
     std::uint64_t events = 0;
     model::TimeNs last_at = 0;
     model::RequestId last_request = 0;
     std::uint64_t checkpoint_generation = 0;
   };
 
-  /// Refuses an existing file. The path is used as given.
+  /// Creates the file; fails if it exists. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Continues with a log whose events have been read since `file` was opened, which locks it
-  /// (log_store.h does): cuts off what is beyond the last whole event and writes OPENED. Times and
+  /// Continues a log. Its events must have been read after `file` was opened, which locks it (as in
+  /// log_store.h). Truncates the file after the last complete event and writes OPENED. Times and
   /// request ids of the new server follow the last ones.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
@@ -47,27 +46,27 @@ class RecordingWriter : public model::MachineObserver {
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
-  Result<void> flush();                       ///< hands everything to the kernel
-  Result<void> close();                       ///< flush(), and closes the file; nothing may follow
+  Result<void> flush();  ///< writes everything to the kernel
+  Result<void> close();  ///< flush(), then closes the file; no calls may follow
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
-  std::uint64_t bytes() const;  ///< length of the log, with what the kernel does not have yet
+  std::uint64_t bytes() const;                ///< length of the log, including buffered bytes
 
   // For a log that is also the store (log_store.h).
 
-  /// As media_written(), and where the bytes lie now: nothing when the log has failed. `zeroes`:
-  /// the store was ordered to zero these sectors.
+  /// Like media_written(), and returns the location of the bytes; nullopt if the log has failed.
+  /// `zeroes` means that the store was told to zero these sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
-  /// Bytes that the medium holds already, to a new place in the log.
+  /// Appends bytes that the medium already holds, to move them within the log.
   std::optional<MediaBytes> write_moved(model::DeviceId device, std::uint64_t lba,
                                         std::span<const std::byte> data);
-  /// Appends a checkpoint and lets the header point to it. `media`: checkpoint.h.
+  /// Appends a checkpoint and updates the header's slot. `media` is described in checkpoint.h.
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  void fail_with(Error error);            ///< as if the host had failed
-  model::TimeNs last_at() const;          ///< in the log's time, which continues over servers
-  model::TimeNs now() const;              ///< the same in this server's time
-  model::RequestId last_request() const;  ///< as the log counts
+  void fail_with(Error error);            ///< simulates a host error
+  model::TimeNs last_at() const;          ///< in the log's time, which continues across servers
+  model::TimeNs now() const;              ///< in this server's time
+  model::RequestId last_request() const;  ///< in the log's numbering
 
  private:
   struct State;
@@ -76,18 +75,18 @@ class RecordingWriter : public model::MachineObserver {
 };
 
 enum class PayloadUse : std::uint8_t {
-  load,       ///< into Event::payload, checksum verified
-  pass_over,  ///< only its place is reported; damage inside it is seen when it is read
+  load,  ///< into Event::payload, with its checksum verified
+  skip,  ///< reports only its location; damage is detected when it is read
 };
 
-/// Why the readable part of a recording ends before the file does.
+/// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
-  whole,       ///< it does not
+  whole,       ///< at the end of the file
   incomplete,  ///< in the middle of an event: the writer was killed, or its disk was full
-  damaged,     ///< a checksum is wrong or an event is invalid
+  damaged,     ///< a wrong checksum or an invalid event
 };
 
-/// Reads a recording front to back; memory is 24 bytes for each payload.
+/// Reads a recording sequentially. Uses 24 bytes of memory per payload.
 class RecordingReader {
  public:
   static Result<RecordingReader> open(const std::filesystem::path& path);
@@ -97,27 +96,27 @@ class RecordingReader {
 
   const RecordingHeader& header() const;
 
-  /// The next event; nothing at the end of the readable part.
+  /// Returns the next event; nullopt at the end of the readable part.
   Result<std::optional<Event>> next(PayloadUse use = PayloadUse::load);
 
-  /// The bytes of a SUBMIT or MEDIA event, from `skip` sectors on; the event must have some. These
-  /// two compare a payload with its checksum when it is read first (payload_index.h).
+  /// Reads the bytes of a SUBMIT or MEDIA event from its sector `skip` on; the event must have
+  /// some. Both functions verify a payload's checksum at its first read (payload_index.h).
   Result<void> read_bytes(const Event& event, std::uint64_t skip, std::span<std::byte> into) const;
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) const;
 
-  /// Bytes after the last whole event: 0 for a log that was closed properly. Known once next() has
-  /// returned nothing.
+  /// Returns the number of bytes after the last complete event: 0 for a properly closed log. Valid
+  /// after next() has returned nullopt.
   std::uint64_t truncated_bytes() const;
-  std::uint64_t whole_bytes() const;  ///< up to the end of the last whole event
-  Tail tail() const;                  ///< known once next() has returned nothing
-  /// What to tell people about a tail that is not whole: file, offset, hint.
+  std::uint64_t whole_bytes() const;  ///< end of the last complete event
+  Tail tail() const;                  ///< valid after next() has returned nullopt
+  /// Returns an error that describes an incomplete or damaged tail: file, offset, hint.
   std::optional<Error> tail_error() const;
 
-  /// Goes to the newest checkpoint, so that next() gives what came after it; the checkpoint's
-  /// payload. Nothing, and no move, when there is no readable one.
+  /// Moves to the newest checkpoint, so that next() returns the events after it, and returns the
+  /// checkpoint's payload. Returns nullopt and does not move if no checkpoint is readable.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
   std::uint64_t checkpoint_generation()
-      const;  ///< of the newest slot, also of one that cannot be read
+      const;  ///< of the newest slot, even if its checkpoint is unreadable
 
  private:
   struct State;

@@ -1,6 +1,6 @@
-// Fuzzes everything that reads a file of somebody else's: recordings, by each of their readers, and
-// dm-log-writes logs. Checksums would hide what is behind them, so every second mutation of a
-// recording gets right ones before it is read.
+// Fuzzes all parsers of untrusted files: recordings, by each of their readers, and dm-log-writes
+// logs. Every second mutation of a recording gets correct checksums, which would otherwise hide the
+// code behind them.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The mutations may make a device of any size; a test must not build an index of it.
+/// Mutations may give a device any size; a test must not build an index of it.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
@@ -40,7 +40,7 @@ std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
   return folder.get("made.hcrec");
 }
 
-/// Gives every header and payload that can be found the checksum that fits it.
+/// Corrects the checksum of every header and payload that can be found.
 std::string with_right_checksums(std::string file) {
   std::uint32_t text_bytes = 0;
   if (file.size() < kTextAt) return file;
@@ -71,7 +71,7 @@ bool small(const RecordingHeader& header) {
   return sectors <= kSectorsMax;
 }
 
-/// What a reader says about the file; and that it keeps its promises about it.
+/// Reads the file to its end and checks the reader's invariants.
 std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
   auto reader = RecordingReader::open(path);
   if (!reader) {
@@ -97,7 +97,7 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
   return kinds * 4 + static_cast<std::uint64_t>(reader->tail());
 }
 
-/// The file as every other reader sees it. The log store may cut its tail, so it comes last.
+/// Opens the file with every other reader. The log store may truncate it, so it comes last.
 void use_all(const TemporaryFolder& folder, const fs::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader || !small(reader->header())) return;
@@ -179,7 +179,7 @@ TEST(Fuzz, DmLogWrites) {
     }
     std::uint64_t events = 0;
     read_all(folder / "x.hcrec", events);
-    // What went in comes out: as many flushes, discards, marks, and the same data.
+    // A round trip keeps the numbers of flushes, discards and marks, and the data.
     const auto exported = export_dm_log_writes(folder / "x.hcrec", 0, folder / "again.log");
     EXPECT_TRUE(exported);
     if (exported) {

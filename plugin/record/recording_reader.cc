@@ -1,6 +1,6 @@
-// Reads recordings (recording.h, event.h). Every length is checked against the limits of the format
-// and against what is left of the file before memory is taken for it; a reference must point to
-// bytes before its event; an event that is broken in any way ends the readable part.
+// Reads recordings (recording.h, event.h). Every length is checked against the format's limits and
+// the rest of the file before memory is allocated. A reference must point to bytes before its
+// event. Any invalid event ends the readable part.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -21,9 +21,9 @@ namespace headcrash::record {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers at most, as a rule
+constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< usually at most three event headers
 constexpr const char* kNotOneOfOurs =
-    "give a file that `headcrash serve --record` or record= has written";
+    "use a file that `headcrash serve --record` or record= has written";
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at,
                      std::uint64_t first_event_at) {
@@ -97,13 +97,13 @@ struct RecordingReader::State {
   std::uint64_t file_bytes = 0;
   std::uint64_t first_event_at = 0;
   std::uint64_t offset = 0;       ///< of the next unread byte
-  std::uint64_t whole_bytes = 0;  ///< up to the end of the last whole event
+  std::uint64_t whole_bytes = 0;  ///< end of the last complete event
   bool ended = false;
   Tail tail = Tail::whole;
   RecordingHeader header;
   std::array<CheckpointSlot, 2> slots;
   std::vector<std::byte> buffer;
-  std::uint64_t buffer_at = 0;  ///< offset of its first byte
+  std::uint64_t buffer_at = 0;  ///< file offset of its first byte
   std::size_t read_bytes = kReadBytes;
   PayloadIndex payloads;  ///< of the events so far
 
@@ -112,9 +112,9 @@ struct RecordingReader::State {
   }
   std::uint64_t remaining() const { return file_bytes - offset; }
 
-  /// The next bytes, which the file has.
+  /// Reads the next bytes, which must be in the file.
   Result<void> take(std::span<std::byte> into);
-  void pass_over(std::uint64_t bytes);
+  void skip_bytes(std::uint64_t bytes);
   Result<std::optional<Event>> next_of_any_kind(PayloadUse use);
   std::optional<std::uint64_t> good_slot(const CheckpointSlot& slot) const;
 };
@@ -129,7 +129,7 @@ Result<void> RecordingReader::State::take(std::span<std::byte> into) {
       into = into.subspan(run);
       continue;
     }
-    if (into.size() >= kReadBytes) {  // a large payload: straight to where it shall go
+    if (into.size() >= kReadBytes) {  // a large payload bypasses the buffer
       TRY(read_exactly(fd, path, offset, into));
       offset += into.size();
       return {};
@@ -145,7 +145,7 @@ Result<void> RecordingReader::State::take(std::span<std::byte> into) {
   return {};
 }
 
-void RecordingReader::State::pass_over(std::uint64_t bytes) {
+void RecordingReader::State::skip_bytes(std::uint64_t bytes) {
   offset += bytes;
   if (bytes > kReadAfterSkipBytes) read_bytes = kReadAfterSkipBytes;
 }
@@ -167,7 +167,7 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "is not a headcrash recording", kNotOneOfOurs);
   if (magic != kMagic)
     return fail(path,
-                fmt::format("has format version {}, but this program knows {}", magic.back(),
+                fmt::format("has format version {}, but this program reads {}", magic.back(),
                             kMagic.back()),
                 "use the program that wrote it, or record again");
   if (state->file_bytes < kTextAt || !state->take(writable_bytes_of(sizes)) ||
@@ -176,14 +176,14 @@ Result<RecordingReader> RecordingReader::open(const std::filesystem::path& path)
     return fail(path, "the header is broken", kNotOneOfOurs);
   std::string text(padded(sizes[0]), '\0');
   if (!state->take(std::as_writable_bytes(std::span(text))))
-    return fail(path, "the header cannot be read", "check the file system that it lies on");
+    return fail(path, "the header cannot be read", "check its file system");
   const bool padding = base::all_zero(std::as_bytes(std::span(text)).subspan(sizes[0]));
   text.resize(sizes[0]);
   if (!padding || crc32c(std::as_bytes(std::span(text))) != sizes[1])
     return fail(path, "the header is broken", kNotOneOfOurs);
   auto header = parse_header_text(text);
   if (!header)
-    return fail(path, "the header lacks a key, or has an odd value for one",
+    return fail(path, "the header lacks a key or has an invalid value",
                 "use the program that wrote it");
   state->header = std::move(*header);
   state->first_event_at = state->whole_bytes = state->offset;
@@ -214,11 +214,12 @@ std::optional<Error> RecordingReader::tail_error() const {
   const bool incomplete = s.tail == Tail::incomplete;
   return Error{
       s.path,
-      fmt::format("the event at offset {} {}; {} bytes from there on are left out", s.whole_bytes,
+      fmt::format("the event at offset {} {}; the last {} bytes are ignored", s.whole_bytes,
                   incomplete ? "is incomplete" : "is damaged", truncated_bytes()),
-      incomplete ? "its server was killed or its disk was full; what is before is good"
-                 : fmt::format("restore the file, or keep what is before it: truncate -s {} FILE",
-                               s.whole_bytes)};
+      incomplete
+          ? "its server was killed or its disk was full; earlier events are intact"
+          : fmt::format("restore the file, or keep the events before it: truncate -s {} FILE",
+                        s.whole_bytes)};
 }
 
 Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse use) {
@@ -226,7 +227,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     ended = true;
     return std::nullopt;
   }
-  ended = true;  // until a whole event has been seen
+  ended = true;  // until a complete event has been read
   tail = Tail::incomplete;
   const std::uint64_t event_at = offset;
   EventHeader head;
@@ -251,7 +252,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
       return std::nullopt;
     }
   } else {
-    pass_over(payload_bytes);
+    skip_bytes(payload_bytes);
   }
   if (head.payload_bytes != 0 && head.kind != kCheckpointKind)
     payloads.add({event_at + kEventHeaderBytes, head.payload_bytes, head.payload_crc},
@@ -271,7 +272,7 @@ Result<std::optional<Event>> RecordingReader::next(PayloadUse use) {
 
 Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
                                          std::span<std::byte> into) const {
-  invariant(event.bytes_at != 0, "bytes are read of an event that has some");
+  invariant(event.bytes_at != 0, "an event whose bytes are read has some");
   return read_at(event.bytes_at + skip * model::kSectorBytes, into);
 }
 

@@ -1,8 +1,8 @@
 // Appends events to a recording (recording.h, event.h).
 //
-// The payload of a write goes out with its SUBMIT; the ring of sources remembers where, and a MEDIA
-// event of the same request refers to it. A request of which the ring knows nothing any more, or
-// whose bytes changed on their way to the medium, has them in the MEDIA event.
+// The payload of a write is appended with its SUBMIT. The source ring keeps its location, and a
+// MEDIA event of the same request refers to it. If the ring no longer has the request, or the bytes
+// changed before they reached the medium, the MEDIA event carries them.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -23,9 +23,9 @@ constexpr std::size_t kDurableRequestsMax = 4096;
 struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
-  bool has_data = false;  ///< some write brought bytes: the run is not only about times
-  /// Flushes and fua writes in flight. Bounded: the oldest of more than this many is forgotten, and
-  /// its acknowledgement does not hand the log over.
+  bool has_data = false;  ///< some write had bytes, so the run is not about times only
+  /// Flushes and FUA writes in flight, at most this many. If the oldest is dropped, its
+  /// acknowledgement does not flush the log.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;
@@ -33,7 +33,7 @@ struct RecordingWriter::State {
   model::RequestId last_request = 0;
   std::uint64_t generation = 0;
 
-  /// Offset of the event's payload; nothing when the log has failed.
+  /// Returns the offset of the event's payload; nullopt if the log has failed.
   std::optional<std::uint64_t> append_event(EventHeader header, std::span<const std::byte> payload);
 };
 
@@ -63,8 +63,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
                                                                  const RecordingHeader& header) {
   const std::string text = header_text(header);
   if (text.size() > kHeaderTextBytesMax)
-    return fail(path, "the description of its devices is too long",
-                "give the devices shorter names");
+    return fail(path, "the description of the devices is too long", "use shorter device names");
   TRY(auto file, LogFile::create(path));
   const auto text_bytes = std::as_bytes(std::span(text));
   const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(text.size()),

@@ -1,10 +1,10 @@
 #pragma once
-// Which of the latest requests brought which bytes, and where in the log these lie: a MEDIA event
-// can then refer to them instead of carrying them again.
+// The locations in the log of the latest requests' bytes, so that a MEDIA event can refer to them
+// instead of repeating them.
 //
-// A ring of fixed size by request id (ids rise): a write that its drive's cache absorbs never comes
-// to the medium and would otherwise be remembered for ever. A request that has been pushed out is
-// not a loss: the MEDIA event carries its bytes itself.
+// A fixed-size ring indexed by request id (ids ascend). A write absorbed by its drive's cache never
+// reaches the medium, so entries cannot be kept until then. If a request has been overwritten, the
+// MEDIA event carries its bytes.
 
 #include <cstdint>
 #include <vector>
@@ -16,11 +16,11 @@ namespace headcrash::record {
 class SourceRing {
  public:
   static constexpr std::size_t kRequests =
-      1 << 17;  ///< 5 MiB; a drive of 64 MB cache holds 16384 blocks of 4 KiB
+      1 << 17;  ///< 5 MiB; a drive with a 64 MB cache holds 16384 blocks of 4 KiB
 
   struct Source {
     model::RequestId id = 0;
-    std::uint64_t bytes_at = 0;  ///< 0: it brought no bytes
+    std::uint64_t bytes_at = 0;  ///< 0: no bytes
     std::uint64_t lba = 0;
     std::uint32_t sectors = 0;
     model::DeviceId device = 0;

@@ -1,4 +1,4 @@
-// Media at any point of a run (state.h).
+// See state.h.
 #include "plugin/record/state.h"
 
 #include <fmt/core.h>
@@ -57,7 +57,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   if (device >= header.devices.size())
     return fail(
         recording,
-        fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
+        fmt::format("has {} devices, but device {} is requested", header.devices.size(), device),
         "`headcrash recording info` lists them");
   if (!header.media)
     return fail(recording, header.provenance() + " and has no MEDIA events",
@@ -65,20 +65,19 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     const Event& e = *event;
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
-      return fail(
-          recording,
-          fmt::format("the MEDIA event at offset {} reaches beyond sector {}", e.offset, sectors),
-          "the recording is damaged: restore it");
+      return fail(recording,
+                  fmt::format("the MEDIA event at offset {} exceeds sector {}", e.offset, sectors),
+                  "the recording is damaged: restore it");
     line->steps_.push_back({line->events_, e.at, e.lba, e.sectors, media_bytes(e)});
   }
   if (line->steps_.empty() && !header.devices[device].medium)
-    return fail(recording, fmt::format("{} has no medium of its own", header.devices[device].name),
-                "use one of the devices below it");
+    return fail(recording, fmt::format("{} has no medium", header.devices[device].name),
+                "use a device below it");
   line->tail_error_ = reader.tail_error();
   line->bytes_ = std::make_shared<RecordingBytes>(std::move(reader));
   line->between_ =

@@ -1,13 +1,14 @@
 #pragma once
-// What a medium held at any point of a run, without copying it: an extent index that refers to the
-// recording.
+// The contents of a medium at any point of a run, without copying: an extent index that refers to
+// the recording.
 //
 //   MEDIA events   0 . . . . . . . . S . . . . . . . . S . . . . . . .     S: a kept index, at intervals
-//                                            ^ at_event(i): the kept index before it, and the few
-//                                            since
+//                                            ^ at_event(i): the preceding kept index, plus the events since
 //
-// Indexes share what they have in common (extent_index.h), so the kept ones cost their differences,
-// and a state is made in microseconds: thousands a second can be looked at, each by reading only
+// Indexes share common parts (extent_index.h), so the kept ones cost only their differences. A
+// state takes microseconds to make, and thousands per second can be examined, each at the cost of
+// the sectors read. A state is a value: copy it, and assign() the data that another crash could
+// have left (for example any subset of the writes in flight).
 // what is looked at. A state is a value: copy it, and assign() to it what another crash could have
 // left on top (any subset of the writes that were in flight, say).
 
@@ -20,7 +21,7 @@
 
 namespace headcrash::record {
 
-/// A recording that stays open and is read anywhere. Reading is safe from several threads.
+/// An open recording for random reads. Thread-safe.
 class RecordingBytes {
  public:
   explicit RecordingBytes(RecordingReader reader) : reader_(std::move(reader)) {}
@@ -33,23 +34,24 @@ class RecordingBytes {
   RecordingReader reader_;
 };
 
-/// One medium at one point of a run. Reads as a store does; never-written sectors are zeroes.
+/// One medium at one point of a run. Sectors never written read as zeroes.
 class MediumState {
  public:
   MediumState(std::shared_ptr<const RecordingBytes> bytes, ExtentIndex index)
       : bytes_(std::move(bytes)), index_(std::move(index)) {}
 
   std::uint64_t sectors() const { return index_.sectors(); }
-  /// Refuses a sector of which nobody knows the bytes. Unreadable sectors give what they held: ask
-  /// for them with first_unreadable().
+  /// Fails for a sector with unknown bytes. Unreadable sectors return their old bytes; use
+  /// first_unreadable() to find them.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Puts other bytes of the same recording over a range: Event::bytes_at of a SUBMIT, or zeroes.
+  /// Overlays a range with other bytes of the same recording: Event::bytes_at of a SUBMIT, or
+  /// zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }
-  /// What a MEDIA event of the same recording does.
+  /// Applies a MEDIA event of the same recording.
   void apply(std::uint64_t lba, std::uint32_t sectors, const MediaBytes& bytes) {
     apply_media(index_, lba, sectors, bytes);
   }
@@ -63,14 +65,14 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Kept indexes at most; the distance between two follows. What one more costs is what changed
-    /// since.
+    /// Maximum number of kept indexes, which determines their distance. Each costs the changes
+    /// since the previous one.
     std::size_t kept_max = 256;
-    std::size_t media_events_between = 512;  ///< at least
+    std::size_t media_events_between = 512;  ///< minimum distance
   };
 
-  /// Reads the MEDIA events of one device; sizeof(Step) of memory, 48 bytes, for
-  /// each. Not the payloads.
+  /// Reads the MEDIA events of one device, without payloads. Uses sizeof(Step) = 48 bytes of memory
+  /// per event.
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,
                                                       model::DeviceId device,
                                                       const Options& options);
@@ -83,11 +85,11 @@ class Timeline {
   std::size_t media_events() const { return steps_.size(); }
   std::optional<Error> tail_error() const {
     return tail_error_;
-  }  ///< the recording does not end well
+  }  ///< set if the recording has an incomplete or damaged tail
 
-  /// The medium after the first `events` events of the recording.
+  /// Returns the medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;
-  MediumState at_time(model::TimeNs at) const;  ///< after all events with a time of at most `at`
+  MediumState at_time(model::TimeNs at) const;  ///< after all events up to time `at`
 
  private:
   struct Step {

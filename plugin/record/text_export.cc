@@ -1,4 +1,4 @@
-// Recordings as CSV and as blkparse's text (text_export.h).
+// Recordings as CSV and as blkparse text (text_export.h).
 #include "plugin/record/text_export.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ namespace {
 
 constexpr model::TimeNs kNsPerSecond = 1'000'000'000;
 
-/// One format: gets the header once, then every event, and appends lines.
+/// An output format: receives the header once, then every event, and appends lines.
 class TextFormat {
  public:
   virtual ~TextFormat() = default;
@@ -209,16 +209,15 @@ class Blkparse final : public TextFormat {
   }
 
  private:
-  struct Waiting {
+  struct PendingRequest {
     model::Op op;
     bool fua;
     std::uint64_t lba;
     std::uint32_t sectors;
   };
 
-  /// What the request is, in blkparse's letters: "F" before for a flush, after for force unit
-  /// access.
-  static std::string rwbs(const Waiting& request) {
+  /// Returns the request type in blkparse's letters: "F" in front for a flush, at the end for FUA.
+  static std::string rwbs(const PendingRequest& request) {
     const std::string after = request.fua ? "F" : "";
     switch (request.op) {
       case model::Op::read:
@@ -240,7 +239,7 @@ class Blkparse final : public TextFormat {
                    ++sequence_, e.at / kNsPerSecond, e.at % kNsPerSecond, 1, action, letters);
   }
 
-  void line(const Event& e, char action, const Waiting& request, std::string_view process,
+  void line(const Event& e, char action, const PendingRequest& request, std::string_view process,
             std::string& out) {
     start(e, std::string_view(&action, 1), rwbs(request), out);
     if (request.sectors != 0) {
@@ -251,7 +250,7 @@ class Blkparse final : public TextFormat {
     }
   }
 
-  std::unordered_map<model::RequestId, Waiting> waiting_;
+  std::unordered_map<model::RequestId, PendingRequest> waiting_;
   std::uint64_t sequence_ = 0;
 };
 
@@ -265,7 +264,7 @@ Result<TextSummary> write_text(RecordingReader& reader, TextFormat& format, LogF
     out.clear();
   };
   for (;; ++summary.events) {
-    TRY(auto event, reader.next(PayloadUse::pass_over));
+    TRY(auto event, reader.next(PayloadUse::skip));
     if (!event) break;
     summary.lines += format.add(*event, summary.events, out);
     if (out.size() >= kTextBytes) put();

@@ -1,10 +1,10 @@
 #pragma once
-// A used disk: one that was full of an earlier user's bytes (media/prior_bytes.h) before the
-// recording's first event. What was never written still holds them, and a trim leaves everything as
-// it was: a file system may count on neither being zeroes. A recording says so by the profile of
-// the device; recordings that stand on it have the same device, and take it over.
+// A used disk: full of an earlier user's bytes (media/prior_bytes.h) before the first event.
+// Sectors never written still hold them, and a trim changes nothing, so a file system cannot rely
+// on zeroes. A recording marks such a device by its profile; recordings based on it inherit the
+// device.
 //
-// In an index such sectors are written "prior": bytes that are not in the recording, but known.
+// In an index such sectors are "prior": their bytes are known but not in the recording.
 
 #include <string_view>
 
@@ -19,7 +19,7 @@ inline bool is_used_disk(const RecordedDevice& device) {
   return device.medium && device.profile == kUsedDiskProfile;
 }
 
-/// Neither zeroes nor an offset for whoever does not know of it.
+/// Returns a location that is neither zeroes nor an offset for code that does not handle it.
 inline ExtentLocation prior_bytes() {
   return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }

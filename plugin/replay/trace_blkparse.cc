@@ -34,7 +34,7 @@ std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& line
   const std::string_view name = words.next();
   if (begins_summary(name)) {
     lines.over = true;
-    lines.pass_over();
+    lines.skip_line();
     return std::nullopt;
   }
   if (!is_device(name) || !number_of<std::uint32_t>(words.next(), 0xffffffff) ||
@@ -46,7 +46,7 @@ std::optional<ParseError> parse_blkparse(std::string_view line, TraceLines& line
   const std::string_view letters = words.next();
   if (action.empty() || letters.empty()) return kLine;
   if (action != "Q") {
-    lines.pass_over();
+    lines.skip_line();
     return std::nullopt;
   }
   into.read = letters.find('R') != std::string_view::npos;

@@ -32,7 +32,7 @@ bool is_of_files(std::string_view action) {
 std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   const ParsedTime wait = time_of(words.next(), model::kMicrosecondNs);
   if (!wait) return ParseError{"the time to wait is not a number", "write microseconds"};
-  lines.pass_over();
+  lines.skip_line();
   if (wait.ns < kWaitMinNs || lines.before == nullptr) return std::nullopt;
   if (wait.ns > std::numeric_limits<TimeNs>::max() - lines.before->wait_ns)
     return ParseError{"waits for more than 292 years", "write microseconds"};
@@ -46,7 +46,7 @@ std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& 
   const std::string_view file = words.next();
   const std::string_view action = words.next();
   if (is_of_files(action)) {
-    lines.pass_over();
+    lines.skip_line();
     return std::nullopt;
   }
   if (action == "wait" && may_wait) return parse_wait(words, lines);
@@ -73,7 +73,7 @@ std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& 
 
 std::optional<ParseError> parse_fio2(std::string_view line, TraceLines& lines, TraceRequest& into) {
   if (lines.first) {
-    lines.pass_over();
+    lines.skip_line();
     if (is_fio2(line)) return std::nullopt;
     return ParseError{"is not \"fio version 2 iolog\"", "begin the file with that line"};
   }
@@ -83,7 +83,7 @@ std::optional<ParseError> parse_fio2(std::string_view line, TraceLines& lines, T
 
 std::optional<ParseError> parse_fio3(std::string_view line, TraceLines& lines, TraceRequest& into) {
   if (lines.first) {
-    lines.pass_over();
+    lines.skip_line();
     if (is_fio3(line)) return std::nullopt;
     return ParseError{"is not \"fio version 3 iolog\"", "begin the file with that line"};
   }

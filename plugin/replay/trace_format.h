@@ -56,7 +56,7 @@ struct TraceLines {
   std::map<std::string, std::uint64_t, std::less<>>
       left_out;  ///< lines of operations that are not replayed
 
-  void pass_over() { holds_request = false; }
+  void skip_line() { holds_request = false; }
   void leave_out(std::string_view operation) {
     holds_request = false;
     ++left_out.try_emplace(std::string(operation), 0).first->second;

@@ -22,8 +22,9 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
-/// What a range of an image that is about to change takes away from its digest. Zeroes of a large
-/// trim go only over what is there; on a used disk something is everywhere, and trims do nothing.
+/// Assigns a range of an image and returns the range's previous contribution to the digest. Zeroes
+/// of a large trim touch only written ranges. On a used disk every sector has contents, and trims
+/// have no effect.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
                           ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);
@@ -64,7 +65,8 @@ Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   }
   kept_totals_ += totals.size();
   by_use_.push_front(index);
-  return &kept_.emplace(index, Kept{std::move(totals), by_use_.begin()}).first->second.totals;
+  return &kept_.emplace(index, CachedTotals{std::move(totals), by_use_.begin()})
+              .first->second.totals;
 }
 
 Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::uint64_t sectors) {
@@ -111,7 +113,7 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
 // --- One cut ---
 
 Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t event,
-                                      std::optional<model::RequestId> lies_from, Use use) {
+                                      std::optional<model::RequestId> lies_from, Queries use) {
   CutContent cut(content);
   const RunHistory& run = content.run();
   const auto& writes = run.writes(content.device());
@@ -126,9 +128,9 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   cut.fates_.assign(end - cut.first_, 1);
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
-  const bool on_all = use == Use::many || cut.unflushed_.size() <= durable;
-  // The sectors that matter: of the unflushed writes, or (from the other side) of those that are
-  // there.
+  const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
+  // The relevant sectors: of the unflushed writes or, from the other side, of the writes that are
+  // present.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -140,7 +142,7 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   return cut;
 }
 
-/// Sweeps over the medium: between two ends of writes the writers are the same.
+/// Sweeps over the medium: the writers are constant between two boundaries of writes.
 Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
@@ -204,7 +206,7 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// What the first `writers` writers of the atom leave of a part of it.
+/// Returns the contents sum of a part of the atom after its first `writers` writers.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {
@@ -237,7 +239,7 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
       torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
-    // The common cases by hand: the last writer is there, or nobody is.
+    // The common cases directly: the last writer is present, or none is.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
     while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)
@@ -277,7 +279,7 @@ Result<MediaContent> MediaContent::load(const RunHistory& run) {
   }
   TRY(auto reader, record::RecordingReader::open(run.path()));
   for (std::uint64_t ordinal = 0; ordinal < run.events(); ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     const record::Event& e = *event;
     if (e.kind != record::Kind::media || e.device >= devices.size() || !rolled[e.device]) continue;

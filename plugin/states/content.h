@@ -1,19 +1,19 @@
 #pragma once
-// Content digests of many states of one run, each for the price of its differences (digest.h).
+// Content digests of many states of one run, each at the cost of its differences (digest.h).
 //
-//   writes       1   2   3   4   5   6   7   8  | cut      all(8): carried on from write to write, once a run
+//   writes       1   2   3   4   5   6   7   8  | cut      all(8): accumulated from write to write, once per run
 //   unflushed            *       *   *       *
 //   sectors      ....[ a ][ b ][ c ]....[ d ][ e ]....    atoms: runs of sectors with the same writers
 //                      3   3,6   6        5   5,8         among the unflushed writes
 //
-//   digest(state) = all(8) + for each atom: sum(bytes of its last writer that is there)
+//   digest(state) = all(8) + for each atom: sum(bytes of its last writer in the state)
 //                                         - sum(bytes of its last writer)
 //
-// so that a subset costs one step for each atom, some tens as a rule, and no byte of the recording
-// is looked at more than a few times. Sums of every write's sectors are kept as running totals (any
-// part of a write is one subtraction); what is kept is bounded. When a state has fewer writes
-// behind its first unflushed one than without it (a cache that lied for long), the same is done
-// from the other side, from what was there before that one.
+// A subset therefore costs one step for each atom, typically some tens, and no byte of the
+// recording is read more than a few times. Sums of every write's sectors are kept as running
+// totals, so any part of a write is one subtraction; the memory is bounded. If a state has fewer
+// writes after its first unflushed one than it omits (a long-lying cache), the digest is computed
+// from the other side: from the content before that write.
 
 #include <cstdint>
 #include <list>
@@ -28,29 +28,29 @@
 
 namespace headcrash::states {
 
-/// Sums over the sectors of the writes of one device.
+/// Content sums of the sectors written by each write of one device.
 class WriteSums {
  public:
   WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)
       : run_(std::move(run)), device_(device) {}
-  /// Sectors [lba, lba + sectors) of a write, which has them.
+  /// Returns the sum of sectors [lba, lba + sectors), which the write must include.
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
 
  private:
-  struct Kept {
-    std::vector<std::uint64_t> totals;  ///< totals[i]: of the first i sectors
+  struct CachedTotals {
+    std::vector<std::uint64_t> totals;  ///< totals[i]: sum of the first i sectors
     std::list<std::size_t>::iterator place;
   };
   Result<const std::vector<std::uint64_t>*> totals(std::size_t write);
 
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
-  std::unordered_map<std::size_t, Kept> kept_;
-  std::list<std::size_t> by_use_;  ///< the last used first
+  std::unordered_map<std::size_t, CachedTotals> kept_;
+  std::list<std::size_t> by_use_;  ///< most recently used first
   std::size_t kept_totals_ = 0;
 };
 
-/// Digests of one device by what the host wrote.
+/// Content digests of one device from the host's writes.
 class WrittenContent {
  public:
   WrittenContent(std::shared_ptr<const RunHistory> run, model::DeviceId device)
@@ -59,15 +59,15 @@ class WrittenContent {
   const RunHistory& run() const { return *run_; }
   model::DeviceId device() const { return device_; }
   WriteSums& sums() { return sums_; }
-  /// Everything that was submitted before the event is there.
+  /// Returns the digest with all writes submitted before the event.
   Result<std::uint64_t> all(std::uint64_t event);
 
  private:
-  /// A time in which the power stayed on.
+  /// A period with the power on.
   struct PowerCycle {
-    std::size_t first = 0;             ///< write
-    std::vector<std::uint64_t> after;  ///< after[i]: with writes [first, first + i)
-    std::optional<StateImage> rolled;  ///< the image after the last of them
+    std::size_t first = 0;             ///< index of its first write
+    std::vector<std::uint64_t> after;  ///< after[i]: digest with writes [first, first + i)
+    std::optional<StateImage> rolled;  ///< image after the last of them
   };
 
   std::shared_ptr<const RunHistory> run_;
@@ -76,35 +76,35 @@ class WrittenContent {
   std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< by first event
 };
 
-/// An unflushed write that is there in part.
+/// An unflushed write of which only a part is present.
 struct TornPart {
-  std::size_t unflushed = 0;  ///< which of them
+  std::size_t unflushed = 0;  ///< index into the unflushed writes
   std::uint32_t first = 0, count = 0;
 };
 
-/// Digests of the states by writes at one cut.
+/// Content digests of the states by writes at one cut.
 class CutContent {
  public:
-  enum class Use : std::uint8_t {
+  enum class Queries : std::uint8_t {
     many,
     lose_all
-  };  ///< lose_all: only digest() of nothing kept will be asked for
+  };  ///< lose_all: digest() is called only with no write kept
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
-                                   std::optional<model::RequestId> lies_from, Use use);
+                                   std::optional<model::RequestId> lies_from, Queries use);
 
   const std::vector<std::size_t>& unflushed() const {
     return unflushed_;
   }  ///< indices into writes()
-  /// `kept`: one for each unflushed write.
+  /// Returns the digest of a state. `kept` has one flag for each unflushed write.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
                                std::optional<TornPart> torn = {});
 
  private:
   struct Atom {
     std::uint64_t lba = 0, sectors = 0;
-    std::uint32_t first_writer = 0, writers = 0;  ///< in writers_
-    std::uint64_t anchored = 0;                   ///< what the anchor has here
-    std::optional<std::uint64_t> below;           ///< what was there before any of its writers
+    std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
+    std::uint64_t anchored = 0;                   ///< sum at the anchor state
+    std::optional<std::uint64_t> below;           ///< sum before any of its writers
   };
 
   explicit CutContent(WrittenContent& content) : content_(&content) {}
@@ -117,25 +117,26 @@ class CutContent {
 
   WrittenContent* content_;
   std::vector<std::size_t> unflushed_;
-  std::size_t first_ = 0;            ///< of the writes that fates_ are about
-  std::vector<std::uint8_t> fates_;  ///< whether each of them is there
-  std::optional<TornPart> torn_;     ///< of the state at hand
+  std::size_t first_ = 0;            ///< first write described by fates_
+  std::vector<std::uint8_t> fates_;  ///< for each write: whether it is present
+  std::optional<TornPart> torn_;     ///< of the current state
   std::vector<Atom> atoms_;
-  std::vector<std::size_t> writers_;  ///< of each atom, by submission
+  std::vector<std::size_t> writers_;  ///< of each atom, in submission order
   std::optional<StateImage> before_;  ///< the image before the first unflushed write
   std::uint64_t anchor_ = 0;
 };
 
-/// Digests of every medium, and of every battery-backed cache, at every event, by MEDIA events.
+/// Content digests of every medium and every battery-backed cache at every event, from MEDIA
+/// events.
 class MediaContent {
  public:
-  /// Reads the recording once more, with its bytes. Errors: no MEDIA events; bytes that were not
-  /// recorded.
+  /// Reads the recording once more, with its payloads. Fails if there are no MEDIA events or a
+  /// payload was not recorded.
   static Result<MediaContent> load(const RunHistory& run);
 
   struct Step {
     std::uint64_t event = 0;   ///< ordinal of the MEDIA event
-    std::uint64_t digest = 0;  ///< of the medium after it
+    std::uint64_t digest = 0;  ///< digest of the medium after it
   };
   const std::vector<Step>& steps(model::DeviceId device) const { return steps_[device]; }
   std::uint64_t digest(model::DeviceId device, std::uint64_t event) const;

@@ -1,9 +1,9 @@
-// Names of crash states (crash_state.h). The grammar, with no way to write one state in two ways
-// (but d0):
+// Names of crash states (crash_state.h). Each state has exactly one name (except for the prefix
+// d0). The grammar:
 //
 //   name     (["d" N] "w" | "a") N ["!" N] ["-" [list] | "+" list] ["~" torn {"." torn}]
 //            "p" N   |   "m" N ":" N "@" N {"." N "@" N}
-//   list     N {"." N}, rising          torn   N ":" N "x" N, rising by the first
+//   list     N {"." N}, ascending          torn   N ":" N "x" N, ascending by the first
 //   N        decimal, without leading zeroes
 #include "plugin/states/crash_state.h"
 
@@ -15,7 +15,7 @@ namespace headcrash::states {
 namespace {
 
 constexpr const char* kForms =
-    "names look like p1234, w1234, w1234-, w1234-17.21, w1234+17~23:2x6, w1234!55-, a1234-, m1234:3@1201";
+    "examples: p1234, w1234, w1234-, w1234-17.21, w1234+17~23:2x6, w1234!55-, a1234-, m1234:3@1201";
 
 class NameReader {
  public:
@@ -29,11 +29,11 @@ class NameReader {
   }
   bool at_digit() const { return !at_end() && name_[at_] >= '0' && name_[at_] <= '9'; }
 
-  /// What stands here is not what had to stand here.
+  /// Reports the character at the current position as unexpected.
   tl::unexpected<Error> expected(std::string_view what) const {
     if (at_end()) return problem(fmt::format("ends where {} is expected", what));
     return problem(
-        fmt::format("character {} is {}, where {} is expected", at_ + 1, shown(name_[at_]), what));
+        fmt::format("character {} is {}, but {} is expected", at_ + 1, shown(name_[at_]), what));
   }
   tl::unexpected<Error> problem(std::string text) const {
     return fail(fmt::format("crash state \"{}\"", readable()), std::move(text), kForms);
@@ -56,13 +56,13 @@ class NameReader {
     return value;
   }
 
-  /// The same, and larger than the one before it in its list.
+  /// Parses a number that must be larger than the preceding one in its list.
   template <typename Number>
   Result<Number> rising(const char* what, bool first, Number last) {
     const std::size_t begin = at_;
     auto value = number<Number>(what);
     if (value && !first && *value <= last)
-      return problem(fmt::format("the list does not rise at character {}", begin + 1));
+      return problem(fmt::format("the list is not ascending at character {}", begin + 1));
     return value;
   }
 
@@ -93,14 +93,14 @@ Result<void> read_list(NameReader& in, std::vector<model::RequestId>& list) {
 
 Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
   do {
-    TRY(const auto request, in.rising<model::RequestId>("the request that is torn", list.empty(),
+    TRY(const auto request, in.rising<model::RequestId>("the torn request", list.empty(),
                                                         list.empty() ? 0 : list.back().request));
-    if (!in.take(':')) return in.expected("\":\" and the first sector that is new");
-    TRY(const auto first, in.number<std::uint32_t>("the first sector that is new"));
-    if (!in.take('x')) return in.expected("\"x\" and how many sectors are new");
-    TRY(const auto count, in.number<std::uint32_t>("how many sectors are new"));
+    if (!in.take(':')) return in.expected("\":\" and the first new sector");
+    TRY(const auto first, in.number<std::uint32_t>("the first new sector"));
+    if (!in.take('x')) return in.expected("\"x\" and the number of new sectors");
+    TRY(const auto count, in.number<std::uint32_t>("the number of new sectors"));
     if (count == 0)
-      return in.problem(fmt::format("request {} has no new sector: leave it out", request));
+      return in.problem(fmt::format("request {} has no new sector: omit it", request));
     list.push_back({request, first, count});
   } while (in.take('.'));
   return {};
@@ -108,7 +108,7 @@ Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
 
 Result<void> read_writes(NameReader& in, CrashState& state) {
   if (in.take('!')) {
-    TRY(const auto from, in.number<model::RequestId>("the request from which on the cache lied"));
+    TRY(const auto from, in.number<model::RequestId>("the first request for which the cache lied"));
     state.lies_from = from;
   }
   if (in.take('-')) {

@@ -1,5 +1,5 @@
-// Names of crash states: each state has one, and whatever is not a name is refused with the
-// character that is wrong.
+// Names of crash states: each state has one name, and an invalid name is rejected with the position
+// of the error.
 #include "plugin/states/crash_state.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Base = CrashState::Base;
 
-TEST(CrashStateName, EachFormComesBack) {
+TEST(CrashStateName, EachFormRoundTrips) {
   for (const char* name : {"p0",
                            "p1234",
                            "w1234",
@@ -42,7 +42,7 @@ TEST(CrashStateName, EachFormComesBack) {
   EXPECT_EQ(*parse_crash_state("d0w12"), *parse_crash_state("w12"));
 }
 
-TEST(CrashStateName, SaysWhatItMeans) {
+TEST(CrashStateName, EachFormIsParsedCorrectly) {
   const auto lost = parse_crash_state("d2w1234!55-17.21~23:2x6");
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->base, Base::writes);
@@ -72,7 +72,7 @@ TEST(CrashStateName, SaysWhatItMeans) {
             (std::vector<std::pair<model::DeviceId, std::uint64_t>>{{1, 3}, {2, 4}}));
 }
 
-TEST(CrashStateName, BadOnesAreNamed) {
+TEST(CrashStateName, RejectsInvalidNamesWithTheReason) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"", "ends where"},
       {"x1", "character 1 is \"x\""},
@@ -84,8 +84,8 @@ TEST(CrashStateName, BadOnesAreNamed) {
       {"w18446744073709551616", "too large"},
       {"w1+", "ends where a request"},
       {"w1-3.", "ends where a request"},
-      {"w1-3.3", "does not rise at character 6"},
-      {"w1-5.3", "does not rise"},
+      {"w1-3.3", "not ascending at character 6"},
+      {"w1-5.3", "not ascending"},
       {"w1-5+3", "character 5"},
       {"w1~3", "\":\""},
       {"w1~3:1", "\"x\""},
@@ -101,7 +101,7 @@ TEST(CrashStateName, BadOnesAreNamed) {
       {"m1", "DEVICE@EVENT"},
       {"m1:3", "\"@\""},
       {"m1:3@2", "after the cut"},
-      {"m9:3@2.3@1", "does not rise"},
+      {"m9:3@2.3@1", "not ascending"},
       {"w1\n", "the byte 0x0a"},
   };
   for (const auto& [name, problem] : cases) {
@@ -141,7 +141,7 @@ CrashState random_state(Random& random) {
   return state;
 }
 
-TEST(CrashStateName, RandomStatesComeBack) {
+TEST(CrashStateName, RandomStatesRoundTrip) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
     const CrashState state = random_state(random);

@@ -1,4 +1,4 @@
-// Where a run can be cut, and in which order to look (state_source.h).
+// The possible cuts of a run, and their order (state_source.h).
 #include <algorithm>
 #include <bit>
 

@@ -1,4 +1,4 @@
-// Writes and flushes of one device, and what they make of it (device_writes.h).
+// See device_writes.h.
 #include "plugin/states/device_writes.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using record::ExtentLocation;
 constexpr std::size_t kKeptMax = 256;
 constexpr std::size_t kWritesBetweenMin = 64;
 
-/// Where the first sector of a write lies.
+/// Returns the location of a write's first sector.
 ExtentLocation where_of(const RecordedWrite& write) {
   if (write.op != model::Op::write) return ExtentLocation::zeroes();
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
@@ -23,7 +23,7 @@ ExtentLocation where_of(const RecordedWrite& write) {
 bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   if (event.kind == record::Kind::ack) {
     const auto found = waiting_.find(event.request);
-    if (found == waiting_.end()) return true;  // a read, or a write that was refused
+    if (found == waiting_.end()) return true;  // a read, or a rejected write
     if (event.detail == static_cast<std::uint32_t>(model::Status::ok)) {
       if (found->second.flush) {
         flushes_[found->second.index].acked_event = ordinal;
@@ -36,16 +36,16 @@ bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   }
   if (event.op == model::Op::flush) {
     flushes_.push_back({event.request, ordinal, std::nullopt});
-    return waiting_.emplace(event.request, Waiting{true, flushes_.size() - 1}).second;
+    return waiting_.emplace(event.request, PendingRequest{true, flushes_.size() - 1}).second;
   }
   if (event.op == model::Op::trim && used_disk_) return true;
-  // What reaches beyond the device is refused by it and changes nothing.
+  // The device rejects requests beyond its end, and nothing changes.
   if (event.op == model::Op::read || event.sectors == 0 || event.lba > sectors_ ||
       event.sectors > sectors_ - event.lba)
     return true;
   writes_.push_back(
       {event.request, event.op, event.fua, event.lba, event.sectors, event.bytes_at, ordinal, {}});
-  return waiting_.emplace(event.request, Waiting{false, writes_.size() - 1}).second;
+  return waiting_.emplace(event.request, PendingRequest{false, writes_.size() - 1}).second;
 }
 
 void DeviceWrites::finish() {
@@ -109,7 +109,7 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba,
                                  std::uint64_t sectors) const {
   if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
-  // Only where something is: a trim of a whole empty disk must not fill the index.
+  // Only where there are contents: a trim of a whole empty disk must not fill the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) {
     ranges.emplace_back(from, count);

@@ -1,5 +1,5 @@
 #pragma once
-// What the host did to one device, and what it may count on.
+// The host's writes to one device, and their durability.
 //
 //   event      0    1    2      3    4      5    6        7
 //              W1   W2   ack W1 F    ack W2 W3   ack F    ^ cut
@@ -7,11 +7,11 @@
 //              durable: W1, acknowledged before F was submitted, and F acknowledged before the cut
 //              unflushed:   W2 (acknowledged after F was submitted) and W3 (never)
 //
-// One number says what the flushes cover at a cut: the latest submission (`horizon`) of those that
-// were acknowledged by then. A write acknowledged before it is durable.
+// One number describes the coverage of the flushes at a cut: the latest submission (`horizon`) of
+// those acknowledged by then. A write acknowledged before it is durable.
 //
-// "Everything up to write i" is kept as an index now and then (as record::Timeline does for MEDIA
-// events): an image is the kept one before its first lost write, and the writes since without the
+// "Everything up to write i" is kept as an index at intervals (as record::Timeline does for MEDIA
+// events). An image is the index before its first lost write, plus the later writes without the
 // lost ones.
 
 #include <cstddef>
@@ -30,23 +30,23 @@ namespace headcrash::states {
 
 class DeviceWrites {
  public:
-  /// `used_disk`: a trim changes nothing there (record/used_disk.h), and is left out.
+  /// With `used_disk`, trims have no effect (record/used_disk.h) and are ignored.
   explicit DeviceWrites(std::uint64_t sectors, bool used_disk = false)
       : sectors_(sectors), used_disk_(used_disk) {}
 
-  /// A SUBMIT or ACK of this device, the `ordinal`th event. False: a request id for the second
-  /// time.
+  /// Adds a SUBMIT or ACK of this device, the `ordinal`th event. Returns false for a duplicate
+  /// request id.
   bool add(const record::Event& event, std::uint64_t ordinal);
-  void finish();  ///< no more events
+  void finish();  ///< REQUIRES: all events have been added
 
   const std::vector<RecordedWrite>& writes() const { return writes_; }
   const std::vector<RecordedFlush>& flushes() const { return flushes_; }
-  std::size_t submitted_before(std::uint64_t event) const;  ///< how many of writes()
+  std::size_t submitted_before(std::uint64_t event) const;  ///< a number of writes()
 
   std::uint64_t horizon(std::uint64_t event, std::optional<model::RequestId> lies_from) const;
   static bool durable(const RecordedWrite& write, std::uint64_t event, std::uint64_t horizon,
                       std::optional<model::RequestId> lies_from);
-  /// Those of writes [first, submitted_before(event)) that are not durable then.
+  /// Returns the writes in [first, submitted_before(event)) that are not durable at `event`.
   std::vector<std::size_t> unflushed_at(std::size_t first, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from) const;
 
@@ -55,30 +55,30 @@ class DeviceWrites {
   bool used_disk_;
   std::vector<RecordedWrite> writes_;
   std::vector<RecordedFlush> flushes_;
-  struct Waiting {
+  struct PendingRequest {
     bool flush = false;
     std::size_t index = 0;
   };
-  std::unordered_map<model::RequestId, Waiting> waiting_;  ///< submitted, not acknowledged
+  std::unordered_map<model::RequestId, PendingRequest> waiting_;  ///< submitted, not acknowledged
 };
 
-/// What became of an unflushed write: only sectors [first, first + count) of it are there.
+/// The fate of an unflushed write: only sectors [first, first + count) are present.
 struct Change {
   std::size_t write = 0;
   std::uint32_t first = 0, count = 0;
 };
 
-/// What the writes of a power cycle of a run in which the power stayed on make of a medium.
+/// The effect on a medium of the writes of one power cycle.
 class WritePrefixes {
  public:
-  /// `start` is the medium before write `first`; `base` what is below it (may be null; then
-  /// unassigned sectors are zeroes). Both pointers must outlive it. `used_disk`: zeroes are noted
-  /// everywhere.
+  /// `start` is the medium before write `first`; `base` is the image below it (may be null:
+  /// unassigned sectors are then zeroes). Both pointers must outlive it. With `used_disk`, zeroes
+  /// are recorded everywhere.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);
 
-  /// The medium after writes [first, end) with the changes, which ascend.
+  /// Returns the medium after writes [first, end) with `changes`, which must be ascending.
   record::ExtentIndex after(std::size_t end, std::span<const Change> changes) const;
 
  private:

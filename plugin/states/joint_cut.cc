@@ -1,4 +1,4 @@
-// Subsets through all disks, taken apart again for each (joint_cut.h).
+// Splits subsets across all disks into one per disk (joint_cut.h).
 #include "plugin/states/joint_cut.h"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 namespace headcrash::states {
 
 Result<JointCut> JointCut::create(const SourceContext& context, std::uint64_t event,
-                                  std::optional<model::RequestId> lies_from, CutContent::Use use) {
+                                  std::optional<model::RequestId> lies_from,
+                                  CutContent::Queries use) {
   JointCut cut;
   cut.devices_ = context.chosen;
   for (std::size_t part = 0; part < context.chosen.size(); ++part) {

@@ -1,11 +1,10 @@
 #pragma once
-// Digests of the states by writes at one cut, of one device or of several disks at once.
+// Content digests of the states by writes at one cut, for one device or for several disks together.
 //
 //   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
 //   log   ....F2.W3....W7.|     digest of a subset = a sum of each disk's own (content.h)
 //
-// What the subset is of is counted through all disks; which of them a write is on is this file's
-// business.
+// Unflushed writes are numbered across all disks; the mapping from write to disk is handled here.
 
 #include <vector>
 
@@ -16,18 +15,18 @@ namespace headcrash::states {
 class JointCut {
  public:
   static Result<JointCut> create(const SourceContext& context, std::uint64_t event,
-                                 std::optional<model::RequestId> lies_from, CutContent::Use use);
+                                 std::optional<model::RequestId> lies_from,
+                                 CutContent::Queries use);
 
   struct Unflushed {
     const RecordedWrite* write = nullptr;  ///< of the run
     std::size_t part = 0;                  ///< on context.chosen[part]
-    std::size_t place = 0;                 ///< among the unflushed writes of that device
+    std::size_t place = 0;                 ///< index into the unflushed writes of that device
   };
-  const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< by submission
+  const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order
 
-  /// `kept`: one for each unflushed write; `torn`: of one of them. One device: the digest of its
-  /// content;
-  /// several: of all of their contents.
+  /// Returns the digest of one device's content, or the combined digest of several. `kept` has one
+  /// flag for each unflushed write; `torn` refers to one of them.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
                                std::optional<TornPart> torn = {});
 

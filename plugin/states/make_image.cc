@@ -1,4 +1,4 @@
-// The image of a crash state: what each of its devices holds (run_history.h).
+// Images of crash states (run_history.h).
 #include <fmt/core.h>
 
 #include <unordered_map>
@@ -34,16 +34,17 @@ Result<std::shared_ptr<const StateImage>> RunHistory::shared_image(const CrashSt
 
 tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
   return fail(path,
-              fmt::format("{} and has no MEDIA events, so that there are no {} states",
+              fmt::format("{} and has no MEDIA events, so there are no {} states",
                           header.provenance(), what),
               "use a state by writes (w...)");
 }
 
 Result<void> RunHistory::State::check_device(std::uint64_t device) const {
   if (device < header.devices.size()) return {};
-  return fail(path,
-              fmt::format("has {} devices, number {} was asked for", header.devices.size(), device),
-              "`headcrash recording info` lists them");
+  return fail(
+      path,
+      fmt::format("has {} devices, but device {} is requested", header.devices.size(), device),
+      "`headcrash recording info` lists them");
 }
 
 Result<std::shared_ptr<const record::Timeline>> RunHistory::State::timeline(
@@ -81,9 +82,9 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
     if (!header.media || !header.devices[device].medium)
       return fail(
           path,
-          fmt::format("the power went before event {}, and what {} held then is not recorded",
+          fmt::format("the power went before event {}, and the contents of {} were not recorded",
                       begin, device_name(device)),
-          "use an earlier state, or one of the media below it");
+          "use an earlier state, or a medium below it");
     TRY(const auto line, timeline(device));
     start = line->at_event(begin).index();
   }
@@ -102,8 +103,7 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
                                                 std::span<const Change> changes) {
   if (header.base && !header.devices[device].medium)
     return fail(path,
-                fmt::format("{} has no medium of its own, and the recording has a base",
-                            device_name(device)),
+                fmt::format("{} has no medium, and the recording has a base", device_name(device)),
                 "use one of the devices below it");
   TRY(const auto writes, prefixes_at(device, event));
   return StateImage(
@@ -122,8 +122,8 @@ std::string RunHistory::State::why_not_unflushed(const CrashState& state,
     if (found->submitted_event >= state.event)
       return fmt::format("was submitted by event {}, after the cut", found->submitted_event);
     if (found->submitted_event < power_cycle_begin(state.event))
-      return "was before the power went last";
-    return "is durable there";
+      return "was submitted before the last power cut";
+    return "is durable at that cut";
   }
   return state.all_disks ? "is not a write of any disk"
                          : fmt::format("is not a write of {}", device_name(state.device));
@@ -152,7 +152,7 @@ std::vector<UnflushedWrite> RunHistory::State::unflushed_of(const CrashState& st
   return all;
 }
 
-/// What the state makes of each unflushed write that is not there as a whole.
+/// Returns the fate of each unflushed write that the state does not keep as a whole.
 Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState& state) const {
   const auto unflushed = unflushed_of(state);
   const auto write_of = [&](std::size_t i) -> const RecordedWrite& {
@@ -199,7 +199,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   TRY(s.check_device(device));
   if (state.event > s.events)
     return fail(s.path,
-                fmt::format("has {} events, state {} is beyond them", s.events, format(state)),
+                fmt::format("has {} events, but state {} is beyond them", s.events, format(state)),
                 s.tail_error ? s.tail_error->message() : kOtherState);
   if (state.base == CrashState::Base::physical) return s.physical(device, state.event);
   if (state.base == CrashState::Base::members) {
@@ -208,11 +208,10 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
     for (const auto& [member, stopped] : state.stopped) {
       TRY(s.check_device(member));
       if (!s.header.devices[member].medium || stopped > state.event)
-        return fail(
-            s.path,
-            fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
-                        stopped > state.event ? "stops after the cut" : "has no medium of its own"),
-            kOtherState);
+        return fail(s.path,
+                    fmt::format("has no state {}: {} {}", format(state), s.device_name(member),
+                                stopped > state.event ? "stops after the cut" : "has no medium"),
+                    kOtherState);
       if (member == device) event = stopped;
     }
     return s.physical(device, event);
@@ -221,7 +220,7 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   if (state.all_disks && s.disks.empty())
     return fail(
         s.path,
-        fmt::format("has no state {}: its devices are not disks of their own whose requests are "
+        fmt::format("has no state {}: its devices are not separate disks whose requests are "
                     "numbered together",
                     format(state)),
         "use a state of one device (w...)");

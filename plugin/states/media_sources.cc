@@ -1,14 +1,13 @@
-// Sources of states by what the media held: physical, member (state_source.h).
+// Sources of states from the contents of the media: physical, member (state_source.h).
 //
 //   members of an array     A  ..a1......a2.........     media events
 //   do not stop together    B  ......b1......b2.....     m: A stops before a1, B continues to b1 (one behind by
-//                                          ^promise      1), to b2 (by 2), ... but not beyond a promise that
-//                                                        is kept: a flush would not have been
-//                                                        acknowledged without A
+//                                          ^promise      1), to b2 (by 2), ... but not beyond a promise kept:
+//                                                        a flush would not have been acknowledged without A
 //
-// The controller waits for its members: once A has stopped it acknowledges nothing, and what was
-// sent to B only after such an acknowledgement was never sent. A log that is written before the
-// data stays before the data.
+// The controller waits for its members. After A has stopped it acknowledges nothing, and requests
+// that it sent to B only after such an acknowledgement were never sent. A log written before the
+// data therefore stays before the data.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 namespace headcrash::states {
 namespace {
 
-/// All that matter, each at an event of its own.
+/// Combines all relevant contents; each device may be at its own event.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
   for (const model::DeviceId device : context.contents) {
@@ -38,7 +37,7 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // What the device holds and what the others hold make the same identity as in a state by writes.
+  // The identity must equal that of the same contents in a state by writes.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);
@@ -135,8 +134,8 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// The first event that cannot have been once the member had stopped before this step: a promise
-  /// of the array to its host, or what the array sent after the member's next answer.
+  /// Returns the first event that is impossible if the member stopped before this step: a promise
+  /// of the array to its host, or a request that the array sent after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -149,7 +148,7 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Media writes of other members that can still have been.
+  /// Returns the number of media writes of other members that are still possible.
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
@@ -199,12 +198,12 @@ class MemberSource final : public StateSource {
   const SourceContext& context_;
   std::vector<Step> steps_;
   std::vector<std::uint64_t> promises_;
-  std::vector<std::uint64_t> sent_;                  ///< writes to any member, rising
-  std::vector<std::vector<std::size_t>> positions_;  ///< by device: of its steps
+  std::vector<std::uint64_t> sent_;                  ///< writes to any member, ascending
+  std::vector<std::vector<std::size_t>> positions_;  ///< by device: positions of its steps
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
   double space_ =
-      0;  ///< every member behind from every media write on, by every number that can be; and pairs
+      0;  ///< each member behind from every media write on, by every possible number; and pairs
 };
 
 }  // namespace

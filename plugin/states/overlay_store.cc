@@ -1,12 +1,12 @@
-// What is written onto a crash state (state_image.h): an extent index like a recording's, whose
-// "file" is memory in slots of one sector.
+// The overlay of a crash state (state_image.h): an extent index like a recording's, whose "file" is
+// memory in slots of one sector.
 //
 //   index   lba 100, 8 sectors -> slot 0 | lba 300, 4096 sectors -> zeroes | lba 5000, 2 sectors -> slot 8
-//   slots   [ block of 2048 ][ block of 2048 ] ...      a sector that is written again keeps its slot;
-//                                                       one that is zeroed gives it back
+//   slots   [ block of 2048 ][ block of 2048 ] ...      a rewritten sector keeps its slot; a zeroed one
+//                                                       releases it
 //
-// The bound is on slots in use. The index grows with them and with the zeroed ranges: discarding a
-// whole disk costs an extent of 16 bytes for each MiB of it.
+// The limit is on slots in use. The index grows with them and with zeroed ranges: discarding a
+// whole disk costs an extent of 16 bytes per MiB.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ struct OverlayStore::Overlay {
   record::ExtentIndex index;
   std::uint64_t slots_max;
   std::vector<std::unique_ptr<Block>> blocks;
-  std::uint64_t slots = 0;          ///< handed out at least once
-  std::vector<std::uint64_t> free;  ///< of these, not in use
+  std::uint64_t slots = 0;          ///< number of slots ever allocated
+  std::vector<std::uint64_t> free;  ///< allocated slots not in use
   mutable std::optional<std::uint64_t> image_digest;
 
   std::uint64_t in_use() const { return slots - free.size(); }
@@ -66,7 +66,7 @@ struct OverlayStore::Overlay {
     return found;
   }
 
-  /// Calls take(lba, sectors, bytes in memory) for what lies in slots.
+  /// Calls take(lba, sectors, bytes in memory) for ranges stored in slots.
   template <typename Take>
   void each_run(const Piece& piece, Take take) const {
     for (std::uint64_t done = 0; done < piece.sectors;) {
@@ -77,7 +77,7 @@ struct OverlayStore::Overlay {
     }
   }
 
-  /// Bytes for sectors that have no slot yet; there is room.
+  /// Stores bytes of sectors without a slot. REQUIRES: there is room.
   void place(std::uint64_t lba, std::span<const std::byte> data) {
     while (!data.empty()) {
       std::uint64_t slot = slots;
@@ -152,9 +152,9 @@ Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> d
   for (const Piece& piece : held) wanted -= piece.sectors;
   if (wanted > o.slots_max - std::min(o.slots_max, o.in_use()))
     return fail("overlay",
-                fmt::format("is full: {} bytes have been written onto the state, its bound is {}",
+                fmt::format("is full: {} bytes are written to the state, and the limit is {}",
                             overlay_bytes(), o.slots_max * kSectorBytes),
-                "give a larger overlay, or write less");
+                "use a larger overlay, or write less");
   std::uint64_t next = lba;
   for (const Piece& piece : held) {
     o.place(next, part(next, piece.lba - next));
@@ -169,8 +169,8 @@ Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> d
 
 Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   if (lba > sectors() || count > sectors() - lba)
-    return fail("state", fmt::format("{} sectors at sector {} do not fit a medium of {}", count,
-                                     lba, sectors()));
+    return fail("state", fmt::format("{} sectors at sector {} exceed a medium of {}", count, lba,
+                                     sectors()));
   Overlay& o = *overlay_;
   for (const Piece& piece : o.pieces(lba, count)) {
     if (piece.where.is_zeroes()) continue;

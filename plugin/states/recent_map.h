@@ -1,6 +1,5 @@
 #pragma once
-// What is expensive to make, kept while it is asked for: the entry that nobody has asked for
-// longest goes first.
+// A small LRU cache of values that are expensive to compute.
 
 #include <cstddef>
 #include <list>
@@ -8,13 +7,13 @@
 
 namespace headcrash::states {
 
-/// Not for several threads at once. Looks through all entries: for a few.
+/// Not thread-safe. Searches linearly, so it is for few entries.
 template <typename Key, typename Value>
 class RecentMap {
  public:
   explicit RecentMap(std::size_t entries_max) : entries_max_(entries_max) {}
 
-  /// Null when it is not kept; valid until the next put().
+  /// Returns null if the key is absent. The pointer is valid until the next put().
   const Value* find(const Key& key) {
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
       if (entry->first != key) continue;
@@ -23,7 +22,7 @@ class RecentMap {
     }
     return nullptr;
   }
-  /// Replaces what was kept under the key.
+  /// Inserts or replaces an entry.
   void put(const Key& key, Value value) {
     entries_.remove_if([&key](const auto& entry) { return entry.first == key; });
     if (entries_.size() >= entries_max_) entries_.pop_back();
@@ -32,7 +31,7 @@ class RecentMap {
 
  private:
   std::size_t entries_max_;
-  std::list<std::pair<Key, Value>> entries_;  ///< the one asked for last is in front
+  std::list<std::pair<Key, Value>> entries_;  ///< most recently used first
 };
 
 }  // namespace headcrash::states

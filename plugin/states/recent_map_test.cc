@@ -7,12 +7,12 @@
 namespace headcrash::states {
 namespace {
 
-TEST(RecentMap, ForgetsWhatNobodyAskedForLongest) {
+TEST(RecentMap, EvictsTheLeastRecentlyUsed) {
   RecentMap<int, std::string> kept(3);
   kept.put(1, "one");
   kept.put(9, "nine");
   kept.put(5, "five");
-  ASSERT_NE(kept.find(1), nullptr) << "the smallest key, and now the latest";
+  ASSERT_NE(kept.find(1), nullptr) << "the smallest key, and now the most recent";
   kept.put(7, "seven");
   EXPECT_EQ(kept.find(9), nullptr);
   ASSERT_NE(kept.find(1), nullptr);
@@ -21,7 +21,7 @@ TEST(RecentMap, ForgetsWhatNobodyAskedForLongest) {
   EXPECT_NE(kept.find(7), nullptr);
 }
 
-TEST(RecentMap, ReplacesWithoutForgettingAnother) {
+TEST(RecentMap, ReplacesWithoutEvictingAnother) {
   RecentMap<int, int> kept(2);
   kept.put(1, 10);
   kept.put(2, 20);

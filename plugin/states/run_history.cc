@@ -1,4 +1,4 @@
-// Reads a recording for the crash lab (run_history.h); make_image.cc makes images of its crash
+// Reads a recording for the explorer (run_history.h). make_image.cc makes images of its crash
 // states.
 #include "plugin/states/run_history.h"
 
@@ -19,10 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An index has 16 bytes for each GiB of its medium, and many are kept.
+/// Limits the memory: an index has 16 bytes for each GiB of its medium.
 constexpr std::size_t kBasesMax = 64;
-/// What mix() needs: any odd number with its ones and zeroes well spread (this is 2^64 / the golden
-/// ratio).
+/// A key for mix(): any odd number with well-mixed bits (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
 
 Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
@@ -37,15 +36,14 @@ Result<std::shared_ptr<const StateImage>> own_copy(Result<StateImage> image) {
 Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
   for (const record::RecordedDevice& device : header.devices) {
     if (device.sectors > kStateSectorsMax)
-      return fail(
-          path, fmt::format("{} has {} sectors", device.name, device.sectors),
-          fmt::format("crash states are made of devices of at most {} sectors", kStateSectorsMax));
+      return fail(path, fmt::format("{} has {} sectors", device.name, device.sectors),
+                  fmt::format("crash states need devices of at most {} sectors", kStateSectorsMax));
     devices.emplace_back(device.sectors, record::is_used_disk(device));
   }
   answers.resize(header.devices.size());
   fingerprints.push_back(header.base ? header.base->fingerprint.value_or(0) : 0);
   for (;; ++events) {
-    TRY(auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     const record::Event& e = *event;
     fingerprints.push_back(
@@ -63,7 +61,7 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
       if (e.device >= devices.size() || !devices[e.device].add(e, events))
         return fail(path,
                     e.device >= devices.size()
-                        ? fmt::format("the event at offset {} is of device {}, there are {}",
+                        ? fmt::format("the event at offset {} is of device {}, but there are {}",
                                       e.offset, e.device, devices.size())
                         : fmt::format("the event at offset {} submits request {} again", e.offset,
                                       e.request),
@@ -91,12 +89,12 @@ void RunHistory::State::find_disks() {
     for (const RecordedWrite& write : devices[i].writes()) requests.push_back(write.request);
   }
   if (disks.size() < 2) return;
-  // A name tells a write by its number alone.
+  // A name identifies a write by its number alone.
   std::sort(requests.begin(), requests.end());
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Why a device cannot stand on the base; nothing, and bases[device], when it can.
+/// Returns why a device does not match the base, or nullopt and sets bases[device].
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {
@@ -119,7 +117,7 @@ std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below
   const auto number = static_cast<model::DeviceId>(*match);
   const auto image =
       shared ? below.shared_image(state, number) : own_copy(below.image(state, number));
-  if (!image) return fmt::format("which does not give that state: {}", image.error().problem);
+  if (!image) return fmt::format("which cannot provide that state: {}", image.error().problem);
   bases[device] = *image;
   return std::nullopt;
 }
@@ -139,16 +137,16 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
     return fail(
         path,
         fmt::format("its base is {} in state {}, {}", below_path.string(), header.base->state, why),
-        "keep a recording together with those that it was made on");
+        "keep a recording together with the recordings it is based on");
   };
   std::error_code none;
-  if (!fs::is_regular_file(below_path, none)) return unusable("and there is no such file");
+  if (!fs::is_regular_file(below_path, none)) return unusable("but there is no such file");
   const fs::path canonical = fs::weakly_canonical(below_path, none);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
     return unusable("which is based on this recording: a circle");
   if (chain.size() == kBasesMax) return unusable(fmt::format("the {}th of a chain", kBasesMax));
   const auto state = parse_crash_state(header.base->state);
-  if (!state) return unusable("which is not the name of a state: " + state.error().problem);
+  if (!state) return unusable("which is not a valid state name:  " + state.error().problem);
   const bool known = known_base && fs::weakly_canonical(known_base->path(), none) == canonical;
   Result<std::shared_ptr<const RunHistory>> below = std::move(known_base);
   if (!known) {
@@ -159,7 +157,7 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   if (!below) return unusable("which cannot be used: " + below.error().problem);
   if (header.base->fingerprint && state->event <= (*below)->events() &&
       *header.base->fingerprint != (*below)->fingerprint(state->event))
-    return unusable("which is another recording than the one that it was made on");
+    return unusable("which is not the recording it was made on");
   for (std::size_t device = 0; device < header.devices.size(); ++device) {
     if (!header.devices[device].medium) continue;
     if (const auto why = no_base_of(**below, *state, device, known)) return unusable(*why);
@@ -187,7 +185,7 @@ Result<std::shared_ptr<const RunHistory>> RunHistory::load(
   return std::shared_ptr<const RunHistory>(new RunHistory(std::move(state)));
 }
 
-// --- What was read ---
+// --- Accessors ---
 
 RunHistory::RunHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RunHistory::~RunHistory() = default;
@@ -202,7 +200,7 @@ std::uint64_t RunHistory::events() const {
   return state_->events;
 }
 std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
-  invariant(event <= state_->events, "a fingerprint is asked for of events that there are");
+  invariant(event <= state_->events, "the events of a fingerprint exist");
   return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {

@@ -1,15 +1,14 @@
 #pragma once
-// A recording as the crash lab sees it: who wrote what when, what was flushed, which marks were
-// set, and the image of any crash state.
+// A recording as used by the explorer: writes, flushes and marks with their times, and the image of
+// any crash state.
 //
 //   events   |-------- power on -------|off|on|-------- power on --------|
 //   states by writes: zeroes or the     the medium as MEDIA events left it
 //   base, and writes of this power cycle    at `off`, and writes of this power cycle
 //
-// What the host knew tells nothing about what a power cut inside the recording left of the
-// unflushed writes before it, but the medium does: a power cycle in which the power stayed on
-// begins with it, and only its own writes are unflushed. All functions may be called from several
-// threads.
+// The host's requests do not determine which unflushed writes a power cut inside the recording
+// preserved, but the medium does. A power cycle therefore begins with the medium, and only its own
+// writes are unflushed. All functions are thread-safe.
 
 #include <filesystem>
 #include <memory>
@@ -25,7 +24,7 @@
 
 namespace headcrash::states {
 
-/// A write, zeroing or trim of one device, as the host saw it.
+/// A write, zeroing or trim of one device, as submitted by the host.
 struct RecordedWrite {
   model::RequestId request = 0;
   model::Op op = model::Op::write;
@@ -34,20 +33,21 @@ struct RecordedWrite {
   std::uint32_t sectors = 0;
   std::uint64_t bytes_at = 0;                ///< of its payload in the recording
   std::uint64_t submitted_event = 0;         ///< ordinals in the recording
-  std::optional<std::uint64_t> acked_event;  ///< none: never, or with an error
+  std::optional<std::uint64_t> acked_event;  ///< nullopt: never, or with an error
 };
 struct RecordedFlush {
   model::RequestId request = 0;
   std::uint64_t submitted_event = 0;
   std::optional<std::uint64_t> acked_event;
 };
-/// One that no completed flush covers at a cut.
+/// A write that no completed flush covers at a cut.
 struct UnflushedWrite {
   model::DeviceId device = 0;
   std::size_t write = 0;  ///< index into its writes
 };
-/// Of a stage's recording: what battery-backed caches had kept has been written back. A cache keeps
-/// it while that goes on, which the recording cannot tell: before it there is no state to be cut.
+/// A mark in a stage's recording: the contents of battery-backed caches have been written back. A
+/// cache keeps data until its write-back ends, which the recording does not show, so there are no
+/// states before this mark.
 inline constexpr std::string_view kCachesWrittenBackMark = "caches written back";
 
 struct RecordedMark {
@@ -56,7 +56,7 @@ struct RecordedMark {
   std::string text;
 };
 
-/// Of a device whose crash states are made: 2 TiB.
+/// Maximum size of a device for crash states: 2 TiB.
 inline constexpr std::uint64_t kStateSectorsMax = std::uint64_t{1} << 32;
 
 class RunHistory {
@@ -65,79 +65,79 @@ class RunHistory {
   RunHistory(const RunHistory&) = delete;
   RunHistory& operator=(const RunHistory&) = delete;
 
-  /// Reads the recording once (no payloads), and those that it is based on. Errors: a recording
-  /// that cannot be read or is damaged, one whose base is missing or does not fit; each names the
-  /// file and the hint. An incomplete tail is reported by tail_error() and left out.
+  /// Reads the recording once (without payloads), and the recordings that it is based on. Fails if
+  /// a recording cannot be read or is damaged, or if its base is missing or does not match. An
+  /// incomplete tail is reported by tail_error() and omitted.
   static Result<std::shared_ptr<const RunHistory>> load(const std::filesystem::path& recording) {
     return load(recording, nullptr);
   }
-  /// For many recordings on one base: if it is `known_base` that this one is based on, it is not
-  /// read again.
+  /// Like load(), for many recordings on one base: if the recording is based on `known_base`, the
+  /// base is not read again.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base);
 
   const std::filesystem::path& path() const;
   const record::RecordingHeader& header() const;
   std::uint64_t events() const;
-  /// Of the events before `event` (at most events()) and of the base: two recordings that agree in
-  /// it are the same up to there, payloads included. A recording that grows keeps those it had.
+  /// Returns a fingerprint of the events before `event` (at most events()) and of the base.
+  /// Recordings with equal fingerprints are equal up to there, including payloads. A growing
+  /// recording keeps its earlier fingerprints.
   std::uint64_t fingerprint(std::uint64_t event) const;
   bool has_media_events()
-      const;  ///< false: imported or made on a stage; `physical` and `members` are refused
+      const;  ///< false: imported or made on a stage; it has no `physical` and `members` states
   std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;
-  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< by submission
+  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< in submission order
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
 
-  /// The disks of the machine, ascending, when each device is a medium of its own and all number
-  /// their requests together; else (an array, a cache over a drive) none. What a state of all disks
-  /// is about.
+  /// Returns the disks of the machine, ascending, if each device is a separate medium and requests
+  /// are numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty
+  /// list. States of all disks refer to these.
   const std::vector<model::DeviceId>& disks() const;
-  /// Events at which a device answered whatever it had been asked, rising: it was alive then.
+  /// Events at which a device answered a request, ascending. The device was alive then.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
-  /// The battery-backed caches of the machine that held something: what one holds is the newest of
-  /// its MEDIA events for a sector, and else what is below it (plugin/model/nvram/nvram.h). image()
-  /// gives what it holds.
+  /// Returns the battery-backed caches with contents. The content of a sector is its newest MEDIA
+  /// event, else the content below the cache (plugin/model/nvram/nvram.h). image() returns it.
   const std::vector<model::DeviceId>& caches() const;
-  /// Whose writes a state has or lacks: all disks, or one device; of a physical state the disks, or
-  /// the first device.
+  /// Returns the devices whose writes a state keeps or loses: all disks, or one device. For a
+  /// physical state, returns the disks, or the first device.
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
-  /// What is unflushed at its cut on all of these, by submission.
+  /// Returns the unflushed writes at the state's cut on all of these, in submission order.
   std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
 
-  /// Indices into writes(device) of those submitted before `event` that no completed flush covers
-  /// then.
+  /// Returns indices into writes(device) of writes submitted before `event` that no completed flush
+  /// covers then.
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
-  /// The image of a medium in a state. Errors: a state that does not fit this recording (event
-  /// beyond the end, a request that is not unflushed there), `physical` or `members` of a recording
-  /// without media events. By what the host knew, a device without a medium of its own (an array)
-  /// has an image, too: what the host wrote to it. Without MEDIA events the media that the state is
-  /// not about hold everything that was submitted.
+  /// Returns the image of a medium in a state. Fails if the state does not match this recording
+  /// (the event is beyond the end, or a request is not unflushed there), or for `physical` or
+  /// `members` without MEDIA events. In a state by writes, a device without its own medium (an
+  /// array) also has an image: the host's writes to it. Without MEDIA events, the media that the
+  /// state does not refer to contain all submitted writes.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
-  /// Bytes of a write's payload, from sector `skip` of it on. Errors: made without data; cannot be
+  /// Reads a write's payload from its sector `skip` on. Fails if it was not recorded or cannot be
   /// read.
   Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip,
                             std::span<std::byte> into) const;
 
-  /// What was on a medium before the first event; null: zeroes.
+  /// Returns the contents of a medium before the first event; null: zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
-  /// First events of the power cycles: 0, and those after the power went.
+  /// Returns the first events of the power cycles: 0, and those after each power cut.
   const std::vector<std::uint64_t>& power_cycles() const;
-  /// Where the one begins to which a cut at `event` belongs.
+  /// Returns the first event of the power cycle that contains a cut at `event`.
   std::uint64_t power_cycle_begin(std::uint64_t event) const;
 
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain`: the recordings that stand on this one.
+  /// `chain` has the recordings based on this one.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);
-  /// The same for all who ask for it, with its digests known.
+  /// Returns an image shared by all callers, with precomputed digests.
   Result<std::shared_ptr<const StateImage>> shared_image(const CrashState& state,
                                                          model::DeviceId device) const;
   std::unique_ptr<State> state_;

@@ -1,5 +1,5 @@
 #pragma once
-// What a RunHistory knows of its recording, for the two files that fill it and make images of it.
+// The data of a RunHistory, shared by the files that load it and make images.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ namespace headcrash::states {
 
 inline constexpr std::size_t kPowerCyclesKept = 8;  ///< WritePrefixes in memory
 
-/// What a state makes of an unflushed write that is not there as a whole.
+/// The fate of an unflushed write that is not completely present.
 struct DeviceChange {
   model::DeviceId device = 0;
   Change change;
@@ -28,7 +28,7 @@ struct RunHistory::State {
   record::RecordingHeader header;
   std::uint64_t events = 0;
   std::optional<Error> tail_error;
-  std::vector<std::uint64_t> fingerprints;  ///< by event: of those before it
+  std::vector<std::uint64_t> fingerprints;  ///< by event: of the events before it
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;
   std::vector<std::vector<std::uint64_t>> answers;  ///< by device
@@ -37,7 +37,7 @@ struct RunHistory::State {
   std::shared_ptr<const record::RecordingBytes> bytes;
   std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null: zeroes
 
-  std::mutex mutex;  ///< guards what is made when it is first needed
+  std::mutex mutex;  ///< guards the lazily created members
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;
   std::map<std::pair<std::string, model::DeviceId>, std::shared_ptr<const StateImage>>
       shared_images;

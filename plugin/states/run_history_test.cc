@@ -27,7 +27,7 @@ std::vector<model::RequestId> unflushed_requests(const RunHistory& run, std::uin
   return requests;
 }
 
-/// A recording of single events, one call each.
+/// Writes a recording event by event, one call each.
 class Script {
  public:
   explicit Script(const fs::path& path,
@@ -78,7 +78,7 @@ class Script {
   std::unique_ptr<record::RecordingWriter> writer_;
 };
 
-/// First byte of each of the first sectors of a medium in a state.
+/// Returns the first byte of each sector of a medium in a state.
 std::vector<int> firsts(const RunHistory& run, const std::string& name, model::DeviceId device = 0,
                         std::size_t sectors = 4) {
   const auto state = parse_crash_state(name);
@@ -105,7 +105,7 @@ std::string image_error(const RunHistory& run, const std::string& name,
 using Requests = std::vector<model::RequestId>;
 using Values = std::vector<int>;
 
-TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
+TEST(RunHistory, AFlushCoversWritesAcknowledgedBeforeItsSubmission) {
   const TemporaryFolder folder;
   // events: 0 W1  1 W2  2 ack W1  3 F3  4 ack W2  5 W4  6 ack F3  7 W5(fua)  8 ack W5
   Script(folder / "r")
@@ -132,7 +132,7 @@ TEST(RunHistory, AFlushCoversWhatWasAcknowledgedBeforeItWasSubmitted) {
   EXPECT_EQ(firsts(*run, "w9-2"), (Values{1, 0, 4, 5}));
   EXPECT_EQ(firsts(*run, "w9+2"), (Values{1, 2, 0, 5}));
   EXPECT_EQ(firsts(*run, "w9!3-"), (Values{0, 0, 0, 0}));
-  EXPECT_NE(image_error(*run, "w9-1").find("request 1 is durable there"), std::string::npos);
+  EXPECT_NE(image_error(*run, "w9-1").find("request 1 is durable at that cut"), std::string::npos);
   EXPECT_NE(image_error(*run, "w6-5").find("after the cut"), std::string::npos);
   EXPECT_NE(image_error(*run, "w9-3").find("is not a write of hd0"), std::string::npos);
   EXPECT_NE(image_error(*run, "w10").find("has 9 events"), std::string::npos);
@@ -152,7 +152,7 @@ TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
       .ack(3, model::Status::medium_error)
       .flush(4)
       .ack(4)
-      .write(9, 60, 1, 8);  // beyond the end: the device refuses it
+      .write(9, 60, 1, 8);  // beyond the end: the device rejects it
   const auto run = load(folder / "r");
   EXPECT_EQ(unflushed_requests(*run, 4), (Requests{1}));
   EXPECT_EQ(unflushed_requests(*run, run->events()), (Requests{3}));
@@ -176,7 +176,7 @@ TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
   EXPECT_EQ(firsts(*run, "w6~3:1x1"), (Values{1, 1, 0, 1}));
 }
 
-TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
+TEST(RunHistory, APowerCutInsideTheRunStartsFromTheMedium) {
   const TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
@@ -195,10 +195,10 @@ TEST(RunHistory, APowerCutInsideTheRunLeavesWhatTheMediumHeld) {
   EXPECT_EQ(firsts(*run, "w5"), (Values{1, 2, 0, 0}));
   EXPECT_EQ(firsts(*run, "w9"), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w9-"), (Values{0, 2, 0, 0}));
-  EXPECT_NE(image_error(*run, "w9-1").find("before the power went last"), std::string::npos);
+  EXPECT_NE(image_error(*run, "w9-1").find("before the last power cut"), std::string::npos);
 }
 
-TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
+TEST(RunHistory, EveryStateMatchesTheReference) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 36; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -229,7 +229,7 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
       ASSERT_TRUE(image) << where << ": " << image.error().message();
       const Bytes bytes = reference.image(state);
       ASSERT_EQ(all_of(*image), bytes) << where;
-      // Equal contents have equal digests, other contents others.
+      // Equal contents must have equal digests, different contents different ones.
       const auto digest = image->digest();
       ASSERT_TRUE(digest);
       const auto [known, fresh] = digests.emplace(bytes, *digest);
@@ -241,7 +241,7 @@ TEST(RunHistory, EveryStateIsWhatTheReferenceSays) {
   }
 }
 
-TEST(RunHistory, WhatIsDurableIsInEveryState) {
+TEST(RunHistory, DurableWritesAreInEveryState) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -261,7 +261,7 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
       const auto image = run->image(state, 0);
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
-      // The last writer of a sector that is durable, when nothing was written over it later.
+      // The last writer of a sector that is durable, unless it was overwritten later.
       for (std::uint64_t at = 0; at < state.event; ++at) {
         const RunEvent& write = reference.all_events()[at];
         if (!RandomRun::is_write(write) || !reference.durable(at, state.event, {})) continue;
@@ -284,7 +284,7 @@ TEST(RunHistory, WhatIsDurableIsInEveryState) {
   }
 }
 
-TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
+TEST(RunHistory, BasesCanBeNested) {
   const TemporaryFolder folder;
   Bytes before;
   std::optional<record::RecordingHeader::Base> base;
@@ -313,7 +313,7 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
       ASSERT_EQ(bytes, reference.image(state)) << "seed " << seed << ", state " << format(state);
-      // Its ranges are all that is not zero, and its digest that of the plain bytes.
+      // Its ranges cover all nonzero sectors, and its digest equals that of the plain bytes.
       Bytes covered(bytes.size());
       std::uint64_t last_end = 0;
       image->visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
@@ -324,7 +324,7 @@ TEST(RunHistory, ARecordingOnAStateOfARecordingOnAState) {
                     covered.begin() + static_cast<std::ptrdiff_t>(lba * model::kSectorBytes));
       });
       ASSERT_EQ(covered, bytes);
-      // Who knows the base already reads the same.
+      // Loading with a known base gives the same contents.
       const auto known = (*same)->image(state, 0);
       ASSERT_TRUE(known);
       EXPECT_EQ(all_of(*known), bytes);
@@ -345,7 +345,7 @@ std::string load_error(const fs::path& path) {
   return run ? "" : run.error().message();
 }
 
-TEST(RunHistory, BasesThatDoNotFitAreRefused) {
+TEST(RunHistory, RejectsMismatchedBases) {
   const TemporaryFolder folder;
   const auto based = [&](const char* name, const char* on, const char* state,
                          std::uint64_t sectors = 64) {
@@ -364,13 +364,13 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   EXPECT_NE(load_error(based("a", "good", "w1", 128)).find("has 64 sectors"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w2")).find("beyond"), std::string::npos);
   EXPECT_NE(load_error(based("a", "good", "w1-9")).find("request 9"), std::string::npos);
-  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not the name of a state"),
+  EXPECT_NE(load_error(based("a", "good", "nonsense")).find("not a valid state name"),
             std::string::npos);
   EXPECT_NE(load_error(based("a", "a", "w1")).find("circle"), std::string::npos);
   based("b", "c", "w1");
   based("c", "a", "w1");
   EXPECT_NE(load_error(based("a", "b", "w1")).find("circle"), std::string::npos);
-  std::ofstream(folder / "text") << "no recording";
+  std::ofstream(folder / "text") << "not a recording";
   EXPECT_NE(load_error(based("a", "text", "w1")).find("not a headcrash recording"),
             std::string::npos);
   // A chain that is too long.
@@ -380,7 +380,7 @@ TEST(RunHistory, BasesThatDoNotFitAreRefused) {
   EXPECT_NE(load_error(folder / last).find("of a chain"), std::string::npos);
 }
 
-TEST(RunHistory, AnotherRecordingInThePlaceOfTheBaseIsRefused) {
+TEST(RunHistory, RejectsAnotherRecordingInPlaceOfTheBase) {
   const TemporaryFolder folder;
   Script(folder / "base").write(1, 0, 7).write(2, 1, 8);
   const auto base = load(folder / "base");
@@ -393,22 +393,22 @@ TEST(RunHistory, AnotherRecordingInThePlaceOfTheBaseIsRefused) {
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 
   fs::remove(folder / "base");
-  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // the same up to the state
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // equal up to the state
   EXPECT_TRUE(RunHistory::load(folder / "top"));
   const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {
     fs::remove(folder / "base");
     Script(folder / "base").write(1, lba, value).write(2, 1, 8);
     return load_error(folder / "top");
   };
-  EXPECT_NE(replace_by_a_write_of(6, 0).find("another recording than the one that it was made on"),
+  EXPECT_NE(replace_by_a_write_of(6, 0).find("not the recording it was made on"),
             std::string::npos);
-  EXPECT_NE(replace_by_a_write_of(7, 1).find("another recording"), std::string::npos);
+  EXPECT_NE(replace_by_a_write_of(7, 1).find("not the recording"), std::string::npos);
   fs::remove(folder / "base");
   Script(folder / "base").write(1, 0, 7);
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 }
 
-TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
+TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "below");
   Script(folder / "below/base",
@@ -428,7 +428,7 @@ TEST(RunHistory, ABaseIsFoundBesideItsRecordingAndByItsDevicesName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            (Values{0, 2, 3, 0}));  // no MEDIA: the other one holds all of its writes
+            (Values{0, 2, 3, 0}));  // no MEDIA: the other device has all of its writes
 }
 
 TEST(RunHistory, MembersStopAtDifferentEvents) {
@@ -443,13 +443,13 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "m5:1@3", 1), (Values{0, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "m5:1@3", 2), (Values{1, 0, 0, 0}));
-  EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));  // the array as its host wrote it
-  EXPECT_NE(image_error(*run, "p5", 0).find("no medium of its own"), std::string::npos);
-  EXPECT_NE(image_error(*run, "m5:0@3", 1).find("no medium of its own"), std::string::npos);
+  EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));  // the array with its host's writes
+  EXPECT_NE(image_error(*run, "p5", 0).find("has no medium"), std::string::npos);
+  EXPECT_NE(image_error(*run, "m5:0@3", 1).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:7@3", 1).find("has 3 devices"), std::string::npos);
 }
 
-TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
+TEST(RunHistory, WithoutMediaEventsThereAreNoPhysicalStates) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 3, {.media = true, .in_order = true});
   ASSERT_TRUE(record::export_dm_log_writes(folder / "r", 0, folder / "log"));
@@ -464,8 +464,8 @@ TEST(RunHistory, WithoutMediaEventsThereIsNoPhysicalState) {
             std::string::npos);
 }
 
-/// A bit that rotted in an archived recording must not become a finding.
-TEST(RunHistory, DamagedBytesAreAnErrorOfTheStateThatHasThem) {
+/// A flipped bit in an archived recording must not become a finding.
+TEST(RunHistory, DamagedBytesAreAnErrorOfTheirStates) {
   const TemporaryFolder folder;
   const fs::path path = folder / "run.rec";
   Script(path)
@@ -494,7 +494,7 @@ TEST(RunHistory, DamagedBytesAreAnErrorOfTheStateThatHasThem) {
   }
 }
 
-TEST(RunHistory, ATailThatIsCutOffIsTold) {
+TEST(RunHistory, ReportsATruncatedTail) {
   const TemporaryFolder folder;
   Script(folder / "r").mark("one").write(1, 0, 1).mark("two").write(2, 1, 2);
   fs::resize_file(folder / "r", fs::file_size(folder / "r") - 8);

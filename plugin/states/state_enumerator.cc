@@ -1,5 +1,5 @@
-// Gives crash states of a run, each content once (state_enumerator.h). Strategies take turns, one
-// new state each, until the budget is used or all of them have ended: a strategy that ends early
+// Yields crash states of a run, each content once (state_enumerator.h). Strategies take turns, one
+// new state each, until the budget is used or all of them have ended. A strategy that ends early
 // leaves its share to the others.
 #include "plugin/states/state_enumerator.h"
 
@@ -42,7 +42,7 @@ std::unique_ptr<StateSource> source_of(Strategy strategy, const SourceContext& c
   return member_source(context);
 }
 
-/// The media that belong to what is explored: all of them; for an array those below it.
+/// Returns the media to explore: all of them, or those below an array.
 std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
                                       model::DeviceId device) {
   std::vector<model::DeviceId> media;
@@ -58,11 +58,11 @@ std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
 Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>& strategies) {
   if (run.disks().empty())
     return fail(run.path(),
-                "its devices are not disks of their own whose requests are numbered together",
-                "explore one of them");
+                "its devices are not separate disks whose requests are numbered together",
+                "explore one device");
   if (std::find(strategies.begin(), strategies.end(), Strategy::member) != strategies.end())
     return fail(run.path(),
-                "disks behind one cord stop together: the strategy member is for arrays",
+                "disks on one power cord stop together: the strategy member is for arrays",
                 "use physical, prefix, reorder, torn, lose-all or lying-flush");
   return {};
 }
@@ -73,15 +73,14 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return fail(run.path(), std::move(problem), std::move(hint));
   };
   if (options.device >= devices.size())
-    return refuse(
-        fmt::format("has {} devices, number {} was to be explored", devices.size(), options.device),
-        "`headcrash recording info` lists them");
-  if (options.strategies.empty())
-    return refuse("there is no strategy to explore it by", "name one (prefix)");
+    return refuse(fmt::format("has {} devices, but device {} is to be explored", devices.size(),
+                              options.device),
+                  "`headcrash recording info` lists them");
+  if (options.strategies.empty()) return refuse("no strategy is given", "name one (prefix)");
   if (options.from_event > options.to_event.value_or(run.events()))
-    return refuse(fmt::format("events {} to {} were to be explored", options.from_event,
+    return refuse(fmt::format("invalid event range: {} to {}", options.from_event,
                               options.to_event.value_or(run.events())),
-                  "give the earlier one first");
+                  "put the earlier event first");
   if (options.all_disks) TRY(check_all_disks(run, options.strategies));
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
@@ -89,16 +88,16 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
       return refuse("the strategy recovery needs a guest that recovers",
                     "use it with `headcrash explore`");
     if (by_media(strategy) && !run.has_media_events())
-      return refuse(fmt::format("has no MEDIA events (it {}), so that there is no strategy {}",
+      return refuse(fmt::format("has no MEDIA events (it {}), so the strategy {} is unavailable",
                                 run.header().provenance(), wanted),
                     "use prefix, reorder, torn, lose-all or lying-flush");
     const std::size_t media = media_of(run.header(), options.device).size();
     if (by_media(strategy) && media < (strategy == Strategy::member ? 2 : 1))
       return refuse(fmt::format("{} has {} media, too few for the strategy {}",
                                 devices[options.device].name, media, wanted),
-                    "explore another device, or by another strategy");
+                    "explore another device, or use another strategy");
     if (!by_media(strategy) && !devices[options.device].medium && run.header().base)
-      return refuse(fmt::format("{} has no medium of its own, and the recording has a base",
+      return refuse(fmt::format("{} has no medium, and the recording has a base",
                                 devices[options.device].name),
                     "explore one of the devices below it");
   }
@@ -114,7 +113,8 @@ std::string_view name(Strategy strategy) {
 Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject) {
   constexpr std::uint64_t kMost = 1 << 20;
   if (!std::has_single_bit(bytes) || bytes < model::kSectorBytes || bytes > kMost)
-    return fail(subject, "is not a power of two from 512 bytes to 1 MiB", "write 512, 4K or 16K");
+    return fail(subject, "is not a power of two from 512 bytes to 1 MiB",
+                "use for example 512, 4K or 16K");
   return static_cast<std::uint32_t>(bytes / model::kSectorBytes);
 }
 
@@ -126,7 +126,7 @@ Result<Strategy> parse_strategy(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<Strategy>(i);
   const std::vector<std::string> known(kNames.begin(), kNames.end());
-  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is not known",
+  return fail(fmt::format("strategy \"{}\"", name.substr(0, 40)), "is unknown",
               base::suggest(name, known));
 }
 
@@ -144,7 +144,7 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// The same content under other promises is another state: after a mark more must be there.
+  /// The same content with other promises is another state: after a mark more must be present.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =
         std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();

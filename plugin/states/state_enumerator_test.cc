@@ -1,5 +1,5 @@
-// The enumeration against brute force: what it gives, what it leaves out, in which order, how
-// often.
+// The enumeration against brute force: which states it yields, what it omits, its order, and
+// duplicates.
 #include "plugin/states/state_enumerator.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class Explored {
     return all;
   }
 
-  /// Checks each state against the reference; their contents.
+  /// Checks each state against the reference and returns their contents.
   Contents contents(const RandomRun& reference, const std::string& where) const {
     Contents all;
     std::set<std::pair<Bytes, std::uint64_t>> seen;
@@ -67,7 +67,7 @@ class Explored {
       const auto marks =
           std::count_if(run_->marks().begin(), run_->marks().end(),
                         [&](const RecordedMark& mark) { return mark.event < found.state.event; });
-      EXPECT_TRUE(seen.emplace(bytes, marks).second) << what << " is there twice";
+      EXPECT_TRUE(seen.emplace(bytes, marks).second) << what << " is a duplicate";
       all.insert(bytes);
     }
     return all;
@@ -87,7 +87,7 @@ ExploreOptions all_of_it(std::vector<Strategy> strategies) {
   return options;
 }
 
-/// Every subset of the unflushed writes at every cut; nothing when that would be too many.
+/// Returns every subset of the unflushed writes at every cut; nullopt if there are too many.
 std::optional<Contents> all_subsets(const RandomRun& reference) {
   Contents all;
   for (std::uint64_t event = 0; event <= reference.events(); ++event) {
@@ -145,7 +145,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.image(state));
       for (std::uint64_t i = reference.power_cycle(event); i < event; ++i) {
         const RunEvent& one = reference.all_events()[i];
-        if (one.what != RunEvent::What::submit || (one.op != model::Op::flush && !one.fua))
+        if (one.kind != RunEvent::Kind::submit || (one.op != model::Op::flush && !one.fua))
           continue;
         const auto acked = reference.acked(one.request);
         if (!acked || *acked >= event) continue;
@@ -153,7 +153,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
         lied.insert(reference.image(state));
       }
     }
-    // Before the first cut that matters there is only the empty disk.
+    // Before the first relevant cut there is only the empty disk.
     const Contents empty = {reference.physical(0)};
     Contents found =
         Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
@@ -185,7 +185,7 @@ TEST(StateEnumerator, PhysicalFollowsTheMedium) {
   }
 }
 
-TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
+TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -227,20 +227,20 @@ TEST(StateEnumerator, TornBreaksWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // The full epochs: just before each promise, at marks, at the end. With others lost, any cut is
-    // as good.
+    // At full epochs: just before each promise, at marks, at the end. With the other writes lost,
+    // any cut will do.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
 
-TEST(StateEnumerator, AnAtomicWriteIsAPowerOfTwo) {
+TEST(StateEnumerator, AtomicUnitMustBeAPowerOfTwo) {
   EXPECT_EQ(atomic_sectors_of(512, "x"), 1U);
   EXPECT_EQ(atomic_sectors_of(4096, "x"), 8U);
   for (const std::uint64_t bytes : {0U, 256U, 513U, 3072U, 2U << 20})
     EXPECT_FALSE(atomic_sectors_of(bytes, "x"));
 }
 
-TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
+TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 7, {.sectors = 64, .steps = 600});
   ExploreOptions options =
@@ -262,8 +262,8 @@ TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // The same again is the same; a smaller budget is a beginning of it; another seed is something
-  // else.
+  // Equal options repeat the list, a smaller budget gives a prefix of it, and another seed another
+  // list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -274,7 +274,7 @@ TEST(StateEnumerator, AllTogetherGiveNothingTwiceAndShareTheBudget) {
   EXPECT_NE(Explored(folder / "r", options).names(), names);
 }
 
-TEST(StateEnumerator, ASmallBudgetSeesTheWholeRun) {
+TEST(StateEnumerator, ASmallBudgetCoversTheWholeRun) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 11, {.sectors = 64, .steps = 1000, .media = false});
   for (const Strategy strategy :
@@ -305,7 +305,7 @@ TEST(StateEnumerator, StaysInRange) {
   }
 }
 
-TEST(StateEnumerator, TheOldImageUnderANewMarkIsAnotherState) {
+TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
@@ -314,7 +314,7 @@ TEST(StateEnumerator, TheOldImageUnderANewMarkIsAnotherState) {
     (*writer)->submitted(0, 0,
                          {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
-    (*writer)->marked(0, "persisted 1");  // nobody flushed
+    (*writer)->marked(0, "persisted 1");  // without a flush
     (*writer)->marked(0, "persisted 2");
   }
   EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),
@@ -344,7 +344,7 @@ std::string refusal(const fs::path& path, const ExploreOptions& options) {
   return enumerator ? "" : enumerator.error().message();
 }
 
-TEST(StateEnumerator, RefusesWhatARecordingCannotGive) {
+TEST(StateEnumerator, RejectsUnsupportedStrategies) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 1, {.steps = 10, .media = false});
   const RandomRun drive(folder / "d", 1, {.steps = 10});
@@ -363,10 +363,10 @@ TEST(StateEnumerator, RefusesWhatARecordingCannotGive) {
   options = all_of_it({Strategy::prefix});
   options.from_event = 5;
   options.to_event = 4;
-  EXPECT_NE(refusal(folder / "d", options).find("events 5 to 4"), std::string::npos);
+  EXPECT_NE(refusal(folder / "d", options).find("event range: 5 to 4"), std::string::npos);
 }
 
-TEST(StateEnumerator, NamesOfStrategies) {
+TEST(StateEnumerator, StrategiesHaveNames) {
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(*parse_strategy(name(static_cast<Strategy>(i))), static_cast<Strategy>(i));
   const auto unknown = parse_strategy("re-order");
@@ -376,7 +376,7 @@ TEST(StateEnumerator, NamesOfStrategies) {
 
 // An array of three members that are written one after the other, with a flush after every four
 // stripes.
-TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
+TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{1,
@@ -412,7 +412,7 @@ TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
       ASSERT_TRUE(image) << state.name << ": " << image.error().message();
       members.push_back(all_of(*image));
     }
-    EXPECT_TRUE(contents.insert(members).second) << state.name << " is there twice";
+    EXPECT_TRUE(contents.insert(members).second) << state.name << " is a duplicate";
     for (const auto& [device, event] : state.state.stopped)
       for (const RecordedFlush& flush : found.run().flushes(0))
         EXPECT_FALSE(event < *flush.acked_event && *flush.acked_event < state.state.event)
@@ -421,13 +421,13 @@ TEST(StateEnumerator, MembersStopApartButNotAcrossAPromise) {
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // By one, from each media write that is not the last of its member's turn before a flush: the
-  // write hole.
+  // Behind by one, from each media write that is not the member's last before a flush: the write
+  // hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
-// A log on both members, and the data only when both have answered that the log is there.
-TEST(StateEnumerator, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
+// A log on both members, and the data only after both have acknowledged the log.
+TEST(StateEnumerator, NothingIsSentAfterAnAnswerOfAStoppedMember) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{
@@ -454,7 +454,7 @@ TEST(StateEnumerator, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
   }
   const Explored found(folder / "r", all_of_it({Strategy::member}));
   ASSERT_EQ(found.states().size(), 10U)
-      << "one behind the other within one round of a log or of data";
+      << "a member is behind only within one round of log or data";
   EXPECT_EQ(found.coverage()[0].space, 10);
   for (const FoundState& state : found.states()) {
     const Bytes one = all_of(*found.run().image(state.state, 1));
@@ -469,7 +469,7 @@ TEST(StateEnumerator, NothingIsSentToAMemberOnTheAnswerOfOneThatHadStopped) {
   }
 }
 
-TEST(Subsets, TheListIsTheSameHoweverItIsAskedFor) {
+TEST(Subsets, TheListDoesNotDependOnTheBatches) {
   SubsetRequest request{30, {}, 5, 200};
   request.kinds = {std::vector<std::uint8_t>(30, 0)};
   request.kinds[0][3] = 1;
@@ -482,10 +482,10 @@ TEST(Subsets, TheListIsTheSameHoweverItIsAskedFor) {
   EXPECT_EQ(std::count(whole[0].begin(), whole[0].end(), 1), 0);
   EXPECT_EQ(std::count(whole[1].begin(), whole[1].end(), 1), 30);
   EXPECT_EQ(std::count(whole[2].begin(), whole[2].end(), 1), 1);
-  EXPECT_EQ(whole[2].back(), 1) << "the newest alone";
+  EXPECT_EQ(whole[2].back(), 1) << "only the newest";
   EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 29);
   EXPECT_EQ(std::count(whole[4].begin(), whole[4].end(), 1), 1);
-  // All singles are among them.
+  // All single writes are among them.
   for (std::size_t i = 0; i < 30; ++i) {
     std::vector<std::uint8_t> lost(30, 1), kept(30, 0);
     lost[i] = 0;

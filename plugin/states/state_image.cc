@@ -22,7 +22,7 @@ using record::ExtentLocation;
 
 constexpr std::uint64_t kBufferSectors = 512;  ///< read at once for a digest
 
-/// Neighbouring ranges as one.
+/// Merges adjacent ranges.
 class Joined {
  public:
   explicit Joined(const StateImage::Visit& visit) : visit_(visit) {}
@@ -47,7 +47,7 @@ class Joined {
   std::uint64_t sectors_ = 0;
 };
 
-/// What a used disk held before counts as nothing: copies of an image do without it.
+/// Returns false for prior contents of a used disk: copies of an image omit them.
 bool written(ExtentLocation where) {
   return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }
@@ -57,12 +57,12 @@ bool written(ExtentLocation where) {
 struct StateImage::Part {
   std::uint64_t lba = 0, sectors = 0;
   bool of_top = false;
-  ExtentLocation where;  ///< of_top: where its first sector lies
+  ExtentLocation where;  ///< of_top: location of its first sector
 };
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)
     : top_(std::move(top)), base_(std::move(base)) {
-  invariant(!base_ || base_->sectors() == top_.sectors(), "a state is as large as its base");
+  invariant(!base_ || base_->sectors() == top_.sectors(), "a state and its base have equal sizes");
 }
 
 template <typename Take>

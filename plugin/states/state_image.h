@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of one medium in one crash state, read through: what the recording wrote, else what was
-// there before the recording began (its base), else zeroes. Nothing is copied.
+// The contents of one medium in one crash state, read through layers: the recording's writes, else
+// the base of the recording, else zeroes. Nothing is copied.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace headcrash::states {
 
-/// A value that is cheap to copy and safe to read from several threads.
+/// A value type: cheap to copy and thread-safe to read.
 class StateImage {
  public:
   explicit StateImage(record::MediumState top, std::shared_ptr<const StateImage> base = nullptr);
@@ -23,27 +23,28 @@ class StateImage {
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Calls visit(lba, sectors) for every range that is not known to be zeroes, ascending, joined.
+  /// Calls visit(lba, sectors) for every range that may be nonzero, ascending and merged.
   using Visit = std::function<void(std::uint64_t, std::uint64_t)>;
   void visit_written(const Visit& visit) const { visit_written(0, sectors(), visit); }
   void visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const;
 
-  /// Content hash of the whole medium. The same bytes give the same digest however they came to be
-  /// there (a sum over sectors, so that states are compared by their differences: digest.h).
+  /// Returns the content digest of the whole medium. Equal bytes give equal digests, whatever their
+  /// history. It is a sum over sectors, so states can be compared by their differences (digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
-  /// What a range adds to it.
+  /// Returns the contribution of a range.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
-  /// Reads the whole image once: digests of this copy, and of what stands on it, read nothing of it
-  /// again. Takes 8 bytes a sector, shared by copies, until the image is changed.
+  /// Reads the whole image once, so that digests of this copy and of images on top of it do not
+  /// read it again. Takes 8 bytes per sector, shared by copies, until the image is changed.
   Result<void> know_digests();
 
   const record::MediumState& top() const { return top_; }
-  /// Puts other bytes of the same recording over a range of this copy.
+  /// Overlays a range of this copy with other bytes of the same recording.
   void assign(std::uint64_t lba, std::uint64_t sectors, record::ExtentLocation where) {
     top_.assign(lba, sectors, where);
     digests_.reset();
   }
-  /// What a MEDIA event of the same recording does to this copy. The event lies inside the medium.
+  /// Applies a MEDIA event of the same recording to this copy. REQUIRES: the event is within the
+  /// medium.
   void apply(const record::Event& media) {
     top_.apply(media.lba, media.sectors, record::media_bytes(media));
     digests_.reset();
@@ -51,7 +52,7 @@ class StateImage {
 
  private:
   struct Part;
-  /// The parts of a range by where their bytes come from: the top, or what is below it.
+  /// Splits a range by the source of its bytes: the top layer or the base.
   template <typename Take>
   void split(std::uint64_t lba, std::uint64_t sectors, Take take) const;
   Result<std::uint64_t> digest_of(const Part& part, std::span<std::byte> buffer) const;
@@ -59,14 +60,14 @@ class StateImage {
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;
   std::shared_ptr<const std::vector<std::uint64_t>>
-      digests_;  ///< [n]: of the first n sectors; null: not known
+      digests_;  ///< [n]: digest of the first n sectors; null: unknown
 };
 
-/// A state under a bounded private overlay in memory: what a guest, a checker or a recovery writes
-/// onto it. For one thread at a time.
+/// A state with a bounded private overlay in memory, for the writes of a guest, a checker or a
+/// recovery. Not thread-safe.
 class OverlayStore : public model::SectorStore {
  public:
-  /// `image_digest`: if it is known already; saves digest() the reading of the whole image.
+  /// `image_digest` is the image's digest if known; it saves digest() from reading the whole image.
   OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
                std::optional<std::uint64_t> image_digest = std::nullopt);
   ~OverlayStore() override;
@@ -75,14 +76,14 @@ class OverlayStore : public model::SectorStore {
 
   std::uint64_t sectors() const override;
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
-  /// Error when the overlay is full: the caller answers ENOSPC and the state says so.
+  /// Fails if the overlay is full; the caller then returns ENOSPC and records it.
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// A sector that cannot be read is readable once it has been written.
+  /// Unreadable sectors become readable when they are written.
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
-  std::uint64_t overlay_bytes() const;  ///< of data; zeroes cost next to nothing
-  /// Digest of what is there now; comparable with StateImage::digest().
+  std::uint64_t overlay_bytes() const;  ///< bytes of data; zeroes are almost free
+  /// Returns the digest of the current contents; comparable with StateImage::digest().
   Result<std::uint64_t> digest() const;
 
  private:

@@ -27,14 +27,14 @@ Bytes random_bytes(Random& random, std::uint64_t sectors) {
   return bytes;
 }
 
-/// The digest of these bytes, however they come to be there.
+/// Computes the digest of these bytes directly.
 std::uint64_t digest_of(const Bytes& bytes) {
   OverlayStore store(empty_disk(bytes.size() / model::kSectorBytes), bytes.size());
   EXPECT_TRUE(store.write(0, bytes));
   return *store.digest();
 }
 
-TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
+TEST(OverlayStore, HoldsOnlyWrittenData) {
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const TemporaryFolder folder;
     const RandomRun reference(folder / "r", seed, {.sectors = 40});
@@ -65,22 +65,22 @@ TEST(OverlayStore, HoldsWhatIsWrittenAndNothingElse) {
       ASSERT_EQ(*store.digest(), digest_of(expected)) << "seed " << seed << ", step " << i;
       ASSERT_LE(store.overlay_bytes(), expected.size());
     }
-    EXPECT_EQ(all_of(*image), reference.image(state)) << "the state itself stays as it is";
+    EXPECT_EQ(all_of(*image), reference.image(state)) << "the state must not change";
   }
 }
 
-TEST(OverlayStore, IsBoundedAndSaysSo) {
+TEST(OverlayStore, IsBoundedAndReportsItsLimit) {
   OverlayStore store(empty_disk(1 << 20), 8 * model::kSectorBytes);
   const Bytes data(6 * model::kSectorBytes, std::byte{1});
   ASSERT_TRUE(store.write(0, data));
-  ASSERT_TRUE(store.write(2, data));  // four of these are there already
+  ASSERT_TRUE(store.write(2, data));  // four of these are already stored
   const auto full = store.write(7, data);
   ASSERT_FALSE(full);
   EXPECT_NE(full.error().message().find("is full"), std::string::npos);
   Bytes back(14 * model::kSectorBytes);
   ASSERT_TRUE(store.read(0, back));
-  EXPECT_EQ(back[8 * model::kSectorBytes], std::byte{0}) << "nothing of what did not fit";
-  // Zeroes give room back, and a whole disk of them takes none.
+  EXPECT_EQ(back[8 * model::kSectorBytes], std::byte{0}) << "a rejected write must store nothing";
+  // Zeroes release space, and a whole disk of them takes none.
   ASSERT_TRUE(store.write_zeroes(0, 1 << 20));
   EXPECT_EQ(store.overlay_bytes(), 0U);
   ASSERT_TRUE(store.write(100, data));
@@ -90,7 +90,7 @@ TEST(OverlayStore, IsBoundedAndSaysSo) {
   EXPECT_FALSE(store.read(~0ULL - 2, back));
 }
 
-TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
+TEST(StateImage, UnreadableSectorsAreReportedAndCountInTheDigest) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
@@ -118,7 +118,7 @@ TEST(StateImage, UnreadableSectorsAreToldAndCountInTheDigest) {
   EXPECT_EQ(*store.digest(), *good->digest());
 }
 
-TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
+TEST(StateImage, KnownDigestsEndWithAChange) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});
@@ -138,14 +138,14 @@ TEST(StateImage, DigestsThatAreKnownEndWithAChange) {
   StateImage other = known;
   other.assign(4, 2, {});
   EXPECT_EQ(*other.digest(), 0U) << "all zeroes";
-  EXPECT_EQ(*known.digest(), *image->digest()) << "a copy has changed";
+  EXPECT_EQ(*known.digest(), *image->digest()) << "only a copy has changed";
   other = known;
   other.apply(
       {.kind = record::Kind::media, .lba = 4, .sectors = 2, .bytes = record::Bytes::zeroes});
   EXPECT_EQ(*other.digest(), 0U);
 }
 
-TEST(StateImage, BytesThatWereNotRecordedAreRefused) {
+TEST(StateImage, RejectsBytesThatWereNotRecorded) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});

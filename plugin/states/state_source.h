@@ -1,9 +1,9 @@
 #pragma once
-// Where the states come from: one source for each strategy (state_enumerator.h), each gives its
-// most telling states first and ends.
+// Sources of crash states: one for each strategy (state_enumerator.h). Each yields the states most
+// likely to expose a bug first and ends.
 //
-// Cuts are taken in an order that spreads: first, middle, quarters, ... so that a small budget sees
-// every part of the run; and a cut with many states gives one, then comes again behind all others
+// Cuts are taken in a spreading order (first, middle, quarters, ...), so a small budget covers
+// every part of the run. A cut with many states yields one, then returns to the end of the queue
 // for one more, two, four, ...
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace headcrash::states {
 
 struct Candidate {
   CrashState state;
-  std::uint64_t digest = 0;    ///< of the device's content
-  std::uint64_t identity = 0;  ///< of the content of all media
+  std::uint64_t digest = 0;    ///< digest of the device's content
+  std::uint64_t identity = 0;  ///< identifies the content of all media
 };
 
 class StateSource {
@@ -28,19 +28,19 @@ class StateSource {
   virtual ~StateSource() = default;
   virtual Result<std::optional<Candidate>> next() = 0;
   virtual double space() const = 0;
-  /// What it leaves out by its own bounds, in words.
+  /// Describes the states omitted because of the source's limits.
   virtual std::string bound() const { return {}; }
 };
 
-/// What the sources of one enumeration share.
+/// Data shared by the sources of one enumeration.
 struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
-  std::vector<model::DeviceId> media;  ///< that the states differ in
-  /// These, and the battery-backed caches of an array: what they hold is there, too.
+  std::vector<model::DeviceId> media;  ///< media in which the states differ
+  /// These, and the battery-backed caches of an array, whose contents count as well.
   std::vector<model::DeviceId> contents;
-  std::vector<model::DeviceId> chosen;  ///< whose writes they choose among: one, or all disks
-  std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen
+  std::vector<model::DeviceId> chosen;  ///< devices whose writes are chosen: one, or all disks
+  std::vector<std::unique_ptr<WrittenContent>> written;  ///< of the chosen devices
   std::unique_ptr<MediaContent> by_media;                ///< null: not needed, or no MEDIA events
   std::vector<std::unique_ptr<WrittenContent>>
       others;  ///< of the other media, without MEDIA events
@@ -49,44 +49,44 @@ struct SourceContext {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
   }
   bool of_all_disks() const { return chosen.size() > 1; }
-  /// All writes of the chosen devices up to a cut.
+  /// Returns the state with all writes of the chosen devices up to a cut.
   CrashState state_at(std::uint64_t event) const {
     return {.device = of_all_disks() ? model::DeviceId{0} : chosen.front(),
             .all_disks = of_all_disks(),
             .event = event};
   }
-  /// The content of such a state, as JointCut::digest() has it.
+  /// Returns the content digest of that state, like JointCut::digest().
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
-  /// The media that are not chosen at a cut, as one number.
+  /// Returns a combined digest at a cut of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
-  /// Unflushed writes of the chosen devices at a cut, by device.
+  /// Returns the unflushed writes of the chosen devices at a cut, by device.
   std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
     return run->unflushed_of(state_at(event));
   }
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
-/// What one of several media adds to the identity of their contents.
+/// Returns a medium's contribution to the identity of several media.
 std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 
-/// Numbers below n, spread: 0, n/2, n/4, 3n/4, ...
+/// Returns the numbers below n in a spreading order: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Events of a run at which something happens to what is durable or promised on a chosen device, in
-/// range, ascending.
+/// Events in range, ascending, that affect what is durable or promised on a chosen device.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
-  std::vector<std::uint64_t> flush_submitted;  ///< before it
+  std::vector<std::uint64_t> flush_submitted;  ///< before a flush is submitted
   std::vector<std::uint64_t>
-      promise_kept;  ///< the ACK of a flush or FUA write: before it all it covers is unflushed
+      /// at the ACK of a flush or FUA write: just before it, all that it covers is unflushed
+      promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  std::vector<std::uint64_t> power_lost;  ///< what the medium held when the power went
+  std::vector<std::uint64_t> power_lost;  ///< contents of the medium when the power went
   std::vector<std::uint64_t> last;        ///< before the power went, and at the end of the run
   std::string left_out;                   ///< why some cuts cannot be used
 };
 
-/// Cuts in the order in which they are to be looked at; each once.
+/// Distinct cuts in the order of exploration.
 class CutOrder {
  public:
   void add(const std::vector<std::uint64_t>& cuts, std::uint64_t offset = 0);

@@ -1,13 +1,12 @@
-// How many crash states a second are found, with their digests and without those that are there
-// already:
+// Measures how many crash states per second are found, including their digests, without duplicates:
 //
 //   headcrash_states_bench FOLDER [WRITES [STATES]]        default: 2000 writes, 200000 states
 //
-// Makes a recording like a file system's of a 64 MiB disk (a journal that goes round, metadata that
-// is written in place, data at fresh places; a flush after every 40 writes, a mark after every
-// flush), explores it by each strategy alone and by all together, and reads some of the images as a
-// checker on the host would. One core; processor time, which a busy machine disturbs less, stands
-// beside wall time.
+// Makes a recording like a file system's on a 64 MiB disk: a circular journal, metadata written in
+// place, data at fresh places, a flush after every 40 writes, a mark after every flush. Explores it
+// by each strategy alone and by all together, and reads some of the images like a checker on the
+// host. Uses one core. Prints processor time, which is less affected by a busy machine, next to
+// wall time.
 #include <fmt/core.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// Fuzzes what reads somebody else's words and files: names of crash states, and recordings as the
-// lab loads them, with their bases. Every second mutation of a recording gets right checksums,
-// which would hide what is behind them.
+// Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. Every
+// second mutation of a recording gets correct checksums, which would otherwise hide the code behind
+// them.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may make a device of any size: it is loaded, but not looked at sector by sector.
+/// Mutations may give a device any size: it is loaded, but not read sector by sector.
 constexpr std::uint64_t kSectorsMax = 1 << 16;
 
 TEST(Fuzz, StateNames) {
@@ -33,7 +33,7 @@ TEST(Fuzz, StateNames) {
       EXPECT_LE(state.error().message().size(), 600U);
       return fuzz::novelty(state.error().problem);
     }
-    // One state, one name (d0 is said by nobody).
+    // One state, one name (d0 is never printed).
     const std::string name = format(*state);
     EXPECT_EQ(input.substr(input.substr(0, 3) == "d0w" ? 2 : 0), name);
     const auto again = parse_crash_state(name);
@@ -105,7 +105,7 @@ std::string contents_of_two_disks(const fs::path& path) {
   return contents_of(path);
 }
 
-/// What the enumerator says of a state's content.
+/// Returns the enumerator's digest of a state's content.
 Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, bool all_disks) {
   if (!all_disks) {
     const auto image = run.image(state, 0);
@@ -124,7 +124,8 @@ Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, 
   return sum;
 }
 
-/// The first states by every strategy that the recording can give; each is what it says.
+/// Enumerates the first states by every strategy that the recording supports, and checks each of
+/// them.
 std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy,
                       bool all_disks = false) {
   ExploreOptions options;

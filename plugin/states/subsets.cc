@@ -13,13 +13,13 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// One way of choosing, one subset after the other; made one at a time, since most are passed over.
-class Chooser {
+/// Generates the list of subsets one at a time, since most are skipped.
+class SubsetList {
  public:
-  explicit Chooser(const SubsetRequest& request)
+  explicit SubsetList(const SubsetRequest& request)
       : request_(request), order_(spread(request.writes)), ways_{0, 0, 0, 0, 0} {}
 
-  /// The next subset of the list; nothing at its end. `wanted`: false to pass over it.
+  /// Returns the next subset of the list; false at its end. If `wanted` is false, skips it.
   bool next(Subset* into) {
     const std::size_t n = request_.writes;
     if (into != nullptr) into->assign(n, 1);
@@ -69,12 +69,12 @@ class Chooser {
 
   const SubsetRequest& request_;
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> ways_;  ///< how many each has given
+  std::vector<std::size_t> ways_;  ///< number of subsets yielded by each method
   std::size_t way_ = 0;
   std::uint64_t turn_ = 0;
 };
 
-/// All 2^n, n small: masks of what is kept, in order.
+/// Returns all 2^n masks of kept writes, in order; n is small.
 std::vector<std::uint64_t> all_masks(std::size_t n) {
   const std::uint64_t all = (std::uint64_t{1} << n) - 1;
   std::vector<std::uint64_t> masks;
@@ -104,7 +104,7 @@ std::vector<Subset> subsets(const SubsetRequest& request, std::uint64_t from, st
     }
     return found;
   }
-  Chooser chooser(request);
+  SubsetList chooser(request);
   for (std::uint64_t i = 0; i < request.count_max && i < from; ++i) chooser.next(nullptr);
   for (std::uint64_t i = from; i < request.count_max && i - from < count; ++i) {
     found.emplace_back();

@@ -1,5 +1,5 @@
-// Two disks behind one cord against brute force: each loses its own unflushed writes at one cut,
-// and a flush covers its own disk only.
+// Two disks on one power cord against brute force: each loses its own unflushed writes at one cut,
+// and a flush covers only its own disk.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -62,8 +62,8 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Each state is what its name says on both disks, its digest that of both contents, none of them
-/// is there twice under the same marks.
+/// Checks that each state matches its name on both disks, that its digest covers both contents, and
+/// that there are no duplicates under the same marks.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;
@@ -82,7 +82,7 @@ Images checked(const RunHistory& run, const TwoDisks& reference,
     const auto marks =
         std::count_if(run.marks().begin(), run.marks().end(),
                       [&](const RecordedMark& mark) { return mark.event < found.state.event; });
-    EXPECT_TRUE(seen.emplace(disks, marks).second) << what << " is there twice";
+    EXPECT_TRUE(seen.emplace(disks, marks).second) << what << " is a duplicate";
     all.insert(disks);
   }
   return all;
@@ -96,8 +96,8 @@ void expect_all_of(const Images& found, const Images& expected, const std::strin
   EXPECT_EQ(odd, 0U) << where << ": of " << found.size();
 }
 
-/// Every subset of what is unflushed on both disks, at every cut; nothing when that would be too
-/// many.
+/// Returns every subset of the unflushed writes on both disks, at every cut; nullopt if there are
+/// too many.
 std::optional<Images> every_subset(const TwoDisks& reference) {
   Images all;
   for (std::uint64_t cut = 0; cut <= reference.events().size(); ++cut) {
@@ -148,8 +148,8 @@ TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
       bare.insert(reference.images(state));
       for (std::uint64_t i = 0; i < cut; ++i) {
         const TwoDisks::Event& one = reference.events()[i];
-        const bool believed = one.what == TwoDisks::Event::What::flush ||
-                              (one.what == TwoDisks::Event::What::write && one.fua);
+        const bool believed = one.kind == TwoDisks::Event::Kind::flush ||
+                              (one.kind == TwoDisks::Event::Kind::write && one.fua);
         if (!believed || !reference.acked(one.request, cut)) continue;
         state.lies_from = one.request;
         lied.insert(reference.images(state));
@@ -187,7 +187,7 @@ TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
   }
 }
 
-TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
+TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -202,10 +202,10 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
     for (const FoundState& found : torn) {
       ASSERT_EQ(found.state.torn.size(), 1U) << found.name;
       for (const TwoDisks::Event& one : reference.events()) {
-        if (one.what != TwoDisks::Event::What::write || one.request != found.state.torn[0].request)
+        if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        if (one.device == 0) continue;  // the log has physical sectors of two
+        if (one.device == 0) continue;  // the log has physical sectors of two sectors
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
         EXPECT_TRUE(from == one.lba || from % 2 == 0) << found.name;
@@ -224,27 +224,27 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherGiveWhatTheySayOnce) {
   }
 }
 
-/// Single events by hand.
-class ByHand {
+/// Writes single events.
+class ManualRun {
  public:
-  ByHand(const fs::path& path, const record::RecordingHeader& header) {
+  ManualRun(const fs::path& path, const record::RecordingHeader& header) {
     auto writer = record::RecordingWriter::create(path, header);
     EXPECT_TRUE(writer) << writer.error().message();
     writer_ = std::move(*writer);
   }
-  ByHand& write(model::DeviceId device, model::RequestId id) {
+  ManualRun& write(model::DeviceId device, model::RequestId id) {
     const Sectors data(model::kSectorBytes, static_cast<std::byte>(id));
     writer_->submitted(
         device, 0, {.id = id, .op = model::Op::write, .lba = id % 4, .sectors = 1, .data = data});
     writer_->acknowledged(device, {.id = id});
     return *this;
   }
-  ByHand& flush(model::DeviceId device, model::RequestId id) {
+  ManualRun& flush(model::DeviceId device, model::RequestId id) {
     writer_->submitted(device, 0, {.id = id, .op = model::Op::flush});
     writer_->acknowledged(device, {.id = id});
     return *this;
   }
-  ByHand& mark(const char* text) {
+  ManualRun& mark(const char* text) {
     writer_->marked(0, text);
     return *this;
   }
@@ -259,11 +259,11 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
   return names;
 }
 
-// What the lab is for: data on hd0, its commit record on the log, and only the log is flushed
-// before fsync returns.
+// The main use case: data on hd0, its commit record on the log, and only the log is flushed before
+// fsync returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   const TemporaryFolder folder;
-  ByHand(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
+  ManualRun(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
   const auto run = loaded(folder / "r");
   EXPECT_EQ(names_of(states_of(run, on_all_disks({Strategy::reorder}))),
             (std::set<std::string>{"a5", "a5-", "a5-1", "a5-2", "a7", "a7-"}));
@@ -278,15 +278,15 @@ TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   EXPECT_EQ(first_bytes("a5-"), std::pair(0, 0));
   EXPECT_EQ(first_bytes("a5-1"), std::pair(0, 2));
   EXPECT_EQ(first_bytes("a5-2"), std::pair(1, 0));
-  EXPECT_EQ(first_bytes("a7-"), std::pair(0, 2)) << "the commit without what it commits";
+  EXPECT_EQ(first_bytes("a7-"), std::pair(0, 2)) << "the commit record without its data";
   EXPECT_EQ(first_bytes("a7!3-"), std::pair(0, 0));
-  EXPECT_EQ(first_bytes("w7-"), std::pair(0, 2)) << "a state of hd0 keeps all of the log";
+  EXPECT_EQ(first_bytes("w7-"), std::pair(0, 2)) << "a state of hd0 keeps the whole log";
   EXPECT_EQ(first_bytes("d1w5-"), std::pair(1, 0));
 }
 
-TEST(TwoDisks, AFlushedDiskAndItsLogHaveNothingToLose) {
+TEST(TwoDisks, AFlushedDiskAndItsLogLoseNothing) {
   const TemporaryFolder folder;
-  ByHand(folder / "r", two_disks(false))
+  ManualRun(folder / "r", two_disks(false))
       .write(0, 1)
       .flush(0, 2)
       .write(1, 3)
@@ -297,11 +297,16 @@ TEST(TwoDisks, AFlushedDiskAndItsLogHaveNothingToLose) {
             (std::set<std::string>{"a3-", "a7", "a7-", "a9"}));
 }
 
-TEST(TwoDisks, OneDiskIsExploredAsEver) {
+TEST(TwoDisks, OneDiskIsExploredAsBefore) {
   const TemporaryFolder folder;
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}}};
   header.media = false;
-  ByHand(folder / "r", header).write(0, 1).flush(0, 2).write(0, 3).mark("persisted 0").write(0, 4);
+  ManualRun(folder / "r", header)
+      .write(0, 1)
+      .flush(0, 2)
+      .write(0, 3)
+      .mark("persisted 0")
+      .write(0, 4);
   const auto run = loaded(folder / "r");
   EXPECT_EQ(run->disks(), (std::vector<model::DeviceId>{0}));
   ExploreOptions options = on_all_disks({Strategy::prefix, Strategy::reorder, Strategy::torn});
@@ -311,18 +316,18 @@ TEST(TwoDisks, OneDiskIsExploredAsEver) {
   for (const std::string& name : all) EXPECT_EQ(name[0], 'w') << name;
 }
 
-TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
+TEST(TwoDisks, RejectsDevicesThatAreNotSeparateDisks) {
   const TemporaryFolder folder;
-  ByHand(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
+  ManualRun(folder / "two", two_disks(true)).write(0, 1).write(1, 2).flush(1, 3);
   record::RecordingHeader array{
       .seed = 1,
       .devices = {{"hd0", "raid1", kDiskSectors, 1, false}, {"hd0.0", "t", kDiskSectors, 1}}};
   array.media = false;
-  ByHand(folder / "array", array).write(0, 1);
+  ManualRun(folder / "array", array).write(0, 1);
   record::RecordingHeader cache{
       .seed = 1, .devices = {{"hd0", "nvram", 8, 1}, {"hd0.below", "t", kDiskSectors, 1}}};
-  ByHand(folder / "cache", cache).write(0, 1).write(1, 2);
-  ByHand(folder / "alike", two_disks(false)).write(0, 1).write(1, 1);
+  ManualRun(folder / "cache", cache).write(0, 1).write(1, 2);
+  ManualRun(folder / "alike", two_disks(false)).write(0, 1).write(1, 1);
   for (const char* name : {"array", "cache", "alike"}) {
     const auto run = loaded(folder / name);
     EXPECT_TRUE(run->disks().empty()) << name;
@@ -338,7 +343,7 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   ASSERT_FALSE(member);
   EXPECT_NE(member.error().message().find("stop together"), std::string::npos);
   for (const auto& [name, problem] :
-       {std::pair("a6-2", "request 2 is durable there"),
+       {std::pair("a6-2", "request 2 is durable at that cut"),
         std::pair("a6-7", "is not a write of any disk"),
         std::pair("a2-2", "request 2 was submitted by event 2, after the cut"),
         std::pair("a6~1:0x2", "request 1 has 1 sectors"), std::pair("a7", "beyond")}) {
@@ -348,7 +353,7 @@ TEST(TwoDisks, RefusesWhatIsNotTwoDisks) {
   }
 }
 
-TEST(TwoDisks, LosingOneDisksWritesComesFirst) {
+TEST(TwoDisks, SubsetsThatLoseOneDiskComeFirst) {
   const SubsetRequest request{
       30, {}, 5, 40, {std::vector<std::uint8_t>(30, 0), std::vector<std::uint8_t>(30, 1)}};
   SubsetRequest halves = request;
@@ -366,7 +371,7 @@ TEST(TwoDisks, LosingOneDisksWritesComesFirst) {
   const auto without = subsets(halves, 0, 38);
   EXPECT_EQ(std::vector(whole.begin() + 4, whole.end()),
             std::vector(without.begin() + 2, without.end()))
-      << "the others follow as they do on one disk";
+      << "the others follow as on a single disk";
 }
 
 }  // namespace

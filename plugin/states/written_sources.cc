@@ -1,4 +1,4 @@
-// Sources of states by what the host wrote: prefix, lose-all, reorder, torn, lying-flush
+// Sources of states from the host's writes: prefix, lose-all, reorder, torn, lying-flush
 // (state_source.h).
 #include <fmt/core.h>
 
@@ -13,9 +13,9 @@
 namespace headcrash::states {
 namespace {
 
-constexpr std::size_t kBatchMax = 1024;  ///< states made at one visit of a cut
+constexpr std::size_t kBatchMax = 1024;  ///< states generated at one visit of a cut
 
-// --- One state a cut ---
+// --- One state per cut ---
 
 /// One state for each cut, in order.
 class CutsSource final : public StateSource {
@@ -47,7 +47,7 @@ Result<Candidate> everything_there(const SourceContext& context, std::uint64_t e
 
 Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t event,
                                     std::optional<model::RequestId> lies_from) {
-  TRY(auto cut, JointCut::create(context, event, lies_from, CutContent::Use::lose_all));
+  TRY(auto cut, JointCut::create(context, event, lies_from, CutContent::Queries::lose_all));
   const std::vector<std::uint8_t> none(cut.unflushed().size());
   CrashState state = context.state_at(event);
   state.keep_others = false;
@@ -55,9 +55,9 @@ Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t 
   return context.candidate(std::move(state), cut.digest(none));
 }
 
-// --- Many states a cut ---
+// --- Many states per cut ---
 
-/// Visits cuts in turns, each time for twice as many of its states.
+/// Visits cuts in rounds, each time for twice as many of its states.
 class RoundsSource : public StateSource {
  public:
   Result<std::optional<Candidate>> next() override {
@@ -78,7 +78,7 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// States [from, from + count) of a cut; false: there are no more after them.
+  /// Adds states [from, from + count) of a cut. Returns false if there are no more after them.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -91,9 +91,9 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Cuts at which most is unflushed: just before a promise is kept, and those at which most is
-/// expected: after marks.
-CutOrder crowded_cuts(const Cuts& cuts) {
+/// Returns the most promising cuts: those with most unflushed writes (just before a promise is
+/// kept), and those with most promises (after marks).
+CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
   order.add(cuts.after_marks);
@@ -108,7 +108,7 @@ class ReorderSource final : public RoundsSource {
   explicit ReorderSource(const SourceContext& context) : context_(context) {
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
-    const CutOrder order = crowded_cuts(cuts);
+    const CutOrder order = cuts_by_yield(cuts);
     std::uint64_t sampled = 0;
     for (const std::uint64_t cut : order.cuts()) {
       const auto unflushed = static_cast<double>(context.unflushed_at(cut).size());
@@ -139,7 +139,7 @@ class ReorderSource final : public RoundsSource {
  private:
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto number =
         std::lower_bound(numbers_.begin(), numbers_.end(), std::pair(cut, std::size_t{0}))->second;
     SubsetRequest request{content.unflushed().size(), kinds_of(content.unflushed()),
@@ -169,8 +169,8 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// What is on one disk and what is on the others: who flushes one disk and counts on another is
-  /// found out by these.
+  /// Separates the writes of one disk from those of the others. Finds programs that flush one disk
+  /// and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
@@ -183,9 +183,8 @@ class ReorderSource final : public RoundsSource {
     return disks;
   }
 
-  /// Writes of a kind: those in the lower half of what is touched, long ones, short ones, those
-  /// that continue where the last one ended, trims, those with FUA. A file system's journal,
-  /// metadata and data differ in these.
+  /// Kinds of writes: the lower half of the touched range, long ones, short ones, sequential ones,
+  /// trims, those with FUA. A file system's journal, metadata and data differ in these.
   static std::vector<std::vector<std::uint8_t>> kinds_of(const Unflushed& unflushed) {
     std::vector<std::uint64_t> places, lengths;
     for (const JointCut::Unflushed& one : unflushed) {
@@ -216,7 +215,7 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
-    add([&](std::size_t i, const RecordedWrite& write) {  // continues where the one before it ended
+    add([&](std::size_t i, const RecordedWrite& write) {  // continues where the preceding one ended
       return i > 0 && unflushed[i - 1].part == unflushed[i].part &&
              unflushed[i - 1].write->lba + unflushed[i - 1].write->sectors == write.lba;
     });
@@ -229,11 +228,11 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut, its place in the order
+  std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;  ///< cut -> its place in the order
 };
 
 /// The n-th way to tear a write into units, of 4 * (units - 1) + 2 * max(0, units - 2): halves
-/// first, then ends, one in the middle. Odd ones lose all other unflushed writes, too.
+/// first, then the ends, then one in the middle. Odd ones also lose all other unflushed writes.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< units that are new
   bool others_lost = false;
@@ -249,8 +248,8 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
     const std::uint64_t inner = units - 2;
     return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
   }
-  // Prefixes and suffixes, broken in the middle, after the first unit, before the last, then
-  // anywhere else.
+  // Prefixes and suffixes, split in the middle, after the first unit, before the last, then
+  // elsewhere.
   const std::uint64_t place = n / 2;
   const std::uint64_t middle = units / 2;
   std::uint64_t at = place + 1;
@@ -269,7 +268,7 @@ class TornSource final : public RoundsSource {
                                  context.options.atomic_sectors}));
     const Cuts cuts(context);
     left_out_ = cuts.left_out;
-    const CutOrder order = crowded_cuts(cuts);
+    const CutOrder order = cuts_by_yield(cuts);
     std::uint64_t bounded = 0;
     for (const std::uint64_t cut : order.cuts()) {
       std::uint64_t here = 0;
@@ -289,7 +288,8 @@ class TornSource final : public RoundsSource {
   }
 
  private:
-  /// Physical sectors that a write touches; those at its ends may be touched in part.
+  /// Returns the number of physical sectors that a write touches, including partial ones at its
+  /// ends.
   static std::uint64_t units(const RecordedWrite& write, std::uint64_t unit) {
     return (write.lba + write.sectors - 1) / unit - write.lba / unit + 1;
   }
@@ -301,7 +301,7 @@ class TornSource final : public RoundsSource {
 
   Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                      std::deque<Candidate>& into) override {
-    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Use::many));
+    TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
     // The first way of every write, then the second of every one, ...
     std::size_t seen = 0;
@@ -343,7 +343,7 @@ class TornSource final : public RoundsSource {
   }
 
   const SourceContext& context_;
-  std::vector<std::uint64_t> units_;  ///< sectors of a physical one, of each chosen device
+  std::vector<std::uint64_t> units_;  ///< size of a physical sector of each chosen device
   double space_ = 0;
   std::string bound_, left_out_;
 };
@@ -360,10 +360,10 @@ class LyingFlushSource final : public StateSource {
     cuts_ = later.cuts();
     std::sort(cuts_.begin(), cuts_.end());
     left_out_ = cuts.left_out;
-    std::vector<Liar> liars;
+    std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
-      // From the first cut at which it is believed, as long as the power stays on.
+      // From the first cut at which the flush is believed, while the power stays on.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
       while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;
@@ -377,7 +377,7 @@ class LyingFlushSource final : public StateSource {
         if (write.fua) add(write.request, write.acked_event);
     }
     std::sort(liars.begin(), liars.end(),
-              [](const Liar& a, const Liar& b) { return a.request < b.request; });
+              [](const LyingFlush& a, const LyingFlush& b) { return a.request < b.request; });
     for (const std::size_t i : spread(liars.size())) {
       liars_.push_back(liars[i]);
       space_ += static_cast<double>(liars[i].cuts);
@@ -385,7 +385,7 @@ class LyingFlushSource final : public StateSource {
   }
   Result<std::optional<Candidate>> next() override {
     while (!liars_.empty()) {
-      Liar& liar = liars_.front();
+      LyingFlush& liar = liars_.front();
       const std::uint64_t cut = cuts_[liar.first + liar.done++];
       const model::RequestId request = liar.request;
       if (liar.done < liar.cuts) liars_.push_back(liar);
@@ -398,14 +398,14 @@ class LyingFlushSource final : public StateSource {
   std::string bound() const override { return left_out_; }
 
  private:
-  struct Liar {
+  struct LyingFlush {
     model::RequestId request = 0;
-    std::size_t first = 0, cuts = 0;  ///< in cuts_
+    std::size_t first = 0, cuts = 0;  ///< range in cuts_
     std::size_t done = 0;
   };
   const SourceContext& context_;
   std::vector<std::uint64_t> cuts_;  ///< ascending
-  std::deque<Liar> liars_;
+  std::deque<LyingFlush> liars_;
   double space_ = 0;
   std::string left_out_;
 };

@@ -382,7 +382,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     const auto block = static_cast<std::uint64_t>(wanted.block);
     if (inode.bmap.covers(block) || block >= geometry.blocks_of_size(inode.disk.size_bytes))
       return cached_for_writing(volume, operation, inode, wanted);
-    // The indirect block that holds nothing yet has to hold this one.
+    // The indirect block that has no content yet has to hold this one.
     if (alone_in_indirect(volume, inode, block))
       if (auto ended = end_bmap_cache(volume, inode); !ended) return pass_on_errno(ended);
   }

@@ -121,7 +121,7 @@ class Timeline {
     TRY(auto reader, record::RecordingReader::open(run_.path()));
     std::size_t left_out = 0;
     for (std::uint64_t ordinal = 0; ordinal < run_.events(); ++ordinal) {
-      TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+      TRY(const auto event, reader.next(record::PayloadUse::skip));
       if (!event) break;
       if (!take(*event, {ordinal, event->at})) ++left_out;
     }

@@ -89,7 +89,7 @@ Result<std::map<std::uint64_t, model::TimeNs>> times_of(
   TRY(auto reader, record::RecordingReader::open(run.path()));
   auto wanted = events.begin();
   for (std::uint64_t ordinal = 0; wanted != events.end(); ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     if (ordinal != wanted->first) continue;
     wanted->second = event->at;

@@ -180,7 +180,7 @@ class Series {
   Result<RecordedSeries> make() {
     TRY(auto reader, record::RecordingReader::open(run_.path()));
     for (std::uint64_t ordinal = 0; ordinal < run_.events(); ++ordinal) {
-      TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+      TRY(const auto event, reader.next(record::PayloadUse::skip));
       if (!event) break;
       if (ordinal == 0) first_ns_ = event->at;
       last_ns_ = event->at;

@@ -13,7 +13,7 @@ Result<ArrayCut> array_cut(const RunHistory& run, const CrashState& state, std::
   const auto& devices = run.header().devices;
   ArrayCut cut;
   for (std::uint64_t ordinal = 0; ordinal < state.event; ++ordinal) {
-    TRY(const auto event, reader.next(record::PayloadUse::pass_over));
+    TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event) break;
     cut.cut_at = event->at;
     if (event->kind != record::Kind::media || event->device >= devices.size()) continue;

@@ -201,8 +201,8 @@ TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
   auto reader = record::RecordingReader::open(workload.recording);
   ASSERT_TRUE(run && reader);
   std::vector<model::TimeNs> at;
-  for (auto event = reader->next(record::PayloadUse::pass_over); event && *event;
-       event = reader->next(record::PayloadUse::pass_over))
+  for (auto event = reader->next(record::PayloadUse::skip); event && *event;
+       event = reader->next(record::PayloadUse::skip))
     at.push_back((*event)->at);
   std::size_t slow = 0, others = 0;
   for (const states::RecordedWrite& write : (*run)->writes(0)) {

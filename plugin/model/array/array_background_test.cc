@@ -8,7 +8,7 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 
 constexpr std::uint64_t kMemberLength = 400;
 
@@ -35,12 +35,12 @@ struct Rebuilding {
     *b.stores[member] = bench::MemoryStore(kMemberLength);
     EXPECT_TRUE(b.array->rebuild(member));
   }
-  bool goes_on() const { return !b.array->status().background.empty(); }
+  bool may_continue() const { return !b.array->status().background.empty(); }
   std::vector<std::byte> part(std::uint64_t lba, std::uint32_t sectors) const {
     const auto from = expected.begin() + static_cast<std::ptrdiff_t>(lba * kSectorBytes);
     return {from, from + static_cast<std::ptrdiff_t>(sectors) * kSectorBytes};
   }
-  ArrayBench b;
+  ArrayFixture b;
   std::uint32_t all = 0, member = 0;
   std::vector<std::byte> expected;
 };
@@ -53,7 +53,7 @@ TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
     p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // a chunk of 128 sectors, then a pause
     Rebuilding r(p, 2, {});
     int looks = 0;
-    for (; r.goes_on(); ++looks) {
+    for (; r.may_continue(); ++looks) {
       ASSERT_EQ(r.b.read(0, r.all), r.expected);
       r.b.run_for(20 * kMillisecondNs);
     }
@@ -70,7 +70,7 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     std::mt19937_64 random(seed);
     // Single blocks of the rebuilding member: a direct read takes no lock.
     const RaidLayout l = r.b.layout();
-    while (r.goes_on()) {
+    while (r.may_continue()) {
       // around the chunk in progress
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
@@ -331,21 +331,21 @@ TEST(ArrayRebuild, DirtyMirrorIsComparedAfterwards) {
 TEST(ArrayScrub, ConflictsWithWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
-                 {.delay_ns = kMillisecondNs / 10, .jitter_ns = 4 * kMillisecondNs});
+    ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
+                   {.delay_ns = kMillisecondNs / 10, .jitter_ns = 4 * kMillisecondNs});
     ASSERT_TRUE(b.open());
     std::mt19937_64 random(seed);
     const std::uint64_t all = b.array->characteristics().sectors;
     std::deque<std::vector<std::byte>> buffers;
-    std::deque<RequestId> flying;
+    std::deque<RequestId> pending;
     for (int scrubs = 0; scrubs < 6; ++scrubs) {
       ASSERT_TRUE(b.array->scrub(true));
       while (!b.array->status().background.empty()) {
         buffers.push_back(stamped(3, random()));
-        flying.push_back(b.submit_write(random() % (all - 3), buffers.back()));
-        if (flying.size() < 6) continue;
-        b.finish(flying.front());
-        flying.pop_front();
+        pending.push_back(b.submit_write(random() % (all - 3), buffers.back()));
+        if (pending.size() < 6) continue;
+        b.finish(pending.front());
+        pending.pop_front();
         buffers.pop_front();
       }
       EXPECT_EQ(b.array->status().mismatches, 0U);
@@ -359,7 +359,7 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.recovery = ArrayRecovery::resync;
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
-  ArrayBench b(p, kMemberLength);
+  ArrayFixture b(p, kMemberLength);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   constexpr std::uint64_t kStripe = 80;

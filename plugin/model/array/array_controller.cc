@@ -66,7 +66,7 @@ AlignedBuffer ArrayController::take_buffer(std::uint64_t sectors) {
 
 // ---- host requests
 
-ArrayController::HostRequest& ArrayController::take_request(const HostCommand& command) {
+ArrayController::HostRequest& ArrayController::acquire_request(const HostCommand& command) {
   if (free_requests_.empty()) {
     requests_.emplace_back();
     free_requests_.push_back(&requests_.back());
@@ -79,7 +79,7 @@ ArrayController::HostRequest& ArrayController::take_request(const HostCommand& c
   return host;
 }
 
-void ArrayController::put_request(HostRequest& host) {
+void ArrayController::release_request(HostRequest& host) {
   host.inside = false;
   free_requests_.push_back(&host);
   --inside_;
@@ -87,7 +87,7 @@ void ArrayController::put_request(HostRequest& host) {
 
 void ArrayController::submit(const Request& request, Initiator& initiator) {
   if (!intake_.enter(request, initiator, characteristics.sectors)) return;
-  HostRequest& host = take_request(intake_.command(request, initiator));
+  HostRequest& host = acquire_request(intake_.command(request, initiator));
   update_busy();
   serve(host);
   runner_.drain_later();
@@ -156,7 +156,7 @@ void ArrayController::deliver_finished() {
   HostRequest& host = *finished_.front();
   finished_.pop_front();
   const HostRequest finished = host;
-  put_request(host);
+  release_request(host);
   update_busy();
   intake_.answer(finished, finished.status);
 }
@@ -229,7 +229,7 @@ void ArrayController::power_cut() {
   });
   for (HostRequest* host : forgotten) {
     intake_.lose(*host);
-    put_request(*host);
+    release_request(*host);
   }
   update_busy();
 }

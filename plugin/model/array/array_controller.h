@@ -87,8 +87,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   void unlock(std::uint64_t first);
   bool any_finished() const override { return !finished_.empty(); }
   void deliver_finished() override;
-  HostRequest& take_request(const HostCommand& command);
-  void put_request(HostRequest& host);
+  HostRequest& acquire_request(const HostCommand& command);
+  void release_request(HostRequest& host);
   void finish(HostRequest& host, Status status);
   void update_busy();
   Detached serve(HostRequest& host);

@@ -8,15 +8,15 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
 using bench::Host;
 using bench::LogObserver;
 using bench::MemoryStore;
 
 constexpr TimeNs kRevolutionNs = 10 * kMillisecondNs;
 
-struct DisksBench {
-  explicit DisksBench(RaidLevel level, std::uint32_t members, bool with_bytes = true)
+struct DisksFixture {
+  explicit DisksFixture(RaidLevel level, std::uint32_t members, bool with_bytes = true)
       : bytes(with_bytes), drive(bench::small_profile()), machine(observer) {
     profile.name = "array";
     profile.level = level;
@@ -83,11 +83,11 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      DisksBench b(level, 4, bytes);
+      DisksFixture b(level, 4, bytes);
       // Assembly moves arms only if there are superblocks: bring all arms to one place at one time.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
-      b.write(0, Bench::pattern(1, 1));
+      b.write(0, DiskFixture::pattern(1, 1));
       b.run_until(kSecondNs + 100 * kMillisecondNs);
       b.write(800, all);
       b.run_until(kSecondNs + 250 * kMillisecondNs);
@@ -103,10 +103,10 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
 }
 
 TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
-  DisksBench b(RaidLevel::raid5, 4);
-  b.write(0, Bench::pattern(1, 1));
+  DisksFixture b(RaidLevel::raid5, 4);
+  b.write(0, DiskFixture::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
-    const Completion c = b.write(i * 37, Bench::pattern(1, 2));
+    const Completion c = b.write(i * 37, DiskFixture::pattern(1, 2));
     // A read, then a full revolution to the same sector: at least one revolution and, without
     // queues, at most three plus the longest seek.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
@@ -118,13 +118,13 @@ TEST(ArrayOfDisks, ToleratesALossACutAndARebuild) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
-    DisksBench b(level, 4);
-    const auto first = Bench::pattern(200, 1);
+    DisksFixture b(level, 4);
+    const auto first = DiskFixture::pattern(200, 1);
     EXPECT_EQ(b.write(100, first).status, Status::ok);
     FaultSpec dead;
     dead.kind = FaultKind::dead;
     ASSERT_TRUE(b.faults[1]->add(dead));
-    const auto second = Bench::pattern(40, 2);
+    const auto second = DiskFixture::pattern(40, 2);
     EXPECT_EQ(b.write(150, second).status, Status::ok);
     EXPECT_EQ(b.array->status().members[1], MemberState::failed);
     std::vector<std::byte> expected = first;

@@ -15,7 +15,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::ArrayBench;
+using bench::ArrayFixture;
 
 struct Kind {
   const char* name;
@@ -49,7 +49,7 @@ class ArrayHistory final : public Initiator {
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       const auto dice = pick(1000);
       if (dice < 350) {
-        if (flying_.size() < 6) submit();
+        if (pending_.size() < 6) submit();
       } else if (dice < 965) {
         bench_.simulation->run_next();
       } else if (dice < 985) {
@@ -77,7 +77,7 @@ class ArrayHistory final : public Initiator {
   }
 
  private:
-  struct Flying {
+  struct Pending {
     Request request;
     std::vector<std::byte> buffer;
     std::uint32_t stamp = 0;
@@ -131,8 +131,8 @@ class ArrayHistory final : public Initiator {
   }
 
   void submit() {
-    auto flying = std::make_unique<Flying>();
-    Request& r = flying->request;
+    auto pending = std::make_unique<Pending>();
+    Request& r = pending->request;
     const auto dice = pick(100);
     r.op = dice < 30   ? Op::read
            : dice < 80 ? Op::write
@@ -143,9 +143,9 @@ class ArrayHistory final : public Initiator {
       const std::uint64_t longest = pick(4) == 0 ? 90 : 9;
       r.sectors = static_cast<std::uint32_t>(1 + pick(longest));
       r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
-      flying->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+      pending->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
       for (const auto& [id, other] :
-           flying_) {  // overlapping writes in flight have no defined order
+           pending_) {  // overlapping writes in flight have no defined order
         const Request& o = other->request;
         if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors &&
             o.lba < r.lba + r.sectors)
@@ -154,37 +154,37 @@ class ArrayHistory final : public Initiator {
     }
     if (r.op == Op::trim && !bench_.array->characteristics().trim) return;
     if (r.op == Op::write) {
-      flying->stamp = ++stamps_;
-      fill(flying->buffer, flying->stamp);
-      r.data = flying->buffer;
+      pending->stamp = ++stamps_;
+      fill(pending->buffer, pending->stamp);
+      r.data = pending->buffer;
     }
     r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && pick(5) == 0;
     if (r.op == Op::read) {
-      r.into = flying->buffer;
+      r.into = pending->buffer;
       for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s)
-        flying->allowed.push_back(allowed(s));
+        pending->allowed.push_back(allowed(s));
     }
     r.id = bench_.simulation->new_request_id();
-    flying->flush_before = completions_;
+    pending->flush_before = completions_;
     if (r.op != Op::read && r.op != Op::flush) {
       for (std::uint64_t s = r.lba; s < r.lba + r.sectors; ++s) {
-        writing_[s][r.id] = flying->stamp;
-        for (auto& [id, other] : flying_) {
+        writing_[s][r.id] = pending->stamp;
+        for (auto& [id, other] : pending_) {
           if (other->request.op == Op::read && s >= other->request.lba &&
               s - other->request.lba < other->request.sectors)
-            other->allowed[s - other->request.lba].push_back(flying->stamp);
+            other->allowed[s - other->request.lba].push_back(pending->stamp);
         }
       }
     }
     const Request request = r;
-    flying_.emplace(request.id, std::move(flying));
+    pending_.emplace(request.id, std::move(pending));
     bench_.array->submit(request, *this);
   }
 
   void completed(const Completion& completion) override {
-    const auto node = flying_.extract(completion.id);
+    const auto node = pending_.extract(completion.id);
     ASSERT_FALSE(node.empty()) << "a request must be answered once";
-    const Flying& f = *node.mapped();
+    const Pending& f = *node.mapped();
     const Request& r = f.request;
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
@@ -212,7 +212,7 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  void check(const Flying& f, std::uint32_t i) {
+  void check(const Pending& f, std::uint32_t i) {
     const std::span sector(f.buffer.data() + std::size_t{i} * kSectorBytes, kSectorBytes);
     for (const std::uint32_t stamp : f.allowed[i]) {
       if (is(sector, stamp)) return;
@@ -277,7 +277,7 @@ class ArrayHistory final : public Initiator {
   /// consistent.
   void settle() {
     bench_.drain();
-    EXPECT_TRUE(flying_.empty());
+    EXPECT_TRUE(pending_.empty());
     heal();
     EXPECT_EQ(bench_.array->status().background, "");
     EXPECT_FALSE(bench_.array->status().dirty);
@@ -307,7 +307,7 @@ class ArrayHistory final : public Initiator {
     ++cuts_;
     bench_.array->power_cut();
     bench_.run_for(0);
-    EXPECT_TRUE(flying_.empty()) << "every request must be answered";
+    EXPECT_TRUE(pending_.empty()) << "every request must be answered";
     const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
     if (pick(3) == 0) {  // again, during recovery
       bench_.array->power_on();
@@ -340,7 +340,7 @@ class ArrayHistory final : public Initiator {
       dead.push_back(drive->dead);
     }
     ++bench_.seed;
-    const auto opened = bench_.open([&](ArrayBench& b) {
+    const auto opened = bench_.open([&](ArrayFixture& b) {
       for (std::size_t m = 0; m < b.drives.size(); ++m) {
         b.drives[m]->unreadable = unreadable[m];
         b.drives[m]->dead = dead[m];
@@ -382,12 +382,12 @@ class ArrayHistory final : public Initiator {
 
   Kind kind_;
   std::mt19937_64 random_;
-  ArrayBench bench_;
+  ArrayFixture bench_;
   std::uint64_t sectors_ = 0;
   std::vector<std::uint32_t> now_;
   std::vector<std::map<RequestId, std::uint32_t>> writing_;
   std::vector<std::vector<std::pair<std::uint32_t, std::uint64_t>>> unflushed_;
-  std::map<RequestId, std::unique_ptr<Flying>> flying_;
+  std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::uint32_t stamps_ = 0;
   std::uint64_t completions_ = 0, rolled_ = 0, cuts_ = 0, rebuilds_ = 0;
 };

@@ -12,7 +12,7 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 using bench::counted;
 
 constexpr std::uint64_t kMemberOfALog = 400;
@@ -72,7 +72,7 @@ TEST(PrewriteRoom, SkipsTheEndOfTheRingAndCountsIt) {
 }
 
 /// Returns the newest tail that a start would find.
-std::uint64_t tail_on_members(const ArrayBench& b) {
+std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
     for (std::uint32_t slot = 0; slot < kSuperblockSlots; ++slot) {
@@ -94,7 +94,7 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(with_log_on_members(), kMemberOfALog, seed, {.jitter_ns = 6 * kMillisecondNs});
+    ArrayFixture b(with_log_on_members(), kMemberOfALog, seed, {.jitter_ns = 6 * kMillisecondNs});
     ASSERT_TRUE(b.open());
     const auto [first, sectors] = Array::prewrite_range(b.profile);
     std::mt19937_64 random(seed);
@@ -135,7 +135,7 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
-    ArrayBench b(with_log_on_members(), kMemberOfALog);
+    ArrayFixture b(with_log_on_members(), kMemberOfALog);
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(48, 1)), Status::ok);
     b.run_for(50 * kMillisecondNs);
@@ -165,7 +165,7 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
 TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
-    ArrayBench b(with_log_on_members(), kMemberOfALog);
+    ArrayFixture b(with_log_on_members(), kMemberOfALog);
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(48, 1)), Status::ok);
     b.run_for(50 * kMillisecondNs);
@@ -186,7 +186,7 @@ TEST(PrewriteRecords, SurviveACutDuringRollForward) {
 }
 
 TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
-  ArrayBench b(with_log_on_members(), kMemberOfALog);
+  ArrayFixture b(with_log_on_members(), kMemberOfALog);
   const RaidLayout l = b.layout();
   ASSERT_TRUE(b.open());
   for (int i = 0; i < 3; ++i)
@@ -206,7 +206,7 @@ TEST(PrewriteRecords, OfAnEarlierStartAreOlder) {
 TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(with_log_on_members(), kMemberOfALog, seed, {.volatile_cache = true});
+    ArrayFixture b(with_log_on_members(), kMemberOfALog, seed, {.volatile_cache = true});
     ASSERT_TRUE(b.open());
     const auto fresh = counted(12, 2);
     ASSERT_EQ(b.write(24, fresh), Status::ok);
@@ -225,7 +225,7 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
 }
 
 TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
-  ArrayBench b(with_log_on_members(), kMemberOfALog);
+  ArrayFixture b(with_log_on_members(), kMemberOfALog);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   const auto before = counted(l.stripe_sectors() * 20, 1);

@@ -115,7 +115,7 @@ Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_memb
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
   Join join{runner_};
-  for (MemberRuns::Piece piece = runs.first(); piece.offset < r.sectors; runs.go_on(piece)) {
+  for (MemberRuns::Piece piece = runs.first(); piece.offset < r.sectors; runs.advance(piece)) {
     const std::uint32_t role = layout.mirrored()
                                    ? static_cast<std::uint32_t>(std::countr_zero(failed_members))
                                    : piece.role;

@@ -13,7 +13,7 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 using bench::counted;
 using bench::TestMember;
 
@@ -51,7 +51,7 @@ TEST(ArrayRecords, AnyChangedByteInvalidatesThem) {
 }
 
 TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   b.array->shut_down();
@@ -79,7 +79,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
 }
 
 TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   b.array->shut_down();
@@ -102,7 +102,7 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
 void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
   SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));
   p.accept_dirty_degraded = true;
-  ArrayBench b(p, kDriveSectors);
+  ArrayFixture b(p, kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(200, 1)), Status::ok);
   const RaidLayout l = b.layout();
@@ -131,7 +131,7 @@ TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
 TEST(ArrayLoss, OfASecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
-    ArrayBench b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
+    ArrayFixture b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(24, 1)), Status::ok);
     if (second) {
@@ -150,7 +150,7 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     for (const std::uint32_t sectors : {3U, 24U}) {
       SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(level), sectors));
-      ArrayBench b(array_profile(level, 4), kDriveSectors, 1, {.volatile_cache = true});
+      ArrayFixture b(array_profile(level, 4), kDriveSectors, 1, {.volatile_cache = true});
       ASSERT_TRUE(b.open());
       const auto fresh = counted(sectors, 2);
       Request r;
@@ -171,7 +171,8 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed, {.volatile_cache = true});
+    ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
+                   {.volatile_cache = true});
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(12, 1)), Status::ok);
     ASSERT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
@@ -189,8 +190,8 @@ TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
 TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
-                 {.trim = true, .jitter_ns = 5 * kMillisecondNs});
+    ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
+                   {.trim = true, .jitter_ns = 5 * kMillisecondNs});
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(120, 1)), Status::ok);
     const auto fresh = counted(3, 2);
@@ -211,7 +212,7 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
   p.recovery = ArrayRecovery::resync;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(p, kDriveSectors, seed, {.volatile_cache = true});
+    ArrayFixture b(p, kDriveSectors, seed, {.volatile_cache = true});
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(0, counted(12, 1)), Status::ok);
     ASSERT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
@@ -226,7 +227,7 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
 }
 
 TEST(ArrayMirror, ReadsUseActiveMembersOnly) {
-  ArrayBench b(array_profile(RaidLevel::raid1, 3), kDriveSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid1, 3), kDriveSectors);
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(64, 1)), Status::ok);
   ASSERT_TRUE(b.array->fail_member(0));
@@ -267,8 +268,8 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
 
 TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
-    ArrayBench b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
-                 {.physical_sectors = physical});
+    ArrayFixture b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
+                   {.physical_sectors = physical});
     const auto opened = b.open();
     return opened ? std::string() : opened.error().message();
   };
@@ -284,7 +285,7 @@ TEST(PhysicalSectors, RejectsStripeUnitsAndSuperblocksThatShareOne) {
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;
-  ArrayBench b(p, kDriveSectors, 1, {.physical_sectors = 8});
+  ArrayFixture b(p, kDriveSectors, 1, {.physical_sectors = 8});
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   auto expected = counted(l.stripe_sectors() * 10, 1);

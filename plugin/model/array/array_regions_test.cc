@@ -8,7 +8,7 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 using bench::counted;
 
 constexpr std::uint64_t kSectorsOfADrive = 400;
@@ -20,7 +20,7 @@ ArrayProfile with_regions(ArrayProfile p) {
 }
 
 /// Leaves data home and parity not: the array is dirty, one stripe inconsistent, the power off.
-void leave_a_hole(ArrayBench& b, std::uint64_t stripe) {
+void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
@@ -34,8 +34,8 @@ void leave_a_hole(ArrayBench& b, std::uint64_t stripe) {
 }
 
 TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
-  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
-               {.jitter_ns = 5 * kMillisecondNs});
+  ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
+                 {.jitter_ns = 5 * kMillisecondNs});
   ASSERT_TRUE(b.open());
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
@@ -66,8 +66,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
 }
 
 TEST(ArrayRegions, AreOnTheMediumOfVolatileMembers) {
-  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
-               {.volatile_cache = true});
+  ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
+                 {.volatile_cache = true});
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);
@@ -76,7 +76,7 @@ TEST(ArrayRegions, AreOnTheMediumOfVolatileMembers) {
 }
 
 TEST(ArrayRegions, AnUnreadableMapMarksAllRegions) {
-  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
+  ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(l.stripe_sectors(), 1)), Status::ok);
@@ -89,7 +89,7 @@ TEST(ArrayRegions, AnUnreadableMapMarksAllRegions) {
 TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
   for (std::uint32_t replaced = 0; replaced < 4; ++replaced) {
     SCOPED_TRACE(replaced);
-    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
+    ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
     ASSERT_TRUE(b.open());
     const RaidLayout l = b.layout();
     ASSERT_TRUE(b.array->fail_member(replaced));
@@ -106,12 +106,12 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
 }
 
 /// Returns the bits of the first eight regions on a member.
-std::byte bits_on(const ArrayBench& b, std::uint32_t member) {
+std::byte bits_on(const ArrayFixture& b, std::uint32_t member) {
   return b.on_member(member, b.layout().bitmap_first, 1).front();
 }
 
 /// Writes region 0 every 50 ms, so the array is never idle as a whole.
-void keep_writing(ArrayBench& b, TimeNs how_long) {
+void keep_writing(ArrayFixture& b, TimeNs how_long) {
   const auto data = counted(1, 3);
   for (const TimeNs end = b.simulation->now() + how_long; b.simulation->now() < end;) {
     ASSERT_EQ(b.write(0, data), Status::ok);
@@ -122,8 +122,8 @@ void keep_writing(ArrayBench& b, TimeNs how_long) {
 TEST(ArrayRegions, AgeOut) {
   for (const bool volatile_cache : {false, true}) {
     SCOPED_TRACE(volatile_cache);
-    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
-                 {.volatile_cache = volatile_cache});
+    ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
+                   {.volatile_cache = volatile_cache});
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(32, counted(1, 1)), Status::ok);  // region 1
     keep_writing(b, 4 * kSecondNs);
@@ -143,7 +143,7 @@ TEST(ArrayRegions, AgeOut) {
 }
 
 TEST(ArrayRegions, DoNotAgeDuringAWrite) {
-  ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
+  ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(l.stripe_sectors(), 1)), Status::ok);
@@ -163,8 +163,8 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
-    ArrayBench b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, seed,
-                 {.volatile_cache = true});
+    ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, seed,
+                   {.volatile_cache = true});
     ASSERT_TRUE(b.open());
     ASSERT_EQ(b.write(96, counted(36, 1)), Status::ok);
     ASSERT_EQ(b.write(99, counted(2, 2)), Status::ok);

@@ -11,8 +11,8 @@ namespace headcrash::model {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
-using bench::Bench;
+using bench::ArrayFixture;
+using bench::DiskFixture;
 
 constexpr std::uint64_t kMemberSectors = 400;
 
@@ -32,7 +32,7 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
 }
 
 /// Returns the member commands of one write, with the array already marked dirty.
-Commands commands_of_write(ArrayBench& b, std::uint64_t lba, std::uint32_t sectors) {
+Commands commands_of_write(ArrayFixture& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
   b.run_for(50 * kMillisecondNs);  // a prewrite goes home after the answer
@@ -46,7 +46,7 @@ ArrayProfile with_log(ArrayProfile p) {
   return p;
 }
 
-void open_dirty(ArrayBench& b) {
+void open_dirty(ArrayFixture& b) {
   const auto opened = b.open();
   ASSERT_TRUE(opened) << opened.error().message();
   ASSERT_EQ(b.write(0, numbered(1, 1)), Status::ok);
@@ -77,7 +77,7 @@ TEST(ArrayCommands, OfAWriteAtEachLevel) {
   for (const Case& c : cases) {
     SCOPED_TRACE(fmt::format("level {} of {}, {} sectors", static_cast<int>(c.profile.level),
                              c.profile.members, c.sectors));
-    ArrayBench b(c.profile, kMemberSectors);
+    ArrayFixture b(c.profile, kMemberSectors);
     open_dirty(b);
     EXPECT_EQ(commands_of_write(b, 160, c.sectors), c.wanted);
     EXPECT_EQ(b.read(160, c.sectors), numbered(c.sectors, 3));
@@ -87,7 +87,7 @@ TEST(ArrayCommands, OfAWriteAtEachLevel) {
 }
 
 TEST(ArrayCommands, SmallWriteTouchesOnlyItsSectors) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   const DeviceCounters before = b.member_totals();
   ASSERT_EQ(b.write(33, numbered(1, 3)), Status::ok);
@@ -98,7 +98,7 @@ TEST(ArrayCommands, SmallWriteTouchesOnlyItsSectors) {
 TEST(ArrayCommands, StripeCacheSavesReads) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.stripe_cache_stripes = 4;
-  ArrayBench b(p, kMemberSectors);
+  ArrayFixture b(p, kMemberSectors);
   open_dirty(b);
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{2, 2}));
   EXPECT_EQ(commands_of_write(b, 160, 4), (Commands{0, 2}));
@@ -115,8 +115,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
     for (const bool bytes : {false, true}) {
       // Without jitter: assembly sends commands only if there are bytes, which would shift the
       // random delays.
-      ArrayBench b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
-      const auto opened = b.open([](ArrayBench&) {}, bytes);
+      ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
+      const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
       b.run_for(kSecondNs - b.simulation->now());
       const auto data = numbered(64, 1);
@@ -147,7 +147,7 @@ TEST(ArrayDegraded, EveryLevelToleratesItsLosses) {
     const std::uint32_t may = p.level == RaidLevel::raid6 || p.level == RaidLevel::raid1 ? 2 : 1;
     for (std::uint32_t first = 0; first < p.members; ++first) {
       SCOPED_TRACE(fmt::format("level {}, member {}", static_cast<int>(p.level), first));
-      ArrayBench b(p, kMemberSectors);
+      ArrayFixture b(p, kMemberSectors);
       ASSERT_TRUE(b.open());
       const auto all = static_cast<std::uint32_t>(b.array->characteristics().sectors);
       auto expected = numbered(all, 1);
@@ -184,14 +184,14 @@ TEST(ArrayDegraded, EveryLevelToleratesItsLosses) {
 }
 
 TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
   b.drives[0]->dead = b.drives[1]->dead = true;
   EXPECT_EQ(b.write(0, numbered(12, 1)), Status::device_failed);
   Status status = Status::ok;
   b.read(0, 12, &status);
   EXPECT_EQ(status, Status::device_failed);
-  ArrayBench c(array_profile(RaidLevel::raid5, 4), kMemberSectors);
+  ArrayFixture c(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(c);
   ASSERT_TRUE(c.array->fail_member(2));
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
@@ -199,7 +199,7 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
 
 /// Like a drive, counts requests whatever their outcome, except those lost to a power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
   b.drives[0]->dead = b.drives[1]->dead = true;
   const DeviceCounters before = b.array->counters();
@@ -219,7 +219,7 @@ TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
        {array_profile(RaidLevel::raid1, 2), array_profile(RaidLevel::raid5, 4),
         array_profile(RaidLevel::raid6, 5)}) {
     SCOPED_TRACE(static_cast<int>(p.level));
-    ArrayBench b(p, kMemberSectors);
+    ArrayFixture b(p, kMemberSectors);
     open_dirty(b);
     const auto data = numbered(40, 5);
     ASSERT_EQ(b.write(0, data), Status::ok);
@@ -247,7 +247,7 @@ TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
 }
 
 TEST(ArrayScrub, CountsAndRepairsMismatches) {
-  ArrayBench b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
   for (const std::uint64_t s : {3U, 7U})
@@ -265,7 +265,7 @@ TEST(ArrayScrub, CountsAndRepairsMismatches) {
 TEST(ArrayRebuild, RespectsItsRate) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
-  ArrayBench b(p, kMemberSectors);
+  ArrayFixture b(p, kMemberSectors);
   open_dirty(b);
   ASSERT_TRUE(b.array->fail_member(0));
   ASSERT_TRUE(b.array->rebuild(0));
@@ -282,7 +282,7 @@ TEST(ArrayRebuild, RespectsItsRate) {
 // ---- metadata
 
 TEST(ArrayMetadata, ANewServerFindsTheSameState) {
-  ArrayBench b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
   open_dirty(b);
   ASSERT_EQ(b.write(5, numbered(9, 4)), Status::ok);
   ASSERT_TRUE(b.array->fail_member(2));
@@ -294,7 +294,7 @@ TEST(ArrayMetadata, ANewServerFindsTheSameState) {
 }
 
 TEST(ArrayMetadata, IdleArraysAreClean) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   EXPECT_TRUE(b.array->status().dirty);
   b.run_for(kSecondNs);
@@ -302,9 +302,9 @@ TEST(ArrayMetadata, IdleArraysAreClean) {
 }
 
 TEST(ArrayMetadata, RejectsForeignAndMissingMembers) {
-  ArrayBench a(array_profile(RaidLevel::raid5, 4), kMemberSectors, 1);
-  ArrayBench b(array_profile(RaidLevel::raid5, 4), kMemberSectors, 2);
-  for (ArrayBench* x : {&a, &b}) {
+  ArrayFixture a(array_profile(RaidLevel::raid5, 4), kMemberSectors, 1);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors, 2);
+  for (ArrayFixture* x : {&a, &b}) {
     open_dirty(*x);
     x->array->shut_down();
   }
@@ -330,7 +330,7 @@ TEST(ArrayMetadata, RejectsForeignAndMissingMembers) {
 
 TEST(ArrayMetadata, RejectsInvalidProfiles) {
   const auto refused = [](const ArrayProfile& p) {
-    return !ArrayBench(p, kMemberSectors).open().has_value();
+    return !ArrayFixture(p, kMemberSectors).open().has_value();
   };
   EXPECT_TRUE(refused(array_profile(RaidLevel::raid5, 1)));
   EXPECT_TRUE(refused(array_profile(RaidLevel::raid6, 3)));
@@ -377,14 +377,14 @@ struct WriteHole {
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
   /// Returns true if the other block is correct after the loss of its member.
-  bool innocent_block_is_right() {
+  bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
     const auto from = all.begin() + std::ptrdiff_t{l.unit} * kSectorBytes;
     return b.read(lba + l.unit, l.unit) ==
            std::vector<std::byte>(from, from + std::ptrdiff_t{l.unit} * kSectorBytes);
   }
-  ArrayBench b;
+  ArrayFixture b;
   RaidLayout l;
   std::uint64_t stripe = 9;
   std::uint64_t lba = 0;
@@ -396,7 +396,7 @@ TEST(WriteHole, ExistsWithoutRecovery) {
   hole.b.array->power_on();
   hole.b.run_for(kSecondNs);
   EXPECT_EQ(hole.b.wrong_stripes(), 1U);
-  EXPECT_FALSE(hole.innocent_block_is_right());
+  EXPECT_FALSE(hole.other_block_is_intact());
 }
 
 TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
@@ -417,14 +417,14 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
     }
     EXPECT_EQ(hole.b.wrong_stripes(), 0U);
     EXPECT_EQ(hole.b.array->status().mismatches, 1U);
-    EXPECT_TRUE(hole.innocent_block_is_right());
+    EXPECT_TRUE(hole.other_block_is_intact());
   }
 }
 
 TEST(WriteHole, PrewriteLogClosesIt) {
   // The log record of the stalled member is stalled, too, so the cut comes after the log: stall
   // only home writes.
-  ArrayBench b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
+  ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
   const std::uint64_t lba = 9ULL * l.stripe_sectors();
@@ -449,7 +449,7 @@ TEST(WriteHole, PrewriteLogClosesIt) {
 
 TEST(WriteHole, DirtyDegradedStartIsRefusedUnlessAccepted) {
   WriteHole hole(array_profile(RaidLevel::raid5, 5));
-  ArrayBench& b = hole.b;
+  ArrayFixture& b = hole.b;
   b.drives[hole.l.member_of(hole.stripe, 1)]->dead = true;
   b.array->power_on();
   Status status = Status::ok;
@@ -465,7 +465,7 @@ TEST(WriteHole, DirtyDegradedStartIsRefusedUnlessAccepted) {
 // ---- power, trim, flush
 
 TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
+  ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   const auto data = numbered(30, 1);
   std::vector<RequestId> ids;
@@ -487,7 +487,7 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
 TEST(ArrayTrim, KeepsParityConsistent) {
   for (const RaidLevel level :
        {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5, RaidLevel::raid6}) {
-    ArrayBench b(array_profile(level, 5), kMemberSectors, 1, {.trim = true});
+    ArrayFixture b(array_profile(level, 5), kMemberSectors, 1, {.trim = true});
     ASSERT_TRUE(b.open());
     const auto all = static_cast<std::uint32_t>(b.array->characteristics().sectors);
     auto expected = numbered(all, 1);
@@ -503,7 +503,7 @@ TEST(ArrayTrim, KeepsParityConsistent) {
 }
 
 TEST(ArrayFlush, ReachesVolatileMembers) {
-  ArrayBench b(array_profile(RaidLevel::raid5, 5), kMemberSectors, 1, {.volatile_cache = true});
+  ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors, 1, {.volatile_cache = true});
   open_dirty(b);
   EXPECT_TRUE(b.array->characteristics().volatile_cache);
   ASSERT_EQ(b.write(20, numbered(16, 3)), Status::ok);

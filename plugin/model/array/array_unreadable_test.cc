@@ -9,7 +9,7 @@ namespace headcrash::model::array_unreadable_test {
 namespace {
 
 using bench::array_profile;
-using bench::ArrayBench;
+using bench::ArrayFixture;
 using bench::counted;
 
 constexpr std::uint64_t kMemberLength = 400;
@@ -89,7 +89,7 @@ struct FullArray {
     }
   }
 
-  ArrayBench b;
+  ArrayFixture b;
   std::mt19937_64 random;
   std::uint32_t sectors = 0;
   std::uint32_t random_member = 0;

@@ -53,7 +53,7 @@ class DirtyRegions {
   /// REQUIRES: one call for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
-      Use& use = uses_[r];
+      RegionUse& use = uses_[r];
       invariant(use.inside > 0, "a write in the region ends");
       --use.inside;
       use.ended_at = now;
@@ -85,7 +85,7 @@ class DirtyRegions {
   /// Starts the ageing of bits found on the members. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
-      if (marked(r)) uses_.try_emplace(r, Use{0, now});
+      if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});
     }
   }
   /// Returns true if all regions of these data sectors are marked and have a write inside.
@@ -125,7 +125,7 @@ class DirtyRegions {
   }
 
  private:
-  struct Use {
+  struct RegionUse {
     std::uint32_t inside = 0;  ///< writes in flight
     TimeNs ended_at = 0;       ///< when the last completed write ended
   };
@@ -135,7 +135,7 @@ class DirtyRegions {
   std::vector<std::byte> bits_;
   std::uint32_t region_sectors_ = 1;
   std::set<std::uint64_t> changed_;
-  std::map<std::uint64_t, Use> uses_;  ///< regions written since they were last cleared
+  std::map<std::uint64_t, RegionUse> uses_;  ///< regions written since they were last cleared
 };
 
 }  // namespace headcrash::model

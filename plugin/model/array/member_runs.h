@@ -33,7 +33,7 @@ class MemberRuns {
   MemberRuns(const RaidLayout& layout, std::uint64_t lba, std::uint32_t sectors)
       : layout_(layout), lba_(lba), sectors_(sectors) {
     std::array<std::uint64_t, kArrayMembersMax> total{};
-    for (Piece piece = first(); piece.offset < sectors_; go_on(piece))
+    for (Piece piece = first(); piece.offset < sectors_; advance(piece))
       total[piece.member] += piece.rows.sectors();
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
@@ -50,7 +50,7 @@ class MemberRuns {
     place(piece);
     return piece;
   }
-  void go_on(Piece& piece) const {
+  void advance(Piece& piece) const {
     piece.offset += piece.rows.sectors();
     piece.rows.first = 0;
     if (++piece.role == layout_.data) {
@@ -63,7 +63,7 @@ class MemberRuns {
   template <typename Visit>
   void each_piece(Visit visit) const {
     auto next = base_;
-    for (Piece piece = first(); piece.offset < sectors_; go_on(piece)) {
+    for (Piece piece = first(); piece.offset < sectors_; advance(piece)) {
       piece.buffer_sector = next[piece.member];
       next[piece.member] += piece.rows.sectors();
       visit(piece);

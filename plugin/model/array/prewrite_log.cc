@@ -21,33 +21,33 @@ std::uint64_t ring_length(std::uint64_t sectors, std::uint32_t align) {
 
 void PrewriteHeader::encode(std::span<std::byte> sector) const {
   std::fill(sector.begin(), sector.end(), std::byte{0});
-  put_number(sector, 0, kPrewriteMagic, 8);
-  put_number(sector, 8, array_id, 8);
-  put_number(sector, 16, sequence, 8);
-  put_number(sector, 24, tail, 8);
-  put_number(sector, 32, parts, 8);
-  put_number(sector, 40, home, 8);
-  put_number(sector, 48, sectors, 4);
-  put_number(sector, 52, member, 4);
-  put_number(sector, 56, at, 8);
-  put_number(sector, 64, payload_crc, 4);
-  put_number(sector, kPrewriteCrcAt, crc32c(sector.first(kPrewriteCrcAt)), 4);
+  store_number(sector, 0, kPrewriteMagic, 8);
+  store_number(sector, 8, array_id, 8);
+  store_number(sector, 16, sequence, 8);
+  store_number(sector, 24, tail, 8);
+  store_number(sector, 32, parts, 8);
+  store_number(sector, 40, home, 8);
+  store_number(sector, 48, sectors, 4);
+  store_number(sector, 52, member, 4);
+  store_number(sector, 56, at, 8);
+  store_number(sector, 64, payload_crc, 4);
+  store_number(sector, kPrewriteCrcAt, crc32c(sector.first(kPrewriteCrcAt)), 4);
 }
 
 std::optional<PrewriteHeader> PrewriteHeader::decode(std::span<const std::byte> sector) {
-  if (get_number(sector, 0, 8) != kPrewriteMagic ||
-      get_number(sector, kPrewriteCrcAt, 4) != crc32c(sector.first(kPrewriteCrcAt)))
+  if (load_number(sector, 0, 8) != kPrewriteMagic ||
+      load_number(sector, kPrewriteCrcAt, 4) != crc32c(sector.first(kPrewriteCrcAt)))
     return std::nullopt;
   PrewriteHeader h;
-  h.array_id = get_number(sector, 8, 8);
-  h.sequence = get_number(sector, 16, 8);
-  h.tail = get_number(sector, 24, 8);
-  h.parts = get_number(sector, 32, 8);
-  h.home = get_number(sector, 40, 8);
-  h.sectors = static_cast<std::uint32_t>(get_number(sector, 48, 4));
-  h.member = static_cast<std::uint32_t>(get_number(sector, 52, 4));
-  h.at = get_number(sector, 56, 8);
-  h.payload_crc = static_cast<std::uint32_t>(get_number(sector, 64, 4));
+  h.array_id = load_number(sector, 8, 8);
+  h.sequence = load_number(sector, 16, 8);
+  h.tail = load_number(sector, 24, 8);
+  h.parts = load_number(sector, 32, 8);
+  h.home = load_number(sector, 40, 8);
+  h.sectors = static_cast<std::uint32_t>(load_number(sector, 48, 4));
+  h.member = static_cast<std::uint32_t>(load_number(sector, 52, 4));
+  h.at = load_number(sector, 56, 8);
+  h.payload_crc = static_cast<std::uint32_t>(load_number(sector, 64, 4));
   return h;
 }
 

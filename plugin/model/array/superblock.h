@@ -48,8 +48,8 @@ struct Superblock {
 };
 
 /// Little-endian numbers at a byte offset.
-void put_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value,
-                std::size_t bytes);
-std::uint64_t get_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes);
+void store_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value,
+                  std::size_t bytes);
+std::uint64_t load_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes);
 
 }  // namespace headcrash::model

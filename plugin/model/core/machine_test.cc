@@ -8,7 +8,9 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
+using bench::kCacheOff;
+using bench::kCacheOn;
 
 CutTrigger trigger(std::string_view text) {
   auto parsed = parse_cut_trigger(text);
@@ -69,13 +71,13 @@ TEST(CutTriggerText, RejectsInvalidTextWithAReason) {
 }
 
 TEST(Machine, NumbersRequestsFromOne) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   EXPECT_EQ(b.submit(Op::read, 0, 1), 1U);
   EXPECT_EQ(b.submit(Op::read, 0, 1), 2U);
 }
 
 TEST(Machine, RejectsRangesBeyondTheEnd) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   const std::uint64_t end = b.disk->characteristics().sectors;
   const RequestId over = b.submit(Op::read, end - 1, 2);
   const RequestId far = b.submit(Op::write, ~std::uint64_t{0}, 1);
@@ -87,7 +89,7 @@ TEST(Machine, RejectsRangesBeyondTheEnd) {
 }
 
 TEST(Machine, CutsWhenTheNthWriteIsAcknowledged) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-writes:2"));
   const RequestId first = b.submit(Op::write, 0, 1);
   b.submit(Op::read, 8, 1);
@@ -103,9 +105,9 @@ TEST(Machine, CutsWhenTheNthWriteIsAcknowledged) {
 }
 
 TEST(Machine, CutsAtAFlushBeforeItsWork) {
-  Bench b(true);
+  DiskFixture b(kCacheOn);
   b.machine.arm(trigger("at-flush:2"));
-  const auto data = Bench::pattern(1, 7);
+  const auto data = DiskFixture::pattern(1, 7);
   b.finish(b.submit_write(0, data));
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
   b.finish(b.submit_write(1, data));
@@ -118,7 +120,7 @@ TEST(Machine, CutsAtAFlushBeforeItsWork) {
 }
 
 TEST(Machine, CutsAfterATimeAndAfterAMark) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-ms:1.5"));
   b.drain();
   EXPECT_EQ(b.machine.last_cut_at(), 1'500'000);
@@ -135,7 +137,7 @@ TEST(Machine, CutsAfterATimeAndAfterAMark) {
 }
 
 TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-ms:1"));
   b.machine.arm(trigger("after-ms:5"));
   b.run_for(2 * kMillisecondNs);
@@ -146,14 +148,14 @@ TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
 }
 
 TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
-  Bench b(false);
-  const RequestId flying = b.submit(Op::read, 0, 4);
+  DiskFixture b(kCacheOff);
+  const RequestId pending = b.submit(Op::read, 0, 4);
   b.machine.power_cut();
   b.machine.power_cut();
-  EXPECT_FALSE(b.host.has(flying)) << "a cut must answer through an event";
+  EXPECT_FALSE(b.host.has(pending)) << "a cut must answer through an event";
   const RequestId off = b.submit(Op::read, 0, 4);
   b.drain();
-  EXPECT_EQ(b.host.done[flying].status, Status::power_lost);
+  EXPECT_EQ(b.host.done[pending].status, Status::power_lost);
   EXPECT_EQ(b.host.done[off].status, Status::power_lost);
   EXPECT_EQ(b.machine.power_cuts(), 1U);
   b.machine.power_on();
@@ -161,7 +163,7 @@ TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
 }
 
 TEST(Machine, CutsWhenTheNthRequestIsAnswered) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   EXPECT_TRUE(b.machine.arm(trigger("after-requests:3")));
   b.submit(Op::read, 0, 1);
   b.submit(Op::flush);
@@ -176,10 +178,10 @@ TEST(Machine, CutsWhenTheNthRequestIsAnswered) {
 TEST(Machine, CutsWhileASectorIsUnderTheHead) {
   for (const bool cache : {false, true}) {
     for (std::uint64_t lba = 0; lba < 40; ++lba) {
-      Bench b(cache, 100 + lba);
+      DiskFixture b(cache, 100 + lba);
       EXPECT_TRUE(b.machine.arm(trigger(fmt::format("at-lba:disk/{}", lba))));
-      const auto other = Bench::pattern(4, 3);
-      const auto data = Bench::pattern(40, 9);
+      const auto other = DiskFixture::pattern(4, 3);
+      const auto data = DiskFixture::pattern(40, 9);
       b.finish(b.submit_write(50, other));
       b.finish(b.submit_write(0, data));
       b.submit(Op::flush);
@@ -199,18 +201,18 @@ TEST(Machine, CutsWhileASectorIsUnderTheHead) {
 }
 
 TEST(Machine, WatchesAWriteAlreadyInFlight) {
-  Bench b(false);
-  const auto data = Bench::pattern(12, 9);
+  DiskFixture b(kCacheOff);
+  const auto data = DiskFixture::pattern(12, 9);
   b.submit_write(0, data);
   b.run_for(kMillisecondNs);
   EXPECT_TRUE(b.machine.arm(trigger("at-lba:11")));
   b.drain();
-  EXPECT_EQ(b.on_medium(0, 11), Bench::pattern(11, 9));
+  EXPECT_EQ(b.on_medium(0, 11), DiskFixture::pattern(11, 9));
   EXPECT_EQ(b.machine.power_cuts(), 1U);
 }
 
 TEST(Machine, RejectsAnInvalidWatch) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   const auto nobody = b.machine.arm(trigger("at-lba:hd7/1"));
   ASSERT_FALSE(nobody);
   EXPECT_NE(nobody.error().hint.find("disk"), std::string::npos);
@@ -245,7 +247,7 @@ struct TwoDisks {
     while (machine.simulation().run_next()) {
     }
   }
-  std::vector<std::byte> bytes = Bench::pattern(16, 5);
+  std::vector<std::byte> bytes = DiskFixture::pattern(16, 5);
   DiskProfile profile = bench::small_profile();
   bench::MemoryStore data{profile.capacity_sectors};
   bench::MemoryStore log{profile.capacity_sectors};

@@ -34,7 +34,7 @@ class LateDevice final : public Device {
 };
 
 TEST(RunRequest, ReturnsAtTheAnswer) {
-  bench::Bench b(false);
+  bench::DiskFixture b(bench::kCacheOff);
   Request read;
   read.sectors = 1;
   EXPECT_EQ(run_request(b.machine, 0, read), Status::ok);

@@ -62,7 +62,7 @@ Disk::Disk(const DiskOptions& options)
                 options.sectors == 0 ? mechanism_.geometry().sectors() : options.sectors,
                 profile_.physical_sector_sectors, options.faults,
                 options.tear.value_or(profile_.tear)}),
-      not_taken_in_(queue_.end()) {
+      first_waiting_(queue_.end()) {
   mechanism_.rotation().start_at(options.spindle_phase_ppm);
   characteristics_.profile = profile_.name;
   characteristics_.sectors =
@@ -86,12 +86,12 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   if (cache_.dirty_sectors() < profile_.write_cache.high_water_sectors &&
       !continues_stream(request))
     destaging_ = false;
-  if (unused_.empty()) unused_.emplace_back();
-  unused_.front() = {intake_.command(request, initiator)};
-  queue_.splice(queue_.end(), unused_, unused_.begin());
+  if (free_commands_.empty()) free_commands_.emplace_back();
+  free_commands_.front() = {intake_.command(request, initiator)};
+  queue_.splice(queue_.end(), free_commands_, free_commands_.begin());
   if (scheduler_.reorders()) {
-    if (not_taken_in_ == queue_.end()) not_taken_in_ = std::prev(queue_.end());
-    take_in(stage_ == Stage::idle ? 0 : 1);
+    if (first_waiting_ == queue_.end()) first_waiting_ = std::prev(queue_.end());
+    accept_commands(stage_ == Stage::idle ? 0 : 1);
   }
   if (stage_ == Stage::idle && queue_.size() == 1) begin_next();
   update_busy();
@@ -99,18 +99,18 @@ void Disk::submit(const Request& request, Initiator& initiator) {
 
 /// Accepts commands from the host's part of the queue up to the drive's depth. `served` counts the
 /// current command, if any.
-void Disk::take_in(std::size_t served) {
-  while (not_taken_in_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
-    Command& command = *not_taken_in_;
+void Disk::accept_commands(std::size_t served) {
+  while (first_waiting_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
+    Command& command = *first_waiting_;
     const Request& request = command.request;
-    command.taken_in_at = simulation_.now();
+    command.accepted_at = simulation_.now();
     const std::uint64_t lbn = std::min(request.lba, mechanism_.geometry().sectors() - 1);
     Candidate candidate =
         scheduler_.candidate(lbn, is_write(request) ? Access::write : Access::read);
     candidate.submitted_at = command.submitted_at;
     candidate.barrier = request.op == Op::flush;
     candidates_.push_back(candidate);
-    candidate_commands_.push_back(not_taken_in_++);
+    candidate_commands_.push_back(first_waiting_++);
   }
 }
 
@@ -120,7 +120,7 @@ void Disk::choose_next() {
   queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
   candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(best));
   candidate_commands_.erase(candidate_commands_.begin() + static_cast<std::ptrdiff_t>(best));
-  take_in(1);
+  accept_commands(1);
 }
 
 void Disk::begin_next() {
@@ -153,7 +153,7 @@ void Disk::begin_command() {
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
-  const TimeNs decoded = std::max<TimeNs>(0, command.begun_at - command.taken_in_at);
+  const TimeNs decoded = std::max<TimeNs>(0, command.begun_at - command.accepted_at);
   return std::max<TimeNs>(0, all - decoded);
 }
 
@@ -192,7 +192,7 @@ void Disk::finish() {
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
 
   intake_.answer(command, platter_.failed() ? Status::store_error : command.status);
-  unused_.splice(unused_.begin(), finished);
+  free_commands_.splice(free_commands_.begin(), finished);
   if (!intake_.powered()) return;
 
   if (stage_ == Stage::idle && !queue_.empty()) begin_next();
@@ -409,7 +409,7 @@ void Disk::start_media_write() {
   }
   plan_access(transfer);
   media_user_ = MediaUser::host_write;
-  if (watch_) tell_watch();
+  if (watch_) schedule_watch();
   const TimeNs media_end = command.begun_at + to_ns_up(planned_.end_ps);
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
   account(command, done, transfer.ready_ps, command_ns);
@@ -418,7 +418,7 @@ void Disk::start_media_write() {
 }
 
 void Disk::media_done() {
-  platter_.write(simulation_.now(), extents_under_way());
+  platter_.write(simulation_.now(), extents_in_flight());
   ++intake_.counters().media_writes;
   media_write_ended_at_ = simulation_.now();
   if (media_user_ == MediaUser::destage) cache_.write_completed();
@@ -440,8 +440,8 @@ void Disk::media_done() {
   update_busy();
 }
 
-std::span<const Extent> Disk::extents_under_way() const {
-  if (media_user_ == MediaUser::destage) return cache_.under_way();
+std::span<const Extent> Disk::extents_in_flight() const {
+  if (media_user_ == MediaUser::destage) return cache_.in_flight();
   return media_user_ == MediaUser::host_write ? std::span(&through_, 1) : std::span<const Extent>();
 }
 

@@ -57,7 +57,7 @@ class Disk final : public Device, private EventTarget {
  private:
   struct Command : HostCommand {
     TimeNs begun_at = 0;          ///< when it became the current command
-    TimeNs taken_in_at = kNever;  ///< when the scheduler accepted it; it is decoded while it waits
+    TimeNs accepted_at = kNever;  ///< when the scheduler accepted it; it is decoded while it waits
     bool after_write = false;     ///< the preceding command was a write
     Status status = Status::ok;
     bool lies = false;  ///< acknowledges a flush without doing it
@@ -70,7 +70,7 @@ class Disk final : public Device, private EventTarget {
   void on_event(std::uint64_t tag) override;
   void schedule(TimeNs at, Tag tag);
 
-  void take_in(std::size_t served);
+  void accept_commands(std::size_t served);
   void choose_next();
   void begin_next();
   void begin_command();
@@ -81,7 +81,7 @@ class Disk final : public Device, private EventTarget {
   bool meets_fault(Command& command);
   bool is_dead();
   Status read_medium(const Request& request);
-  void tell_watch();
+  void schedule_watch();
   void finish_at(TimeNs at);
   TimeNs cost_of(const ByPrevious& cost) const;
   TimeNs write_command_ns() const;
@@ -96,7 +96,7 @@ class Disk final : public Device, private EventTarget {
   void start_media_read();
   void start_media_write();
   void media_done();
-  std::span<const Extent> extents_under_way() const;
+  std::span<const Extent> extents_in_flight() const;
   Extent extent_of(const Request& request) const;
   bool uses_cache(const Request& request) const;
   bool continues_stream(const Request& request) const;
@@ -125,10 +125,10 @@ class Disk final : public Device, private EventTarget {
   /// The front is the current command. Next come those the scheduler may choose from, in the order
   /// of candidates_, then those not yet accepted.
   std::list<Command> queue_;
-  std::list<Command> unused_;  ///< pool of reusable commands, so none is allocated
+  std::list<Command> free_commands_;  ///< pool of reusable commands, so none is allocated
   std::vector<Candidate> candidates_;
   std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] belongs to candidates_[i]
-  std::list<Command>::iterator not_taken_in_;  ///< the oldest command not yet accepted, or end()
+  std::list<Command>::iterator first_waiting_;  ///< the oldest command not yet accepted, or end()
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   MediaAccess planned_;  ///< the media operation in flight

@@ -72,14 +72,14 @@ Status Disk::read_medium(const Request& request) {
 
 bool Disk::watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) {
   watch_ = Watch{lba, &target, tag};
-  tell_watch();
+  schedule_watch();
   return true;
 }
 
 /// Schedules the watched event in the middle of the watched sector's slot, if the planned media
 /// write includes it.
-void Disk::tell_watch() {
-  const auto extents = extents_under_way();
+void Disk::schedule_watch() {
+  const auto extents = extents_in_flight();
   if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end())
     return;
   const std::uint64_t wanted = watch_->lba - extents.front().lba;

@@ -11,7 +11,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
 
 struct Shape {
   bool cache = false;
@@ -29,14 +29,14 @@ void PrintTo(const Shape& shape, std::ostream* out) {
                       shape.trim, static_cast<int>(shape.policy), shape.zero_latency);
 }
 
-Bench make_bench(const Shape& shape, std::uint64_t seed) {
+DiskFixture make_bench(const Shape& shape, std::uint64_t seed) {
   DiskProfile profile = bench::small_profile();
   profile.physical_sector_sectors = shape.physical;
   profile.trim = shape.trim;
   profile.zero_latency = shape.zero_latency;
   profile.queue.policy = shape.policy;
   if (shape.policy != QueuePolicy::fcfs) profile.queue.depth = 8;
-  return Bench(shape.cache, seed, profile, shape.tear);
+  return DiskFixture(shape.cache, seed, profile, shape.tear);
 }
 
 HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
@@ -70,7 +70,7 @@ TEST_P(DiskHistory, SatisfiesTheDeviceContract) {
   const Shape shape = GetParam();
   Sum sum;
   for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
-    Bench b = make_bench(shape, seed);
+    DiskFixture b = make_bench(shape, seed);
     const HistoryReport report = check_history(b.machine, options_for(shape, seed));
     EXPECT_TRUE(report.clean()) << "seed " << seed << ": " << report;
     sum.add(report);
@@ -83,7 +83,7 @@ TEST_P(DiskHistory, SatisfiesTheDeviceContract) {
 
 TEST_P(DiskHistory, EqualSeedsGiveEqualRuns) {
   const auto run = [shape = GetParam()](std::uint64_t seed) {
-    Bench b = make_bench(shape, seed);
+    DiskFixture b = make_bench(shape, seed);
     HistoryOptions options = options_for(shape, seed);
     options.steps = 800;
     check_history(b.machine, options);
@@ -109,7 +109,7 @@ Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
   Sum sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Shape shape{cache, 1, 4, Tear::silent};
-    Bench b = make_bench(shape, seed);
+    DiskFixture b = make_bench(shape, seed);
     HistoryOptions options = options_for(shape, seed);
     options.cuts = cuts;
     options.may_fail = true;
@@ -153,7 +153,7 @@ TEST(DishonestFaults, FailTheCheck) {
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    Bench b = make_bench({true, 1, 4, Tear::silent}, seed);
+    DiskFixture b = make_bench({true, 1, 4, Tear::silent}, seed);
     HistoryOptions options = options_for({true, 1, 4, Tear::silent}, seed);
     options.cuts = false;
     int calls = 0;
@@ -172,15 +172,15 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
 }
 
 /// An event target that always has another event.
-struct Restless final : EventTarget {
-  explicit Restless(Simulation& s) : simulation(s) {}
+struct EndlessTarget final : EventTarget {
+  explicit EndlessTarget(Simulation& s) : simulation(s) {}
   void on_event(std::uint64_t) override { simulation.schedule(simulation.now(), *this, 0); }
   Simulation& simulation;
 };
 
 TEST(HistoryCheckItself, StopsWithADeviceThatNeverBecomesIdle) {
-  Bench b = make_bench({true, 1, 4, Tear::silent}, 1);
-  Restless restless(b.machine.simulation());
+  DiskFixture b = make_bench({true, 1, 4, Tear::silent}, 1);
+  EndlessTarget restless(b.machine.simulation());
   restless.on_event(0);
   const HistoryReport report = check_history(b.machine, options_for({true, 1, 4, Tear::silent}, 1));
   ASSERT_FALSE(report.clean());

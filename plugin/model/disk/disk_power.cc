@@ -12,13 +12,13 @@ namespace headcrash::model {
 
 void Disk::power_cut() {
   if (!intake_.powered()) return;
-  if (!extents_under_way().empty()) cut_short_media_write();
+  if (!extents_in_flight().empty()) cut_short_media_write();
   watch_.reset();
   intake_.power_cut();
   ++idle_epoch_;
   for (const Command& command : queue_) intake_.lose(command);
   queue_.clear();
-  not_taken_in_ = queue_.end();
+  first_waiting_ = queue_.end();
   candidates_.clear();
   candidate_commands_.clear();
   cache_.clear();
@@ -40,7 +40,7 @@ void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
-  const auto extents = extents_under_way();
+  const auto extents = extents_in_flight();
   if (planned_.in_order) {
     const MediaAccess::Progress progress = planned_.progress_at(now_ps, revolution_ps);
     platter_.write_cut_short(now, extents, progress.passed, progress.under_head);

@@ -9,10 +9,12 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
+using bench::kCacheOff;
+using bench::kCacheOn;
 
 TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   const Completion miss = b.finish(b.submit(Op::read, 0, 4));
   // The arm is ready at 0.5 ms, slot 4 arrives at 2.5 ms, three of four sectors are buffered at
   // 4.375 ms, then four bus transfers.
@@ -32,7 +34,7 @@ TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
 }
 
 TEST(Disk, ReadAheadFollowsTheHead) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   b.finish(b.submit(Op::read, 0, 4));
   b.run_for(kMillisecondNs);  // sector 4 is buffered, the others are not
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
@@ -42,7 +44,7 @@ TEST(Disk, ReadAheadFollowsTheHead) {
 }
 
 TEST(Disk, TheSectorUnderTheHeadIsAMiss) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   const Completion first = b.finish(b.submit(Op::read, 0, 4));
   EXPECT_EQ(first.completed_at, 5'150'000);  // sector 4 passes from 5 to 5.625 ms
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
@@ -55,28 +57,28 @@ TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.joins_at_head = true;
   {
-    Bench b(false, 1, p);
+    DiskFixture b(kCacheOff, 1, p);
     b.finish(b.submit(Op::read, 0, 4));
     const Completion next = b.finish(b.submit(Op::read, 4, 8));
     EXPECT_TRUE(next.breakdown.cache_hit);
     // Sector 11 ends with the track, at 10 ms; then the bus sends it.
     EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
   }
-  Bench b(false, 1, p);
+  DiskFixture b(kCacheOff, 1, p);
   b.finish(b.submit(Op::read, 0, 4));
   EXPECT_FALSE(b.finish(b.submit(Op::read, 5, 8)).breakdown.cache_hit)
       << "the head has not reached it";
 }
 
 /// Returns true if a read of eight sectors is served without the medium.
-bool is_hit(Bench& b, std::uint64_t lba) {
+bool is_hit(DiskFixture& b, std::uint64_t lba) {
   return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
 }
 
 TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.after_sequential = true;
-  Bench b(false, 1, p);
+  DiskFixture b(kCacheOff, 1, p);
   EXPECT_FALSE(is_hit(b, 100));
   b.run_for(100 * kMillisecondNs);
   EXPECT_FALSE(is_hit(b, 108)) << "no read-ahead after the first read";
@@ -94,7 +96,7 @@ bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba)
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
   p.read_buffer.read_ahead_end = ReadAheadEnd::track_end;
-  Bench b(false, 1, p);
+  DiskFixture b(kCacheOff, 1, p);
   b.run_for(4'500'000);
   EXPECT_FALSE(b.finish(b.submit(Op::read, first, 2)).breakdown.cache_hit);
   b.run_for(later);
@@ -114,7 +116,7 @@ TEST(Disk, WholeTrackKeepsSectorsPassedBeforeTheRequest) {
 TEST(Disk, BufferDropsWrittenSectorsAndEverythingAtACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.segments = 2;
-  Bench b(false, 1, p);
+  DiskFixture b(kCacheOff, 1, p);
   EXPECT_FALSE(is_hit(b, 100));
   EXPECT_TRUE(is_hit(b, 100));
   b.finish(b.submit(Op::write, 103, 1));
@@ -132,7 +134,7 @@ TEST(Disk, BufferDropsWrittenSectorsAndEverythingAtACut) {
 TEST(Disk, WrittenDataIsReadableFromTheBufferUntilACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.write_segments = 1;
-  Bench b(false, 1, p);
+  DiskFixture b(kCacheOff, 1, p);
   b.finish(b.submit(Op::write, 100, 8));
   EXPECT_TRUE(is_hit(b, 100));
   b.machine.power_cut();
@@ -141,9 +143,9 @@ TEST(Disk, WrittenDataIsReadableFromTheBufferUntilACut) {
 }
 
 TEST(Disk, WithoutCacheCompletionMeansDurable) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   EXPECT_FALSE(b.disk->characteristics().volatile_cache);
-  const auto data = Bench::pattern(3, 9);
+  const auto data = DiskFixture::pattern(3, 9);
   const Completion done = b.finish(b.submit_write(100, data));
   b.machine.power_cut();
   EXPECT_EQ(b.on_medium(100, 3), data);
@@ -152,69 +154,69 @@ TEST(Disk, WithoutCacheCompletionMeansDurable) {
 }
 
 TEST(Disk, WithCacheAWriteIsFastAndLostAtACut) {
-  Bench b(true);
-  const auto data = Bench::pattern(4, 9);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(4, 9);
   const Completion done = b.finish(b.submit_write(100, data));
   EXPECT_EQ(done.completed_at, 600'000 + 4 * 100'000 + 50'000);
-  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  EXPECT_EQ(b.on_medium(100, 4), DiskFixture::pattern(4, 0));
   std::vector<std::byte> seen(4 * kSectorBytes);
   EXPECT_TRUE(b.finish(b.submit_read(100, seen)).breakdown.cache_hit);
   EXPECT_EQ(seen, data);
   b.machine.power_cut();
   b.machine.power_on();
   b.finish(b.submit_read(100, seen));
-  EXPECT_EQ(seen, Bench::pattern(4, 0));
+  EXPECT_EQ(seen, DiskFixture::pattern(4, 0));
 }
 
 TEST(Disk, FlushAndFuaMakeDurable) {
-  Bench b(true);
-  const auto data = Bench::pattern(4, 9);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(4, 9);
   b.finish(b.submit_write(100, data));
   b.finish(b.submit_write(300, data));
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
   EXPECT_EQ(b.on_medium(100, 4), data);
   EXPECT_EQ(b.on_medium(300, 4), data);
-  const auto newer = Bench::pattern(2, 10);
+  const auto newer = DiskFixture::pattern(2, 10);
   b.finish(b.submit_write(100, newer));
-  b.finish(b.submit_write(101, Bench::pattern(1, 11), true));
-  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11));
+  b.finish(b.submit_write(101, DiskFixture::pattern(1, 11), true));
+  EXPECT_EQ(b.on_medium(101, 1), DiskFixture::pattern(1, 11));
   b.finish(b.submit(Op::flush));
-  EXPECT_EQ(b.on_medium(100, 1), Bench::pattern(1, 10));
-  EXPECT_EQ(b.on_medium(101, 1), Bench::pattern(1, 11))
+  EXPECT_EQ(b.on_medium(100, 1), DiskFixture::pattern(1, 10));
+  EXPECT_EQ(b.on_medium(101, 1), DiskFixture::pattern(1, 11))
       << "the older cached version must not come back";
 }
 
 TEST(Disk, AWriteOverASectorInDestageIsNewer) {
-  Bench b(true);
-  const auto old = Bench::pattern(4, 1);
-  const auto fresh = Bench::pattern(4, 2);
+  DiskFixture b(kCacheOn);
+  const auto old = DiskFixture::pattern(4, 1);
+  const auto fresh = DiskFixture::pattern(4, 2);
   b.finish(b.submit_write(100, old));
   b.run_for(20 * kMillisecondNs + 100'000);  // the destage has begun
   ASSERT_EQ(b.observer.log.back().find("media"), std::string::npos);
   const RequestId write = b.submit_write(100, fresh);
   const RequestId flush = b.submit(Op::flush);
   b.finish(write);
-  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 0));
+  EXPECT_EQ(b.on_medium(100, 4), DiskFixture::pattern(4, 0));
   b.finish(flush);
   EXPECT_EQ(b.on_medium(100, 4), fresh);
   EXPECT_EQ(b.disk->counters().media_writes, 2U);
 }
 
 TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
-  Bench b(true);
-  b.finish(b.submit_write(104, Bench::pattern(4, 2)));
-  b.finish(b.submit_write(100, Bench::pattern(4, 1)));
-  b.finish(b.submit_write(500, Bench::pattern(1, 3)));
+  DiskFixture b(kCacheOn);
+  b.finish(b.submit_write(104, DiskFixture::pattern(4, 2)));
+  b.finish(b.submit_write(100, DiskFixture::pattern(4, 1)));
+  b.finish(b.submit_write(500, DiskFixture::pattern(1, 3)));
   b.drain();
   EXPECT_EQ(b.disk->counters().media_writes, 2U);
   EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
-  EXPECT_EQ(b.on_medium(100, 4), Bench::pattern(4, 1));
-  EXPECT_EQ(b.on_medium(104, 4), Bench::pattern(4, 2));
+  EXPECT_EQ(b.on_medium(100, 4), DiskFixture::pattern(4, 1));
+  EXPECT_EQ(b.on_medium(104, 4), DiskFixture::pattern(4, 2));
 }
 
 TEST(Disk, HostReadPrecedesTheNextDestage) {
-  Bench b(true);
-  const auto data = Bench::pattern(4, 1);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(4, 1);
   for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
   b.run_for(20 * kMillisecondNs + 100'000);  // the first destage has begun
   const Completion read = b.finish(b.submit(Op::read, 700, 4));
@@ -227,8 +229,8 @@ TEST(Disk, HostReadPrecedesTheNextDestage) {
 }
 
 TEST(Disk, DestagesAboveHighWaterWhileTheHostIsBusy) {
-  Bench b(true);
-  const auto data = Bench::pattern(12, 1);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(12, 1);
   for (std::uint64_t i = 0; i < 4; ++i) b.finish(b.submit_write(i * 200, data));
   EXPECT_EQ(b.disk->counters().media_writes, 0U);
   b.run_for(15 * kMillisecondNs);  // less than the idle delay
@@ -236,8 +238,8 @@ TEST(Disk, DestagesAboveHighWaterWhileTheHostIsBusy) {
 }
 
 TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
-  Bench b(true);
-  const auto data = Bench::pattern(16, 5);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(16, 5);
   std::vector<RequestId> ids;
   for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit_write(i * 100, data));
   std::uint64_t most = 0;
@@ -245,7 +247,7 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   EXPECT_LE(most, b.profile.write_cache.capacity_sectors);
   EXPECT_GT(most, 40U);
   for (const RequestId id : ids) EXPECT_EQ(b.host.done[id].status, Status::ok);
-  const auto large = Bench::pattern(65, 6);
+  const auto large = DiskFixture::pattern(65, 6);
   b.finish(b.submit_write(200, large));
   EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: bypasses it";
 }
@@ -254,16 +256,16 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
 TimeNs stream_ns(std::uint32_t request_sectors) {
   DiskProfile p = bench::small_profile();
   p.zones[0].slipped_tracks.clear();
-  Bench b(true, 1, p);
+  DiskFixture b(kCacheOn, 1, p);
   constexpr std::uint64_t kSectors = 12 * 16;
   std::uint64_t most = 0;
   for (std::uint64_t lba = 12; lba < 12 + kSectors; lba += request_sectors) {
-    b.finish(b.submit_write(lba, Bench::pattern(request_sectors, 1)));
+    b.finish(b.submit_write(lba, DiskFixture::pattern(request_sectors, 1)));
     most = std::max(most, b.disk->cached_dirty_sectors());
   }
   EXPECT_LE(most, p.write_cache.capacity_sectors);
   b.finish(b.submit(Op::flush, 0, 0));
-  EXPECT_EQ(b.on_medium(12, request_sectors), Bench::pattern(request_sectors, 1));
+  EXPECT_EQ(b.on_medium(12, request_sectors), DiskFixture::pattern(request_sectors, 1));
   return b.machine.simulation().now();
 }
 
@@ -275,23 +277,24 @@ TEST(Disk, AStreamOfWritesLosesNoRevolution) {
 }
 
 TEST(Disk, AReadEndsAWriteStream) {
-  Bench b(true);
-  for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, Bench::pattern(8, 1)));
+  DiskFixture b(kCacheOn);
+  for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, DiskFixture::pattern(8, 1)));
   b.finish(b.submit(Op::read, 1000, 4));
   b.drain();
-  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(b.on_medium(i * 8, 8), Bench::pattern(8, 1)) << i;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    EXPECT_EQ(b.on_medium(i * 8, 8), DiskFixture::pattern(8, 1)) << i;
   EXPECT_EQ(b.disk->cached_dirty_sectors(), 0U);
 }
 
 TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
-  Bench b(false, 2);  // with a seed that tears into a mix
-  const auto data = Bench::pattern(12, 9);
+  DiskFixture b(kCacheOff, 2);  // with a seed that tears into a mix
+  const auto data = DiskFixture::pattern(12, 9);
   b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms per sector
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);
   b.machine.power_cut();
   b.drain();
-  EXPECT_EQ(b.on_medium(0, 3), Bench::pattern(3, 9));
-  EXPECT_EQ(b.on_medium(4, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.on_medium(0, 3), DiskFixture::pattern(3, 9));
+  EXPECT_EQ(b.on_medium(4, 8), DiskFixture::pattern(8, 0));
   EXPECT_EQ(b.observer.torn, 1U);
   const auto torn = b.on_medium(3, 1);
   const auto first_old = std::find(torn.begin(), torn.end(), std::byte{0});
@@ -301,20 +304,20 @@ TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
 TEST(Disk, TearsAWholePhysicalSector) {
   DiskProfile profile = bench::small_profile();
   profile.physical_sector_sectors = 4;
-  Bench b(false, 3, profile);
-  const auto data = Bench::pattern(12, 9);
+  DiskFixture b(kCacheOff, 3, profile);
+  const auto data = DiskFixture::pattern(12, 9);
   b.submit_write(0, data);
   b.run_for(2'500'000 + 6 * 625'000 + 300'000);
   b.machine.power_cut();
-  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 9));
-  EXPECT_EQ(b.on_medium(8, 4), Bench::pattern(4, 0));
+  EXPECT_EQ(b.on_medium(0, 4), DiskFixture::pattern(4, 9));
+  EXPECT_EQ(b.on_medium(8, 4), DiskFixture::pattern(4, 0));
   EXPECT_EQ(b.observer.torn, 1U);
   EXPECT_NE(b.observer.log[b.observer.log.size() - 2].find("4+4 outcome1"), std::string::npos);
 }
 
 TEST(Disk, WritesZeroesAndTrims) {
-  Bench b(true);
-  const auto data = Bench::pattern(8, 9);
+  DiskFixture b(kCacheOn);
+  const auto data = DiskFixture::pattern(8, 9);
   b.finish(b.submit_write(10, data));
   b.finish(b.submit(Op::write_zeroes, 12, 2));
   std::vector<std::byte> seen(8 * kSectorBytes);
@@ -328,9 +331,9 @@ TEST(Disk, WritesZeroesAndTrims) {
 }
 
 TEST(Disk, AFailedStoreIsReportedFromThenOn) {
-  Bench b(false);
+  DiskFixture b(kCacheOff);
   b.store.broken = true;
-  EXPECT_EQ(b.finish(b.submit_write(0, Bench::pattern(1, 1))).status, Status::store_error);
+  EXPECT_EQ(b.finish(b.submit_write(0, DiskFixture::pattern(1, 1))).status, Status::store_error);
   b.store.broken = false;
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::store_error);
 }

@@ -61,7 +61,7 @@ void Disk::start_destage() {
   }
   plan_access(transfer);
   media_user_ = MediaUser::destage;
-  if (watch_) tell_watch();
+  if (watch_) schedule_watch();
   schedule(transfer.base + to_ns_up(planned_.end_ps), Tag::media_done);
 }
 

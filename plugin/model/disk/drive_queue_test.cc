@@ -12,7 +12,9 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
+using bench::kCacheOff;
+using bench::kCacheOn;
 
 DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
                            std::uint32_t aging_permille = 0) {
@@ -24,7 +26,7 @@ DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
 /// Submits one-sector reads at time 0 and returns the order of their completions.
 std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
                                     const std::vector<std::uint64_t>& lbas) {
-  Bench b(false, 1, queued_profile(policy, depth));
+  DiskFixture b(kCacheOff, 1, queued_profile(policy, depth));
   std::vector<std::pair<RequestId, std::uint64_t>> ids;
   for (const std::uint64_t lba : lbas) ids.emplace_back(b.submit(Op::read, lba, 1), lba);
   b.drain();
@@ -65,7 +67,7 @@ TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
 
 TEST(DriveQueue, SptfHasTheShortestTotalTime) {
   const auto total = [](QueuePolicy policy) {
-    Bench b(false, 1, queued_profile(policy, 64));
+    DiskFixture b(kCacheOff, 1, queued_profile(policy, 64));
     std::mt19937_64 random(4711);
     for (int i = 0; i < 400; ++i) b.submit(Op::write, random() % 2000, 1);
     b.drain();
@@ -83,10 +85,10 @@ TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
   for (const bool cache : {false, true}) {
     for (const QueuePolicy policy :
          {QueuePolicy::sstf, QueuePolicy::c_look, QueuePolicy::sptf, QueuePolicy::aged_sptf}) {
-      Bench b(cache, 1, queued_profile(policy, 64, 50));
+      DiskFixture b(cache, 1, queued_profile(policy, 64, 50));
       std::mt19937_64 random(7);
       std::vector<RequestId> before, after;
-      const auto data = Bench::pattern(1, 3);
+      const auto data = DiskFixture::pattern(1, 3);
       for (int i = 0; i < 20; ++i) before.push_back(b.submit_write(random() % 2000, data));
       const RequestId flush = b.submit(Op::flush);
       for (int i = 0; i < 20; ++i) after.push_back(b.submit(Op::read, random() % 2000, 1));
@@ -103,7 +105,7 @@ TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
 /// Keeps forty reads in the outermost cylinders in flight, while one read far inside waits.
 class NearReads final : public Initiator {
  public:
-  NearReads(Bench& b, TimeNs until) : bench_(b), until_(until) {}
+  NearReads(DiskFixture& b, TimeNs until) : bench_(b), until_(until) {}
   void start() {
     for (int i = 0; i < 40; ++i) next();
   }
@@ -119,7 +121,7 @@ class NearReads final : public Initiator {
     request.sectors = 1;
     bench_.machine.submit(0, request, *this);
   }
-  Bench& bench_;
+  DiskFixture& bench_;
   TimeNs until_;
   std::mt19937_64 random_{5};
 };
@@ -127,7 +129,7 @@ class NearReads final : public Initiator {
 TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
   DiskProfile profile = queued_profile(policy, 64, aging_permille);
   profile.read_buffer = {};  // every read goes to the medium
-  Bench b(false, 1, profile);
+  DiskFixture b(kCacheOff, 1, profile);
   NearReads near(b, 4 * kSecondNs);
   near.start();
   return b.finish(b.submit(Op::read, 1900, 1)).completed_at;
@@ -144,9 +146,9 @@ TEST(DriveQueue, DestageFollowsThePolicy) {
   const auto until_clean = [](QueuePolicy policy) {
     DiskProfile profile = queued_profile(policy, 32);
     profile.write_cache = {512, 512, 16, kSecondNs, false};
-    Bench b(true, 1, profile);
+    DiskFixture b(kCacheOn, 1, profile);
     std::mt19937_64 random(11);
-    const auto data = Bench::pattern(1, 1);
+    const auto data = DiskFixture::pattern(1, 1);
     for (int i = 0; i < 200; ++i) b.finish(b.submit_write(random() % 2000, data));
     const TimeNs begun = b.machine.simulation().now();
     return b.finish(b.submit(Op::flush)).completed_at - begun;
@@ -155,7 +157,7 @@ TEST(DriveQueue, DestageFollowsThePolicy) {
 }
 
 TEST(DriveQueue, ACutLosesAllWaitingCommands) {
-  Bench b(false, 1, queued_profile(QueuePolicy::sptf, 4));
+  DiskFixture b(kCacheOff, 1, queued_profile(QueuePolicy::sptf, 4));
   std::vector<RequestId> ids;
   for (std::uint64_t i = 0; i < 12; ++i) ids.push_back(b.submit(Op::read, i * 150, 1));
   b.run_for(30 * kMillisecondNs);

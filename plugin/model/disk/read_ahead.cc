@@ -33,7 +33,7 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   if (!profile_.keeps_requested) begin_ = end;
   track_begin_ = begin_;
   if (profile_.whole_track && reads_ahead_of(lbn) && begin_ == lbn) keep_track(planned, lbn, end);
-  read_ = planned_ = told_ = end;
+  read_ = planned_ = reported_ = end;
   goal_ = goal_for(lbn, end);
   asked_to_ = end;
   free_ps_ = planned.end_ps;
@@ -90,7 +90,7 @@ void ReadAhead::resume(TimeNs now) {
   base_angle_ps_ = mechanism_.rotation().angle_ps(now);
   free_ps_ = 0;
   arm_ = mechanism_.arm();
-  planned_ = goal_ = told_ = read_;
+  planned_ = goal_ = reported_ = read_;
   track_begin_ = begin_;
   running_ = true;
 }
@@ -197,8 +197,8 @@ std::optional<ReadAhead::Halt> ReadAhead::halt(TimeNs now) {
   Halt result;
   result.arm = stretches_.empty() ? arm_ : stretches_.front().from;
   result.arm_free_at = now;
-  result.sectors_passed = read_ - told_;
-  told_ = read_;
+  result.sectors_passed = read_ - reported_;
+  reported_ = read_;
   for (const Stretch& s : stretches_) {
     if (s.depart_ps > now_ps) break;  // planned but not begun
     result.arm = s.arm;
@@ -215,7 +215,7 @@ void ReadAhead::invalidate(std::uint64_t lbn, std::uint32_t sectors) {
 }
 
 void ReadAhead::clear() {
-  begin_ = track_begin_ = read_ = planned_ = goal_ = told_ = 0;
+  begin_ = track_begin_ = read_ = planned_ = goal_ = reported_ = 0;
   running_ = false;
   stretches_.clear();
 }

@@ -72,10 +72,11 @@ class ReadAhead {
   std::uint64_t planned_ = 0;   ///< end of the planned reads
   std::uint64_t goal_ = 0;      ///< reading stops here
   std::uint64_t asked_to_ = 0;  ///< end of the last read
-  std::uint64_t told_ = 0;  ///< sectors before it are reported by halt() or belong to the request
-  OffsetPs free_ps_ = 0;    ///< end of the last planned read
-  ArmPosition arm_;         ///< its track
-  bool running_ = false;    ///< read-ahead still has the mechanism
+  std::uint64_t reported_ =
+      0;                  ///< sectors before it are reported by halt() or belong to the request
+  OffsetPs free_ps_ = 0;  ///< end of the last planned read
+  ArmPosition arm_;       ///< its track
+  bool running_ = false;  ///< read-ahead still has the mechanism
   std::vector<Stretch> stretches_;
 };
 

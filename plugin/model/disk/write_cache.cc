@@ -79,10 +79,10 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       lba = std::prev(above)->second.end();
       continue;
     }
-    const auto going = std::find_if(under_way_.begin(), under_way_.end(), [lba](const Extent& e) {
+    const auto going = std::find_if(in_flight_.begin(), in_flight_.end(), [lba](const Extent& e) {
       return e.lba <= lba && lba < e.end();
     });
-    if (going == under_way_.end()) return false;
+    if (going == in_flight_.end()) return false;
     // A newer extent may begin inside this one; only coverage matters here.
     lba = going->end();
   }
@@ -90,7 +90,7 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
 }
 
 void WriteCache::overlay(std::uint64_t lba, std::span<std::byte> into) const {
-  for (const Extent& extent : under_way_) lay_over(extent, lba, into);
+  for (const Extent& extent : in_flight_) lay_over(extent, lba, into);
   auto it = dirty_.upper_bound(lba);
   if (it != dirty_.begin()) --it;
   for (; it != dirty_.end() && it->second.lba < lba + into.size() / kSectorBytes; ++it)
@@ -109,25 +109,25 @@ std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t co
 }
 
 std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
-  invariant(under_way_.empty() && !dirty_.empty(),
+  invariant(in_flight_.empty() && !dirty_.empty(),
             "there is one destage at a time, and it is not empty");
   auto it = dirty_.lower_bound(lba);
   if (it == dirty_.end()) it = dirty_.begin();
   while (it != dirty_.end()) {
-    const bool adjoins = under_way_.empty() || under_way_.back().end() == it->second.lba;
-    const bool fits = under_way_.empty() || under_way_sectors_ + it->second.sectors <= sectors_max;
+    const bool adjoins = in_flight_.empty() || in_flight_.back().end() == it->second.lba;
+    const bool fits = in_flight_.empty() || in_flight_sectors_ + it->second.sectors <= sectors_max;
     if (!adjoins || !fits) break;
-    under_way_sectors_ += it->second.sectors;
+    in_flight_sectors_ += it->second.sectors;
     dirty_sectors_ -= it->second.sectors;
-    under_way_.push_back(std::move(it->second));
+    in_flight_.push_back(std::move(it->second));
     it = dirty_.erase(it);
   }
-  return under_way_;
+  return in_flight_;
 }
 
 void WriteCache::write_completed() {
-  under_way_.clear();
-  under_way_sectors_ = 0;
+  in_flight_.clear();
+  in_flight_sectors_ = 0;
 }
 
 void WriteCache::clear() {

@@ -50,16 +50,16 @@ class WriteCache {
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 
-  std::span<const Extent> under_way() const { return under_way_; }
+  std::span<const Extent> in_flight() const { return in_flight_; }
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
-  std::uint64_t held_sectors() const { return dirty_sectors_ + under_way_sectors_; }
+  std::uint64_t held_sectors() const { return dirty_sectors_ + in_flight_sectors_; }
   void clear();
 
  private:
   std::map<std::uint64_t, Extent> dirty_;  ///< by first LBA; disjoint
-  std::vector<Extent> under_way_;
+  std::vector<Extent> in_flight_;
   std::uint64_t dirty_sectors_ = 0;
-  std::uint64_t under_way_sectors_ = 0;
+  std::uint64_t in_flight_sectors_ = 0;
 };
 
 }  // namespace headcrash::model

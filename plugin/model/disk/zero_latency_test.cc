@@ -6,7 +6,8 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
+using bench::kCacheOff;
 
 DiskProfile zero_latency_profile() {
   DiskProfile profile = bench::small_profile();
@@ -38,8 +39,8 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
 }
 
 TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
-  Bench b(false, 1, zero_latency_profile());
-  const auto data = Bench::pattern(12, 7);
+  DiskFixture b(kCacheOff, 1, zero_latency_profile());
+  const auto data = DiskFixture::pattern(12, 7);
   b.finish(b.submit_write(0, data));
   std::vector<std::byte> seen(data.size());
   b.run_for(6 * kMillisecondNs);
@@ -50,8 +51,8 @@ TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
 TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
-  Bench b(false, 2, profile);  // with a seed whose tear mixes old and new
-  const auto data = Bench::pattern(12, 9);
+  DiskFixture b(kCacheOff, 2, profile);  // with a seed whose tear mixes old and new
+  const auto data = DiskFixture::pattern(12, 9);
   // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command comes at 4.2 ms with its data,
   // and the arm is ready at 4.8 ms, in slot 7. Writing begins with slot 8.
   b.run_for(4'200'000);
@@ -60,11 +61,11 @@ TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   b.machine.power_cut();
   b.drain();
   const auto fresh = [&b](std::uint64_t lba) {
-    return b.on_medium(lba, 1) == Bench::pattern(1, 9);
+    return b.on_medium(lba, 1) == DiskFixture::pattern(1, 9);
   };
-  EXPECT_EQ(b.on_medium(0, 4), Bench::pattern(4, 0)) << "the front was not written yet";
+  EXPECT_EQ(b.on_medium(0, 4), DiskFixture::pattern(4, 0)) << "the front was not written yet";
   for (std::uint64_t lba = 4; lba < 9; ++lba) EXPECT_TRUE(fresh(lba)) << lba;
-  EXPECT_EQ(b.on_medium(10, 2), Bench::pattern(2, 0)) << "the head had not reached it";
+  EXPECT_EQ(b.on_medium(10, 2), DiskFixture::pattern(2, 0)) << "the head had not reached it";
   EXPECT_EQ(b.observer.torn, 1U);
 }
 
@@ -101,7 +102,7 @@ TEST(Spindle, LagGrowsWithSectorsPassed) {
 TEST(ReadSegments, SeveralStreamsHitAndTheOldestIsDropped) {
   DiskProfile profile = bench::small_profile();
   profile.read_buffer.segments = 2;
-  Bench b(false, 1, profile);
+  DiskFixture b(kCacheOff, 1, profile);
   const auto hit = [&b](std::uint64_t lba) {
     const bool cache_hit = b.finish(b.submit(Op::read, lba, 4)).breakdown.cache_hit;
     b.run_for(50 * kMillisecondNs);
@@ -119,10 +120,10 @@ TEST(ReadSegments, AWriteDropsOverlappingRanges) {
   DiskProfile profile = bench::small_profile();
   profile.read_buffer.segments = 2;
   profile.read_buffer.write_segments = 1;
-  Bench b(false, 1, profile);
+  DiskFixture b(kCacheOff, 1, profile);
   b.finish(b.submit(Op::read, 100, 4));
   b.finish(b.submit(Op::read, 900, 4));
-  const auto data = Bench::pattern(2, 5);
+  const auto data = DiskFixture::pattern(2, 5);
   b.finish(b.submit_write(101, data));
   EXPECT_FALSE(b.finish(b.submit(Op::read, 102, 2)).breakdown.cache_hit)
       << "half of it was written, half dropped";

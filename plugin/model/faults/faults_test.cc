@@ -16,8 +16,8 @@ FaultSpec fault(std::string_view text) {
   return parsed.value_or(FaultSpec{});
 }
 
-struct FaultBench {
-  explicit FaultBench(std::initializer_list<const char*> texts) {
+struct FaultFixture {
+  explicit FaultFixture(std::initializer_list<const char*> texts) {
     for (const char* text : texts) EXPECT_TRUE(faults.add(fault(text)));
   }
   static Request request(Op op, std::uint64_t lba, std::uint32_t sectors) {
@@ -115,7 +115,7 @@ TEST(SectorRangesSet, MatchesAPlainSet) {
 }
 
 TEST(Faults, AnyIsFalseWithoutActiveFaults) {
-  FaultBench b{};
+  FaultFixture b{};
   EXPECT_FALSE(b.faults.any());
   EXPECT_TRUE(b.faults.add(fault("lost-write:hd0")));
   EXPECT_TRUE(b.faults.any());
@@ -125,7 +125,7 @@ TEST(Faults, AnyIsFalseWithoutActiveFaults) {
 }
 
 TEST(Faults, WritesHealLatentErrorsSectorBySector) {
-  FaultBench b{"latent-error:hd0,lba=10+3"};
+  FaultFixture b{"latent-error:hd0,lba=10+3"};
   EXPECT_FALSE(b.faults.unreadable(0, 10));
   EXPECT_FALSE(b.faults.unreadable(13, 10));
   EXPECT_EQ(b.faults.unreadable(0, 100), 10U);
@@ -138,8 +138,8 @@ TEST(Faults, WritesHealLatentErrorsSectorBySector) {
 }
 
 TEST(Faults, RespectDelaySkipAndTimes) {
-  FaultBench b{"dead:hd0,after-ms=1,after=2,times=2"};
-  const Request read = FaultBench::request(Op::read, 0, 1);
+  FaultFixture b{"dead:hd0,after-ms=1,after=2,times=2"};
+  const Request read = FaultFixture::request(Op::read, 0, 1);
   EXPECT_FALSE(b.faults.dead(read));
   b.simulation.run_until(kMillisecondNs);
   EXPECT_FALSE(b.faults.dead(read));
@@ -153,16 +153,16 @@ TEST(Faults, RespectDelaySkipAndTimes) {
 }
 
 TEST(Faults, ApplyOnlyToTheirRange) {
-  FaultBench b{"slow:hd0,lba=8+8,delay-ms=2", "slow:hd0,delay-ms=1", "lying-flush:hd0",
-               "corrupted-write:hd0,lba=8+2"};
-  EXPECT_EQ(b.faults.delay_ns(FaultBench::request(Op::read, 0, 8)), kMillisecondNs);
-  EXPECT_EQ(b.faults.delay_ns(FaultBench::request(Op::read, 0, 9)), 3 * kMillisecondNs);
-  EXPECT_EQ(b.faults.delay_ns(FaultBench::request(Op::flush, 0, 0)), kMillisecondNs);
-  Request write = FaultBench::request(Op::write, 0, 1);
+  FaultFixture b{"slow:hd0,lba=8+8,delay-ms=2", "slow:hd0,delay-ms=1", "lying-flush:hd0",
+                 "corrupted-write:hd0,lba=8+2"};
+  EXPECT_EQ(b.faults.delay_ns(FaultFixture::request(Op::read, 0, 8)), kMillisecondNs);
+  EXPECT_EQ(b.faults.delay_ns(FaultFixture::request(Op::read, 0, 9)), 3 * kMillisecondNs);
+  EXPECT_EQ(b.faults.delay_ns(FaultFixture::request(Op::flush, 0, 0)), kMillisecondNs);
+  Request write = FaultFixture::request(Op::write, 0, 1);
   EXPECT_FALSE(b.faults.lies_about_flush(write));
   write.fua = true;
   EXPECT_TRUE(b.faults.lies_about_flush(write));
-  EXPECT_TRUE(b.faults.lies_about_flush(FaultBench::request(Op::flush, 0, 0)));
+  EXPECT_TRUE(b.faults.lies_about_flush(FaultFixture::request(Op::flush, 0, 0)));
   EXPECT_FALSE(b.faults.next_write(0, 8));
   const auto met = b.faults.next_write(9, 8);
   ASSERT_TRUE(met);
@@ -171,29 +171,29 @@ TEST(Faults, ApplyOnlyToTheirRange) {
 }
 
 TEST(Faults, WriteErrorFixesItsRangeAtTheFirstMatchingData) {
-  FaultBench b{"write-error:hd0,data=aabb,after=1"};
+  FaultFixture b{"write-error:hd0,data=aabb,after=1"};
   const std::vector<std::byte> other(kSectorBytes, std::byte{0xaa});
   std::vector<std::byte> wanted = other;
   wanted[100] = std::byte{0xbb};
   const auto write = [](std::uint64_t lba, const std::vector<std::byte>& data) {
-    Request r = FaultBench::request(Op::write, lba, 1);
+    Request r = FaultFixture::request(Op::write, lba, 1);
     r.data = data;
     return r;
   };
   EXPECT_FALSE(b.faults.fails(write(5, other)));
-  EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::flush, 0, 0)));
+  EXPECT_FALSE(b.faults.fails(FaultFixture::request(Op::flush, 0, 0)));
   EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the first match is skipped";
   EXPECT_TRUE(b.faults.fails(write(9, wanted)));
   EXPECT_FALSE(b.faults.fails(write(5, wanted))) << "the range is now sector 9";
   EXPECT_TRUE(b.faults.fails(write(9, other))) << "any payload must fail there";
-  EXPECT_TRUE(b.faults.fails(FaultBench::request(Op::write_zeroes, 8, 4)));
-  EXPECT_FALSE(b.faults.fails(FaultBench::request(Op::read, 9, 1)));
+  EXPECT_TRUE(b.faults.fails(FaultFixture::request(Op::write_zeroes, 8, 4)));
+  EXPECT_FALSE(b.faults.fails(FaultFixture::request(Op::read, 9, 1)));
   EXPECT_EQ(b.observer.log.front(),
             "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
 }
 
 TEST(Faults, ClearKeepsSectorsMadeUnreadableByAPowerCut) {
-  FaultBench b{"latent-error:hd0,lba=1"};
+  FaultFixture b{"latent-error:hd0,lba=1"};
   b.faults.make_unreadable(5, 1);
   b.faults.clear();
   EXPECT_EQ(b.faults.unreadable(0, 10), 5U);
@@ -202,7 +202,7 @@ TEST(Faults, ClearKeepsSectorsMadeUnreadableByAPowerCut) {
 }
 
 TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
-  FaultBench b{"lost-write:hd0,times=20", "latent-error:hd0", "battery-low:hd0"};
+  FaultFixture b{"lost-write:hd0,times=20", "latent-error:hd0", "battery-low:hd0"};
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(b.faults.next_write(0, 1));
   EXPECT_EQ(b.observer.log.size(), 20U);
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(b.faults.unreadable(0, 1));
@@ -215,7 +215,7 @@ TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
 }
 
 TEST(Faults, NumberIsLimited) {
-  FaultBench b{};
+  FaultFixture b{};
   for (std::size_t i = 0; i < DeviceFaults::kFaultsMax; ++i)
     EXPECT_TRUE(b.faults.add(fault("dead:hd0")));
   EXPECT_FALSE(b.faults.add(fault("dead:hd0")));

@@ -274,7 +274,7 @@ void Flash::State::wait_for_programs(std::uint32_t index) {
 
 void Flash::State::trim(std::uint32_t index) {
   const Request& request = commands[index].request;
-  if (buffer.under_way(request.lba, request.sectors)) {
+  if (buffer.in_flight(request.lba, request.sectors)) {
     trim_waiting.push_back(index);
     return;
   }

@@ -124,14 +124,14 @@ FlashProgram FlashBuffer::take(std::uint32_t sectors_max) {
     unit.dirty.clear();
     unit.sequence = 0;
     dirty_sectors_ -= sectors;
-    under_way_sectors_ += sectors;
+    in_flight_sectors_ += sectors;
     it = order_.erase(it);
   }
   return program;
 }
 
 void FlashBuffer::program_completed(const FlashProgram& program) {
-  under_way_sectors_ -= sectors_of(program.extents);
+  in_flight_sectors_ -= sectors_of(program.extents);
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
     if (it == units_.end() || it->second.going.empty())
@@ -151,7 +151,7 @@ bool FlashBuffer::covers(std::uint64_t lba, std::uint64_t sectors) const {
   return true;
 }
 
-bool FlashBuffer::under_way(std::uint64_t lba, std::uint64_t sectors) const {
+bool FlashBuffer::in_flight(std::uint64_t lba, std::uint64_t sectors) const {
   return std::any_of(units_.begin(), units_.end(), [&](const auto& unit) {
     return std::any_of(unit.second.going.begin(), unit.second.going.end(),
                        [&](const Extent& e) { return e.lba < lba + sectors && lba < e.end(); });
@@ -185,7 +185,7 @@ std::vector<Extent> FlashBuffer::all_dirty() const {
 void FlashBuffer::clear() {
   units_.clear();
   order_.clear();
-  dirty_sectors_ = under_way_sectors_ = 0;
+  dirty_sectors_ = in_flight_sectors_ = 0;
 }
 
 }  // namespace headcrash::model

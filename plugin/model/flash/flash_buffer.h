@@ -36,14 +36,14 @@ class FlashBuffer {
 
   bool covers(std::uint64_t lba, std::uint64_t sectors) const;
   /// true if any of it is in flight
-  bool under_way(std::uint64_t lba, std::uint64_t sectors) const;
+  bool in_flight(std::uint64_t lba, std::uint64_t sectors) const;
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
   std::uint64_t last_sequence() const { return last_sequence_; }
   std::uint64_t oldest_dirty()
       const;  ///< lowest sequence number; the highest number if nothing is dirty
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
-  std::uint64_t held_sectors() const { return dirty_sectors_ + under_way_sectors_; }
+  std::uint64_t held_sectors() const { return dirty_sectors_ + in_flight_sectors_; }
   /// Returns all dirty extents, oldest first.
   std::vector<Extent> all_dirty() const;
   void clear();
@@ -61,7 +61,7 @@ class FlashBuffer {
   std::unordered_map<std::uint64_t, Unit> units_;
   std::map<std::uint64_t, std::uint64_t> order_;  ///< sequence -> unit
   std::uint64_t last_sequence_ = 0;
-  std::uint64_t dirty_sectors_ = 0, under_way_sectors_ = 0;
+  std::uint64_t dirty_sectors_ = 0, in_flight_sectors_ = 0;
 };
 
 }  // namespace headcrash::model

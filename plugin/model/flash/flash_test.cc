@@ -59,9 +59,9 @@ FlashProfile sata() {
   return p;
 }
 
-struct FlashBench {
-  explicit FlashBench(FlashProfile p, SectorStore* store = nullptr, bool cache = true,
-                      DeviceFaults* faults = nullptr)
+struct FlashFixture {
+  explicit FlashFixture(FlashProfile p, SectorStore* store = nullptr, bool cache = true,
+                        DeviceFaults* faults = nullptr)
       : profile(std::move(p)), machine(observer) {
     FlashOptions options{profile, machine.simulation(), observer};
     options.store = store;
@@ -148,7 +148,7 @@ std::uint64_t megabytes(const FlashProfile& p, Op op, int depth, int requests) {
 }
 
 TEST(Flash, NvmeFiguresArePlausible) {
-  FlashBench bench(nvme());
+  FlashFixture bench(nvme());
   const TimeNs read = bench.response(bench.submit(Op::read, 8'000'000, 8));
   EXPECT_GT(read, 60 * kMicrosecondNs);
   EXPECT_LT(read, 90 * kMicrosecondNs);
@@ -196,11 +196,11 @@ FlashProfile small_ssd() {
   return p;
 }
 
-struct SsdBench {
-  explicit SsdBench(const FlashProfile& p = small_ssd(), bool cache = true)
+struct SsdFixture {
+  explicit SsdFixture(const FlashProfile& p = small_ssd(), bool cache = true)
       : store(p.capacity_sectors), bench(p, &store, cache, nullptr) {}
   RequestId write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
-    buffers.push_back(bench::Bench::pattern(sectors, value));
+    buffers.push_back(bench::DiskFixture::pattern(sectors, value));
     Request request;
     request.op = Op::write;
     request.lba = lba;
@@ -228,39 +228,39 @@ struct SsdBench {
     }
   }
   MemoryStore store;
-  FlashBench bench;
+  FlashFixture bench;
   std::deque<std::vector<std::byte>> buffers;
 };
 
 TEST(Flash, FlushWaitsForPendingPrograms) {
-  SsdBench b;
+  SsdFixture b;
   b.bench.finish(b.write(100, 8, 1));
-  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 0));
-  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1)) << "from the buffer";
+  EXPECT_EQ(b.on_medium(100, 8), bench::DiskFixture::pattern(8, 0));
+  EXPECT_EQ(b.read(100, 8), bench::DiskFixture::pattern(8, 1)) << "from the buffer";
   EXPECT_GT(b.bench.response(b.bench.submit(Op::flush)), small_ssd().program_ns);
-  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
+  EXPECT_EQ(b.on_medium(100, 8), bench::DiskFixture::pattern(8, 1));
   EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs)
       << "the device must be idle";
 }
 
 TEST(Flash, FuaAndCacheOffWaitForTheProgram) {
-  SsdBench b;
+  SsdFixture b;
   EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small_ssd().program_ns);
-  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
-  SsdBench off(small_ssd(), false);
+  EXPECT_EQ(b.on_medium(100, 8), bench::DiskFixture::pattern(8, 1));
+  SsdFixture off(small_ssd(), false);
   EXPECT_GT(off.bench.response(off.write(100, 8, 1)), small_ssd().program_ns);
   EXPECT_FALSE(off.bench.machine.device(0).characteristics().volatile_cache);
 }
 
 TEST(Flash, ProgramsAPartialPageWhenIdle) {
-  SsdBench b;
+  SsdFixture b;
   b.bench.finish(b.write(100, 8, 1));
   b.drain();
-  EXPECT_EQ(b.on_medium(100, 8), bench::Bench::pattern(8, 1));
+  EXPECT_EQ(b.on_medium(100, 8), bench::DiskFixture::pattern(8, 1));
 }
 
 TEST(Flash, PacksSmallWritesIntoPages) {
-  SsdBench b;
+  SsdFixture b;
   for (int i = 0; i < 32; ++i)
     b.bench.finish(b.write(static_cast<std::uint64_t>(i) * 640, 8, i + 1));
   b.drain();
@@ -271,22 +271,22 @@ TEST(Flash, PacksSmallWritesIntoPages) {
 TEST(Flash, ProtectionKeepsTheBufferAndMakesFlushesFree) {
   FlashProfile p = small_ssd();
   p.power_loss_protection = true;
-  SsdBench b(p);
+  SsdFixture b(p);
   EXPECT_FALSE(b.bench.machine.device(0).characteristics().volatile_cache);
   b.bench.finish(b.write(100, 8, 1));
   EXPECT_LT(b.bench.response(b.write(300, 8, 2, true)), 20 * kMicrosecondNs);
   EXPECT_LT(b.bench.response(b.bench.submit(Op::flush)), 50 * kMicrosecondNs);
   b.bench.machine.power_cut();
   b.bench.machine.power_on();
-  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 1));
-  EXPECT_EQ(b.read(300, 8), bench::Bench::pattern(8, 2));
+  EXPECT_EQ(b.read(100, 8), bench::DiskFixture::pattern(8, 1));
+  EXPECT_EQ(b.read(300, 8), bench::DiskFixture::pattern(8, 2));
 }
 
 TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   FlashProfile p = small_ssd();
   p.channels = p.luns_per_channel = 1;
   p.read_ns = 5 * kMillisecondNs;
-  SsdBench b(p);
+  SsdFixture b(p);
   b.bench.submit(Op::read, 6400, 8);  // occupies the only LUN for 5 ms
   b.bench.machine.simulation().run_until(kMillisecondNs);
   b.bench.finish(b.write(0, p.page_sectors, 1));  // buffered; its program waits for the LUN
@@ -295,14 +295,14 @@ TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   b.bench.machine.power_cut();
   for (const std::string& line : b.bench.observer.log)
     EXPECT_EQ(line.find(" media "), std::string::npos) << line;
-  EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::Bench::pattern(p.page_sectors, 0));
+  EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::DiskFixture::pattern(p.page_sectors, 0));
 }
 
 TEST(Flash, APartialPhysicalSectorCostsARead) {
   FlashProfile p = small_ssd();
   p.buffer_idle_ns = 0;
   const auto took = [&](std::uint32_t sectors) {
-    SsdBench b(p);
+    SsdFixture b(p);
     return b.bench.response(b.write(800, sectors, 1, true));
   };
   const TimeNs whole = took(p.physical_sector_sectors);
@@ -312,29 +312,29 @@ TEST(Flash, APartialPhysicalSectorCostsARead) {
 }
 
 TEST(Flash, LosesItsBufferWithoutProtection) {
-  SsdBench b;
+  SsdFixture b;
   b.bench.finish(b.write(100, 8, 1));
   b.bench.machine.power_cut();
   b.bench.machine.power_on();
-  EXPECT_EQ(b.read(100, 8), bench::Bench::pattern(8, 0));
+  EXPECT_EQ(b.read(100, 8), bench::DiskFixture::pattern(8, 0));
 }
 
 TEST(Flash, TrimAndWriteZeroesAreFastAndReadAsZeroes) {
-  SsdBench b;
+  SsdFixture b;
   b.bench.finish(b.write(0, 256, 1));
   b.bench.finish(b.bench.submit(Op::flush));
   EXPECT_LT(b.bench.response(b.bench.submit(Op::trim, 8, 8)), 50 * kMicrosecondNs);
   EXPECT_LT(b.bench.response(b.bench.submit(Op::write_zeroes, 64, 128)), 50 * kMicrosecondNs);
-  EXPECT_EQ(b.read(0, 8), bench::Bench::pattern(8, 1));
-  EXPECT_EQ(b.read(8, 8), bench::Bench::pattern(8, 0));
-  EXPECT_EQ(b.read(64, 128), bench::Bench::pattern(128, 0));
+  EXPECT_EQ(b.read(0, 8), bench::DiskFixture::pattern(8, 1));
+  EXPECT_EQ(b.read(8, 8), bench::DiskFixture::pattern(8, 0));
+  EXPECT_EQ(b.read(64, 128), bench::DiskFixture::pattern(128, 0));
   EXPECT_TRUE(b.bench.machine.device(0).characteristics().fast_zero);
 }
 
 TEST(Flash, ProcessesAtMostItsQueueDepth) {
   FlashProfile p = small_ssd();
   p.queue_depth = 1;
-  SsdBench b(p);
+  SsdFixture b(p);
   const RequestId first = b.bench.submit(Op::read, 0, 8);
   const RequestId second = b.bench.submit(Op::read, 640, 8);
   EXPECT_GT(b.bench.response(second), b.bench.response(first) * 19 / 10);
@@ -396,11 +396,11 @@ TEST(Flash, LastPageMayBePartial) {
   p.capacity_sectors += 48;
   ASSERT_NE(p.capacity_sectors % p.page_sectors, 0U);
   ASSERT_TRUE(validate(p).has_value());
-  SsdBench b(p);
+  SsdFixture b(p);
   const std::uint64_t last = p.capacity_sectors - 48;
   EXPECT_EQ(b.bench.finish(b.write(last - 16, 64, 3)).status, Status::ok);
   EXPECT_EQ(b.bench.finish(b.bench.submit(Op::flush)).status, Status::ok);
-  EXPECT_EQ(b.on_medium(last - 16, 64), bench::Bench::pattern(64, 3));
+  EXPECT_EQ(b.on_medium(last - 16, 64), bench::DiskFixture::pattern(64, 3));
   EXPECT_EQ(b.bench.finish(b.bench.submit(Op::read, last, 48)).status, Status::ok);
 }
 

@@ -113,7 +113,7 @@ struct Nvram::State final : EventTarget {
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
   std::vector<BackendRequest*> through;  ///< requests that hold their range
-  std::uint32_t destages_under_way = 0;
+  std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;
   bool draining = false;       ///< between the high and the low water mark

@@ -9,7 +9,7 @@
 namespace headcrash::model {
 namespace {
 
-using bench::Bench;
+using bench::DiskFixture;
 using bench::Host;
 using bench::LogObserver;
 using bench::MemoryStore;
@@ -28,8 +28,8 @@ NvramProfile one_block_each() {
   return p;
 }
 
-struct NvramBench {
-  explicit NvramBench(const NvramProfile& p = one_block_each(), bool volatile_below = false)
+struct NvramFixture {
+  explicit NvramFixture(const NvramProfile& p = one_block_each(), bool volatile_below = false)
       : drive(bench::small_profile()),
         store(drive.capacity_sectors),
         machine(observer),
@@ -60,7 +60,7 @@ struct NvramBench {
     return host.done[id];
   }
   Completion write(std::uint64_t lba, std::uint32_t sectors, int value, bool fua = false) {
-    buffers.push_back(Bench::pattern(sectors, value));
+    buffers.push_back(DiskFixture::pattern(sectors, value));
     Request request;
     request.op = Op::write;
     request.lba = lba;
@@ -101,7 +101,7 @@ struct NvramBench {
     while (machine.simulation().run_next()) {
     }
   }
-  bool heard(std::string_view text) const {
+  bool reported(std::string_view text) const {
     return std::any_of(observer.log.begin(), observer.log.end(), [text](const std::string& line) {
       return line.find(text) != std::string::npos;
     });
@@ -119,19 +119,19 @@ struct NvramBench {
 };
 
 TEST(Nvram, AcknowledgesAfterTheCopy) {
-  NvramBench b;
+  NvramFixture b;
   const Completion c = b.write(100, 8, 1, true);
   EXPECT_EQ(c.completed_at - c.submitted_at, 100'000 + 8 * 10'000);
   EXPECT_TRUE(c.breakdown.cache_hit);
-  EXPECT_EQ(b.below(100, 8), Bench::pattern(8, 0));
-  EXPECT_EQ(b.read(100, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.below(100, 8), DiskFixture::pattern(8, 0));
+  EXPECT_EQ(b.read(100, 8), DiskFixture::pattern(8, 1));
   EXPECT_EQ(b.counters().read_hits, 1U);
   EXPECT_EQ(b.nvram->below().counters().reads, 0U);
   EXPECT_FALSE(b.nvram->characteristics().volatile_cache);
 }
 
 TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
-  NvramBench b;
+  NvramFixture b;
   constexpr std::uint32_t kRewrites = 500;
   for (std::uint32_t i = 0; i < kRewrites; ++i) b.write(80, 8, static_cast<int>(i % 250));
   EXPECT_EQ(b.counters().dirty_hits, kRewrites - 1);
@@ -140,7 +140,7 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
 }
 
 TEST(Nvram, CountsHitsByKind) {
-  NvramBench b;
+  NvramFixture b;
   b.write(0, 8, 1);  // not counted yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
   b.write(0, 8, 2);   // kind 0, dirty
@@ -163,7 +163,7 @@ TEST(Nvram, CountsHitsByKind) {
 }
 
 TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
-  NvramBench b;
+  NvramFixture b;
   for (std::uint64_t i = 0; i < 60; ++i) {
     b.write(0, 8, 7);                      // hot
     b.write(100 + (i * 16) % 1500, 8, 9);  // cold, each once
@@ -171,23 +171,23 @@ TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);
   EXPECT_GT(b.counters().destages, 50U);
-  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "the hot block must stay in the cache";
+  EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "the hot block must stay in the cache";
 }
 
 TEST(Nvram, JoinsNeighbours) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = 50 * kMillisecondNs;
-  NvramBench b(p);
+  NvramFixture b(p);
   for (const std::uint64_t block : {3, 1, 2, 4, 0}) b.write(block * 8, 8, 5);
   b.drain();
   EXPECT_EQ(b.counters().destages, 2U) << "32 sectors at most";
   EXPECT_EQ(b.counters().destaged_sectors, 40U);
-  EXPECT_EQ(b.below(0, 40), Bench::pattern(40, 5));
+  EXPECT_EQ(b.below(0, 40), DiskFixture::pattern(40, 5));
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
 }
 
 TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
-  NvramBench b;
+  NvramFixture b;
   for (std::uint64_t i = 0; i < 5; ++i) b.write(i * 40, 8, 5);
   b.drain();
   EXPECT_EQ(b.counters().destages, 0U) << "5 of 8 blocks are below the high mark";
@@ -197,8 +197,8 @@ TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
 }
 
 /// Sectors 0 to 23, with 9, 10 and 20 in the cache.
-std::vector<std::byte> fill_in_part(NvramBench& b) {
-  std::vector<std::byte> expected = Bench::pattern(24, 3);
+std::vector<std::byte> fill_in_part(NvramFixture& b) {
+  std::vector<std::byte> expected = DiskFixture::pattern(24, 3);
   EXPECT_TRUE(b.store.write(0, expected).has_value());
   b.write(9, 2, 6);
   b.write(20, 1, 8);
@@ -208,14 +208,14 @@ std::vector<std::byte> fill_in_part(NvramBench& b) {
 }
 
 TEST(Nvram, CombinesCachedAndUncachedSectors) {
-  NvramBench b;
+  NvramFixture b;
   const std::vector<std::byte> expected = fill_in_part(b);
   EXPECT_EQ(b.read(0, 24), expected);
   EXPECT_EQ(b.counters().read_hits, 0U);
 }
 
 TEST(Nvram, ABadSectorBelowMattersOnlyIfNotCached) {
-  NvramBench b;
+  NvramFixture b;
   std::vector<std::byte> expected = fill_in_part(b);
   b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
   b.add(b.drive_faults, FaultKind::latent_error, 20, 1);
@@ -234,26 +234,26 @@ TEST(Nvram, ABadSectorBelowMattersOnlyIfNotCached) {
 TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = 1;
-  NvramBench b(p);
+  NvramFixture b(p);
   b.write(100, 8, 4);
   // Sector 104 is cached, 99 is not: the read goes below for 99..104 while the block is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
 TEST(Nvram, LongWritesGoThroughAndInvalidateTheCache) {
-  NvramBench b;
+  NvramFixture b;
   b.write(10, 8, 1);
   const Completion c = b.write(0, 80, 2);
   EXPECT_EQ(c.status, Status::ok);
   EXPECT_EQ(b.counters().write_throughs, 1U);
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
-  EXPECT_EQ(b.below(0, 80), Bench::pattern(80, 2));
+  EXPECT_EQ(b.below(0, 80), DiskFixture::pattern(80, 2));
   b.off_for(kSecondNs);
-  EXPECT_EQ(b.read(0, 80), Bench::pattern(80, 2));
+  EXPECT_EQ(b.read(0, 80), DiskFixture::pattern(80, 2));
 }
 
 TEST(Nvram, WaitsForRoom) {
-  NvramBench b;
+  NvramFixture b;
   std::vector<RequestId> ids;
   for (std::uint64_t i = 0; i < 20; ++i) ids.push_back(b.submit(Op::write, i * 40, 8));
   for (const RequestId id : ids) EXPECT_EQ(b.finish(id).status, Status::ok);
@@ -262,63 +262,63 @@ TEST(Nvram, WaitsForRoom) {
 }
 
 TEST(Nvram, ContentsSurviveACutAndAreReplayed) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 3, 1);
   b.write(200, 16, 2);
   b.off_for(kSecondNs);
-  EXPECT_EQ(b.read(200, 16), Bench::pattern(16, 2)) << "readable even before the write-back";
+  EXPECT_EQ(b.read(200, 16), DiskFixture::pattern(16, 2)) << "readable even before the write-back";
   b.drain();
   EXPECT_EQ(b.counters().replayed_sectors, 19U);
   EXPECT_EQ(b.counters().lost_sectors, 0U);
-  EXPECT_EQ(b.below(50, 3), Bench::pattern(3, 1));
-  EXPECT_EQ(b.below(200, 16), Bench::pattern(16, 2));
-  EXPECT_TRUE(b.heard("contents kept: 19 sectors"));
+  EXPECT_EQ(b.below(50, 3), DiskFixture::pattern(3, 1));
+  EXPECT_EQ(b.below(200, 16), DiskFixture::pattern(16, 2));
+  EXPECT_TRUE(b.reported("contents kept: 19 sectors"));
 }
 
 TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 3, 1);
   b.off_for(10 * kSecondNs);
-  EXPECT_EQ(b.read(50, 3), Bench::pattern(3, 1)) << "still held at the last instant";
+  EXPECT_EQ(b.read(50, 3), DiskFixture::pattern(3, 1)) << "still held at the last instant";
   b.drain();
   b.write(80, 3, 1);
   b.off_for(10 * kSecondNs + 1);
-  EXPECT_EQ(b.read(80, 3), Bench::pattern(3, 0));
+  EXPECT_EQ(b.read(80, 3), DiskFixture::pattern(3, 0));
   EXPECT_EQ(b.counters().lost_sectors, 3U);
-  EXPECT_TRUE(b.heard("contents lost: 3 sectors"));
+  EXPECT_TRUE(b.reported("contents lost: 3 sectors"));
 }
 
 TEST(Nvram, ALowBatteryWritesBackAndWritesThrough) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_low);
   b.write(300, 8, 2);
   EXPECT_EQ(b.nvram->state(), NvramState::error);
-  EXPECT_EQ(b.below(300, 8), Bench::pattern(8, 2));
+  EXPECT_EQ(b.below(300, 8), DiskFixture::pattern(8, 2));
   b.drain();
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 1));
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
   b.battery.clear();
   b.write(400, 8, 3);
   EXPECT_EQ(b.nvram->state(), NvramState::up);
-  EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.below(400, 8), DiskFixture::pattern(8, 0));
 }
 
 TEST(Nvram, ShutdownWritesBackAndCachingContinues) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.write(300, 8, 2);
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 0));
   b.nvram->shut_down();
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
-  EXPECT_EQ(b.below(300, 8), Bench::pattern(8, 2));
+  EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 1));
+  EXPECT_EQ(b.below(300, 8), DiskFixture::pattern(8, 2));
   b.write(400, 8, 3);
-  EXPECT_EQ(b.below(400, 8), Bench::pattern(8, 0)) << "the cache must be used again";
+  EXPECT_EQ(b.below(400, 8), DiskFixture::pattern(8, 0)) << "the cache must be used again";
 }
 
 TEST(Nvram, ShutdownEndsIfTheMediumFails) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
   b.nvram->shut_down();
@@ -326,54 +326,55 @@ TEST(Nvram, ShutdownEndsIfTheMediumFails) {
 }
 
 TEST(Nvram, ALowBatteryStillKeepsContents) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_low);
   b.off_for(kSecondNs);
-  EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.read(50, 8), DiskFixture::pattern(8, 1));
 }
 
 TEST(Nvram, ADeadBatteryLosesDirtyContents) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
   b.off_for(1);
   EXPECT_EQ(b.nvram->state(), NvramState::down);
-  EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.read(50, 8), DiskFixture::pattern(8, 0));
   EXPECT_EQ(b.counters().lost_sectors, 8U);
   b.write(60, 8, 2);
   b.off_for(1);
-  EXPECT_EQ(b.read(60, 8), Bench::pattern(8, 2)) << "the write that went through must survive";
+  EXPECT_EQ(b.read(60, 8), DiskFixture::pattern(8, 2))
+      << "the write that went through must survive";
 }
 
 TEST(Nvram, ABatteryReplacedWhileOffDoesNotRestoreContents) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
   b.machine.power_cut();
   b.battery.clear();
   b.machine.power_on();
   EXPECT_EQ(b.nvram->state(), NvramState::up);
-  EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 0));
+  EXPECT_EQ(b.read(50, 8), DiskFixture::pattern(8, 0));
   EXPECT_EQ(b.counters().lost_sectors, 8U);
 }
 
 TEST(Nvram, WithADeadBatteryAFlushWaitsForTheContents) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_dead);
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::ok);
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 1));
 }
 
 TEST(Nvram, WriteBacksAreDurableBelow) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = kMillisecondNs;
-  NvramBench b(p, true);
+  NvramFixture b(p, true);
   b.write(50, 8, 1);
   b.drain();
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
-  EXPECT_EQ(b.below(50, 8), Bench::pattern(8, 1)) << "must not be in the drive's cache only";
+  EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 1)) << "must not be in the drive's cache only";
   EXPECT_FALSE(b.nvram->characteristics().volatile_cache);
 }
 
@@ -381,23 +382,23 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   NvramProfile p = one_block_each();
   p.range_lba = 64;
   p.range_sectors = 64;
-  NvramBench b(p, true);
+  NvramFixture b(p, true);
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
   b.write(60, 8, 3);  // across the end of the range: through, and durable
   EXPECT_EQ(b.counters().write_throughs, 2U);
-  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 0)) << "still in the drive's volatile cache";
-  EXPECT_EQ(b.below(60, 8), Bench::pattern(8, 3));
+  EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "still in the drive's volatile cache";
+  EXPECT_EQ(b.below(60, 8), DiskFixture::pattern(8, 3));
   b.finish(b.submit(Op::flush));
-  EXPECT_EQ(b.below(0, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 1));
   b.off_for(kSecondNs);
-  EXPECT_EQ(b.read(68, 4), Bench::pattern(4, 2));
-  EXPECT_EQ(b.read(60, 8), Bench::pattern(8, 3));
+  EXPECT_EQ(b.read(68, 4), DiskFixture::pattern(4, 2));
+  EXPECT_EQ(b.read(60, 8), DiskFixture::pattern(8, 3));
 }
 
 TEST(Nvram, AFailedWriteBackKeepsItsContents) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
   b.off_for(kSecondNs);  // the write-back fails
@@ -405,17 +406,17 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);
   EXPECT_EQ(b.write(90, 8, 2).status, Status::device_failed) << "state ERROR: writes go through";
-  EXPECT_EQ(b.read(50, 8), Bench::pattern(8, 1));
+  EXPECT_EQ(b.read(50, 8), DiskFixture::pattern(8, 1));
   b.drive_faults.clear();
   b.write(48, 16, 3);  // covers the failed blocks
   EXPECT_EQ(b.nvram->state(), NvramState::up);
-  EXPECT_EQ(b.below(48, 16), Bench::pattern(16, 3));
+  EXPECT_EQ(b.below(48, 16), DiskFixture::pattern(16, 3));
 }
 
 TEST(Nvram, KeepsWholeSectorsOfAnInterruptedCopy) {
-  NvramBench b;
+  NvramFixture b;
   b.write(0, 8, 1);
-  b.buffers.push_back(Bench::pattern(8, 2));
+  b.buffers.push_back(DiskFixture::pattern(8, 2));
   Request request;
   request.op = Op::write;
   request.sectors = 8;
@@ -428,22 +429,22 @@ TEST(Nvram, KeepsWholeSectorsOfAnInterruptedCopy) {
     const std::vector<std::byte> sector(seen.begin() + static_cast<std::ptrdiff_t>(s * 512),
                                         seen.begin() + static_cast<std::ptrdiff_t>(s * 512 + 512));
     if (s != 3) {
-      EXPECT_EQ(sector, Bench::pattern(1, s < 3 ? 2 : 1)) << s;
+      EXPECT_EQ(sector, DiskFixture::pattern(1, s < 3 ? 2 : 1)) << s;
     } else {
-      EXPECT_TRUE(sector == Bench::pattern(1, 1) || sector == Bench::pattern(1, 2));
+      EXPECT_TRUE(sector == DiskFixture::pattern(1, 1) || sector == DiskFixture::pattern(1, 2));
     }
   }
 }
 
 TEST(Nvram, NotifiesTheObserverOfDurableSectors) {
-  NvramBench b;
+  NvramFixture b;
   b.write(50, 8, 1);
   b.write(0, 80, 2);
   int media = 0;
   for (const std::string& line : b.observer.log)
     media += line.find(" media 0 ") != std::string::npos ? 1 : 0;
   EXPECT_EQ(media, 2);
-  EXPECT_TRUE(b.heard("media 0 1 50+8"));
+  EXPECT_TRUE(b.reported("media 0 1 50+8"));
 }
 
 TEST(Nvram, RejectsInvalidParameters) {

@@ -36,7 +36,7 @@ bool Nvram::State::destage_wanted() {
 }
 
 void Nvram::State::consider_destage() {
-  while (intake.powered() && destages_under_way < profile.destage_depth && destage_wanted()) {
+  while (intake.powered() && destages_in_flight < profile.destage_depth && destage_wanted()) {
     const auto run = next_destage();
     if (!run) return;
     BackendRequest& backend = take_backend_request(Job::destage);
@@ -52,7 +52,7 @@ void Nvram::State::consider_destage() {
       write.data = backend.bytes;
     }
     blocks.leave(*run);
-    ++destages_under_way;
+    ++destages_in_flight;
     send(backend, write);
   }
 }
@@ -81,7 +81,7 @@ SectorRange Nvram::State::joined(SectorRange run) const {
 }
 
 void Nvram::State::destage_done(const SectorRange& run, Status status) {
-  --destages_under_way;
+  --destages_in_flight;
   if (status == Status::ok) {
     ++nvram_counters.destages;
     nvram_counters.destaged_sectors += run.sectors;
@@ -136,7 +136,7 @@ void Nvram::State::power_cut() {
       intake.lose(backend.command);
   }
   through.clear();
-  destages_under_way = 0;
+  destages_in_flight = 0;
   draining = idle_draining = false;
   blocks.cut();
   if (battery == BatteryState::dead) lose_contents("the battery is dead");

@@ -90,7 +90,7 @@ class TestMember final : public Device, private EventTarget {
   std::set<std::uint64_t> unreadable;
 
  private:
-  struct Inside {
+  struct PendingCommand {
     Request request;
     Initiator* initiator = nullptr;
     TimeNs submitted_at = 0;
@@ -135,7 +135,7 @@ class TestMember final : public Device, private EventTarget {
     if (found == inside_.end()) return;
     const bool lost = lost_.count(tag) > 0;
     if (!lost && stall_writes && found->second.request.op == Op::write) return;
-    const Inside command = found->second;
+    const PendingCommand command = found->second;
     inside_.erase(found);
     lost_.erase(tag);
     Completion completion;
@@ -194,7 +194,7 @@ class TestMember final : public Device, private EventTarget {
   MemberTraits traits_;
   Characteristics characteristics_;
   DeviceCounters counters_;
-  std::map<std::uint64_t, Inside> inside_;
+  std::map<std::uint64_t, PendingCommand> inside_;
   std::set<std::uint64_t> lost_;
   std::map<std::uint64_t, Bytes> cache_;
   std::uint64_t tags_ = 0;
@@ -210,8 +210,9 @@ inline ArrayProfile array_profile(RaidLevel level, std::uint32_t members, std::u
   return p;
 }
 
-struct ArrayBench {
-  ArrayBench(ArrayProfile p, std::uint64_t member_sectors, std::uint64_t s = 1, MemberTraits t = {})
+struct ArrayFixture {
+  ArrayFixture(ArrayProfile p, std::uint64_t member_sectors, std::uint64_t s = 1,
+               MemberTraits t = {})
       : profile(std::move(p)), seed(s), traits(t) {
     for (std::uint32_t m = 0; m < profile.members; ++m)
       stores.push_back(std::make_unique<MemoryStore>(member_sectors));
@@ -244,7 +245,7 @@ struct ArrayBench {
     return {};
   }
   Result<void> open() {
-    return open([](ArrayBench&) {});
+    return open([](ArrayFixture&) {});
   }
 
   RequestId submit(Request r) {

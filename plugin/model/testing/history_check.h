@@ -58,10 +58,10 @@ class HistoryCheck final : public Initiator {
   }
 
   HistoryReport run() {
-    for (int i = 0; i < options_.steps && goes_on(); ++i) {
+    for (int i = 0; i < options_.steps && may_continue(); ++i) {
       if (machine_.power() == PowerState::off) recover();
       const std::uint64_t dice = random_.below(1000);
-      if (dice < 450 && flying_.size() < options_.in_flight_max) {
+      if (dice < 450 && pending_.size() < options_.in_flight_max) {
         submit();
       } else if (dice < 900) {
         step();
@@ -114,7 +114,7 @@ class HistoryCheck final : public Initiator {
     bool bad = false;
     Instant bad_since = 0;
   };
-  struct Flying {
+  struct Pending {
     Request request;
     std::vector<std::byte> buffer;
     Instant submitted = 0;
@@ -122,7 +122,7 @@ class HistoryCheck final : public Initiator {
     std::vector<Instant> barriers;  ///< read: versions acknowledged before this are not allowed
   };
 
-  bool goes_on() const { return events_ < kEventsMax && report_.violation_count < 100; }
+  bool may_continue() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
   /// Runs the next event. Returns false if there is none, or if the limit is reached.
   bool step() {
@@ -168,8 +168,8 @@ class HistoryCheck final : public Initiator {
   // ---- submitting
 
   void submit() {
-    auto flying = std::make_unique<Flying>();
-    Request& r = flying->request;
+    auto pending = std::make_unique<Pending>();
+    Request& r = pending->request;
     const std::uint64_t dice = random_.below(100);
     r.op = dice < 35   ? Op::read
            : dice < 77 ? Op::write
@@ -187,16 +187,16 @@ class HistoryCheck final : public Initiator {
           options_.first_lba + random_.below(hot ? std::min(places, options_.hot_sectors) : places);
     }
     r.fua = (r.op == Op::write || r.op == Op::write_zeroes) && random_.below(6) == 0;
-    flying->submitted = ++clock_;
-    flying->cuts_before = machine_.power_cuts();
-    if (r.op == Op::read) prepare_read(*flying);
+    pending->submitted = ++clock_;
+    pending->cuts_before = machine_.power_cuts();
+    if (r.op == Op::read) prepare_read(*pending);
     const bool changes =
         r.op == Op::write || r.op == Op::write_zeroes || (r.op == Op::trim && traits_.trim);
     const std::uint64_t stamp = r.op == Op::write ? ++last_stamp_ : 0;
-    if (r.op == Op::write) prepare_write(*flying, stamp);
+    if (r.op == Op::write) prepare_write(*pending, stamp);
 
-    Flying& kept = *flying;
-    const RequestId id = next_id(std::move(flying));
+    Pending& kept = *pending;
+    const RequestId id = next_id(std::move(pending));
     if (changes) {
       for (std::uint64_t at = r.lba; at < r.lba + kept.request.sectors; ++at) {
         Sector& s = sector(at);
@@ -206,31 +206,31 @@ class HistoryCheck final : public Initiator {
   }
 
   /// Submits the request, stores it under its id and returns the id.
-  RequestId next_id(std::unique_ptr<Flying> flying) {
-    Flying& kept = *flying;
+  RequestId next_id(std::unique_ptr<Pending> pending) {
+    Pending& kept = *pending;
     const RequestId id = machine_.submit(options_.device_index, kept.request, *this);
-    flying_.emplace(id, std::move(flying));
+    pending_.emplace(id, std::move(pending));
     return id;
   }
 
-  void prepare_read(Flying& flying) {
-    Request& r = flying.request;
-    flying.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
-    r.into = flying.buffer;
+  void prepare_read(Pending& pending) {
+    Request& r = pending.request;
+    pending.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+    r.into = pending.buffer;
     for (std::uint64_t at = r.lba; at < r.lba + r.sectors; ++at) {
       Instant barrier = 0;
       for (const Version& v : sector(at).versions)
         if (v.acknowledged != kNotYet) barrier = std::max(barrier, v.submitted);
-      flying.barriers.push_back(barrier);
+      pending.barriers.push_back(barrier);
     }
   }
 
-  static void prepare_write(Flying& flying, std::uint64_t stamp) {
-    Request& r = flying.request;
-    flying.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
+  static void prepare_write(Pending& pending, std::uint64_t stamp) {
+    Request& r = pending.request;
+    pending.buffer.resize(std::size_t{r.sectors} * kSectorBytes);
     for (std::uint64_t i = 0; i < r.sectors; ++i)
-      fill(std::span(flying.buffer).subspan(i * kSectorBytes, kSectorBytes), stamp, r.lba + i);
-    r.data = flying.buffer;
+      fill(std::span(pending.buffer).subspan(i * kSectorBytes, kSectorBytes), stamp, r.lba + i);
+    r.data = pending.buffer;
   }
 
   Sector& sector(std::uint64_t lba) { return sectors_[lba - options_.first_lba]; }
@@ -238,21 +238,21 @@ class HistoryCheck final : public Initiator {
   // ---- answers
 
   void completed(const Completion& completion) override {
-    const auto node = flying_.extract(completion.id);
+    const auto node = pending_.extract(completion.id);
     if (node.empty()) return violation(fmt::format("request {} was answered twice", completion.id));
-    const Flying& flying = *node.mapped();
-    const Request& r = flying.request;
+    const Pending& pending = *node.mapped();
+    const Request& r = pending.request;
     ++clock_;
     switch (completion.status) {
       case Status::ok:
         break;
       case Status::power_lost:
-        if (machine_.power_cuts() == flying.cuts_before)
+        if (machine_.power_cuts() == pending.cuts_before)
           violation("a request was lost without a power cut");
         return;
       case Status::medium_error:
         ++report_.medium_errors;
-        if (r.op != Op::read || !may_be_bad(flying))
+        if (r.op != Op::read || !may_be_bad(pending))
           violation(
               fmt::format("medium_error for {}+{}, where no sector is bad", r.lba, r.sectors));
         return;
@@ -266,10 +266,10 @@ class HistoryCheck final : public Initiator {
     }
     if (r.op == Op::read) {
       ++report_.reads;
-      check_read(flying);
+      check_read(pending);
     } else if (r.op == Op::flush) {
       ++report_.flushes;
-      flushed(flying.submitted);
+      flushed(pending.submitted);
     } else {
       ++(r.op == Op::trim ? report_.trims : report_.writes);
       acknowledged(completion.id, r);
@@ -301,29 +301,29 @@ class HistoryCheck final : public Initiator {
     if (v.submitted > s.bad_since) s.bad = false;
   }
 
-  bool may_be_bad(const Flying& flying) {
-    for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
-      const Sector& s = sector(flying.request.lba + i);
-      if (s.bad && flying.barriers[i] <= s.bad_since) return true;
+  bool may_be_bad(const Pending& pending) {
+    for (std::uint32_t i = 0; i < pending.request.sectors; ++i) {
+      const Sector& s = sector(pending.request.lba + i);
+      if (s.bad && pending.barriers[i] <= s.bad_since) return true;
       for (const Version& v : s.versions)
-        if (v.unreadable && v.acknowledged >= flying.barriers[i]) return true;
+        if (v.unreadable && v.acknowledged >= pending.barriers[i]) return true;
     }
     return false;
   }
 
-  void check_read(const Flying& flying) {
-    for (std::uint32_t i = 0; i < flying.request.sectors; ++i) {
-      const std::uint64_t lba = flying.request.lba + i;
+  void check_read(const Pending& pending) {
+    for (std::uint32_t i = 0; i < pending.request.sectors; ++i) {
+      const std::uint64_t lba = pending.request.lba + i;
       const auto seen =
-          std::span(flying.buffer).subspan(std::size_t{i} * kSectorBytes, kSectorBytes);
+          std::span(pending.buffer).subspan(std::size_t{i} * kSectorBytes, kSectorBytes);
       const auto& all = sector(lba).versions;
       const bool allowed = std::any_of(all.begin(), all.end(), [&](const Version& v) {
-        return v.acknowledged >= flying.barriers[i] && !v.unreadable && is(v, lba, seen);
+        return v.acknowledged >= pending.barriers[i] && !v.unreadable && is(v, lba, seen);
       });
       if (!allowed) {
         violation(fmt::format("sector {} read as {}", lba, describe(lba, seen)));
       } else {
-        decide(sector(lba).versions, lba, seen, flying);
+        decide(sector(lba).versions, lba, seen, pending);
       }
     }
   }
@@ -331,11 +331,11 @@ class HistoryCheck final : public Initiator {
   /// Fixes the order of writes that were in flight together, once a read has seen the result while
   /// nothing was being written. (Not if two versions look alike.)
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
-              const Flying& flying) {
+              const Pending& pending) {
     Version* last = nullptr;
     Instant others = 0;
     for (Version& v : all) {
-      if (v.acknowledged == kNotYet || v.acknowledged >= flying.submitted || v.unreadable) return;
+      if (v.acknowledged == kNotYet || v.acknowledged >= pending.submitted || v.unreadable) return;
       if (!is(v, lba, seen)) {
         others = std::max(others, v.acknowledged);
       } else if (last != nullptr) {
@@ -377,11 +377,11 @@ class HistoryCheck final : public Initiator {
   }
 
   void answer_all() {
-    while (!flying_.empty() && step()) {
+    while (!pending_.empty() && step()) {
     }
-    if (flying_.empty()) return;
-    violation(fmt::format("{} requests were never answered", flying_.size()));
-    flying_.clear();
+    if (pending_.empty()) return;
+    violation(fmt::format("{} requests were never answered", pending_.size()));
+    pending_.clear();
   }
 
   void recover() {
@@ -408,16 +408,16 @@ class HistoryCheck final : public Initiator {
                              [](const Version& v) { return !v.durable; });
     constexpr std::uint64_t kTogether = 16;  // single reads would be most of a history's events
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
-    for (std::uint64_t i = 0; i < sectors_.size() && goes_on(); i += kTogether) {
+    for (std::uint64_t i = 0; i < sectors_.size() && may_continue(); i += kTogether) {
       const auto all = std::span(bytes).first(std::min(kTogether, sectors_.size() - i) *
                                               std::size_t{kSectorBytes});
       const bool readable = read_now(options_.first_lba + i, all) == Status::ok;
-      for (std::uint64_t k = 0; k * kSectorBytes < all.size() && goes_on(); ++k)
-        look_at(i + k, all.subspan(k * kSectorBytes, kSectorBytes), readable);
+      for (std::uint64_t k = 0; k * kSectorBytes < all.size() && may_continue(); ++k)
+        inspect(i + k, all.subspan(k * kSectorBytes, kSectorBytes), readable);
     }
   }
 
-  void look_at(std::uint64_t index, std::span<std::byte> bytes, bool is_read) {
+  void inspect(std::uint64_t index, std::span<std::byte> bytes, bool is_read) {
     const std::uint64_t lba = options_.first_lba + index;
     const Status status = is_read ? Status::ok : read_now(lba, bytes);
     if (status == Status::ok || status == Status::medium_error)
@@ -512,7 +512,7 @@ class HistoryCheck final : public Initiator {
   Random random_;
   Characteristics traits_;
   std::vector<Sector> sectors_;
-  std::map<RequestId, std::unique_ptr<Flying>> flying_;
+  std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
   std::vector<bool> open_;  ///< had versions that were not durable before the power-on
   Instant clock_ = 0;

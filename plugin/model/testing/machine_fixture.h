@@ -124,10 +124,13 @@ class Host final : public Initiator {
   std::map<RequestId, Completion> done;
 };
 
+/// Values of DiskFixture's `write_cache`.
+inline constexpr bool kCacheOff = false, kCacheOn = true;
+
 /// A machine with one disk.
-struct Bench {
-  explicit Bench(bool write_cache, std::uint64_t seed = 1, DiskProfile p = small_profile(),
-                 Tear tear = Tear::silent)
+struct DiskFixture {
+  explicit DiskFixture(bool write_cache, std::uint64_t seed = 1, DiskProfile p = small_profile(),
+                       Tear tear = Tear::silent)
       : profile(std::move(p)),
         store(profile.capacity_sectors),
         machine(observer),

@@ -1,7 +1,7 @@
 #pragma once
-// For tests: a drive with a write cache in a few lines. Writes are acknowledged at once and
-// destaged later, in any order, in pieces; now and then something goes wrong with one. Stores and
-// observer see exactly what the model's drives show them. Everything follows from the seed.
+// For tests: a simple drive with a write cache. Writes are acknowledged at once and destaged later,
+// in any order, in pieces, with occasional faults. Stores and observer receive the same calls as
+// from the model's drives. The seed determines everything.
 
 #include <algorithm>
 #include <cstring>
@@ -57,7 +57,7 @@ class TestDrive {
     acknowledge(request);
   }
 
-  /// A run of the cache goes to the medium; `may_go_wrong`: it may go wrong.
+  /// Destages a run of the cache, possibly with a fault.
   void destage(bool may_go_wrong) {
     if (cache_.empty()) return;
     auto first = cache_.lower_bound(random(store_.sectors()));
@@ -76,7 +76,7 @@ class TestDrive {
     observer_.power_changed(now, model::PowerState::on);
   }
 
-  /// A step of a random history.
+  /// Performs a random step.
   void step(std::uint64_t sectors_most) {
     now += 1 + static_cast<model::TimeNs>(random(5));
     const std::uint64_t lba = random(store_.sectors());
@@ -170,7 +170,7 @@ class TestDrive {
   std::map<std::uint64_t, Cached> cache_;
 };
 
-/// Passes every write on to two stores and compares every read.
+/// Forwards every write to two stores and compares every read.
 class BothStores final : public model::SectorStore {
  public:
   BothStores(model::SectorStore& one, model::SectorStore& other) : one_(one), other_(other) {}

@@ -1,7 +1,6 @@
 #pragma once
-// For tests: a random run of one small drive, recorded, and what each of its crash states must be,
-// computed the slow way: by following every event and every sector. Everything follows from the
-// seed.
+// For tests: a recorded random run of one small drive, and a reference for each of its crash states
+// that follows every event and every sector. The seed determines everything.
 
 #include <gtest/gtest.h>
 
@@ -26,19 +25,19 @@ struct RandomRunOptions {
   std::uint64_t steps = 60;
   bool media = true;  ///< MEDIA events and power cuts
   std::uint32_t physical_sector_sectors = 1;
-  bool in_order = false;  ///< acknowledged in order and at once, as an imported log has it
+  bool in_order = false;  ///< acknowledged in order and at once, like an imported log
   std::optional<record::RecordingHeader::Base> base;
-  Bytes before;  ///< what the base holds; empty: zeroes
+  Bytes before;  ///< contents of the base; empty: zeroes
 };
 
-/// What happened, as the reference sees it.
+/// An event in the reference model.
 struct RunEvent {
-  enum class What : std::uint8_t { submit, ack, media, mark, off, on } what = What::mark;
+  enum class Kind : std::uint8_t { submit, ack, media, mark, off, on } kind = Kind::mark;
   model::RequestId request = 0;
   model::Op op = model::Op::write;
   bool fua = false, ok = true;
   std::uint64_t lba = 0, sectors = 0;
-  Bytes data;  ///< submit of a write, trim, write_zeroes: what it leaves
+  Bytes data;  ///< submit of a write, trim, write_zeroes: the resulting contents
 };
 
 class RandomRun {
@@ -64,16 +63,16 @@ class RandomRun {
   std::uint64_t events() const { return all_events_.size(); }
   const RandomRunOptions& options() const { return options_; }
 
-  /// What the medium held after N events.
+  /// Returns the contents of the medium after N events.
   Bytes physical(std::uint64_t events) const {
     return events == 0 ? before_ : snapshots_[events - 1];
   }
 
-  /// Event after the power went last before a cut.
+  /// Returns the event after the last power cut before a cut.
   std::uint64_t power_cycle(std::uint64_t event) const {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < event; ++i)
-      if (all_events_[i].what == RunEvent::What::off) begin = i + 1;
+      if (all_events_[i].kind == RunEvent::Kind::off) begin = i + 1;
     return begin;
   }
 
@@ -82,7 +81,7 @@ class RandomRun {
     return found == acked_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// By the words of the standard, flush by flush.
+  /// Implements the standard's definition directly, flush by flush.
   bool durable(std::uint64_t submitted, std::uint64_t event,
                std::optional<model::RequestId> lies) const {
     const RunEvent& write = all_events_[submitted];
@@ -91,7 +90,7 @@ class RandomRun {
     if (write.fua && (!lies || write.request < *lies)) return true;
     for (std::uint64_t i = 0; i < event; ++i) {
       const RunEvent& flush = all_events_[i];
-      if (flush.what != RunEvent::What::submit || flush.op != model::Op::flush) continue;
+      if (flush.kind != RunEvent::Kind::submit || flush.op != model::Op::flush) continue;
       const auto flushed = acked(flush.request);
       if (flushed && *flushed < event && *done < i && (!lies || flush.request < *lies)) return true;
     }
@@ -138,12 +137,12 @@ class RandomRun {
   }
 
   static bool is_write(const RunEvent& one) {
-    return one.what == RunEvent::What::submit && one.op != model::Op::flush;
+    return one.kind == RunEvent::Kind::submit && one.op != model::Op::flush;
   }
 
  private:
   void note(RunEvent happening) {
-    if (happening.what == RunEvent::What::ack && happening.ok)
+    if (happening.kind == RunEvent::Kind::ack && happening.ok)
       acked_.try_emplace(happening.request, all_events_.size());
     all_events_.push_back(std::move(happening));
     snapshots_.push_back(medium_);
@@ -162,19 +161,19 @@ class RandomRun {
 
   void mark() {
     writer_->marked(now_, "persisted " + std::to_string(last_request_));
-    note({.what = RunEvent::What::mark});
+    note({.kind = RunEvent::Kind::mark});
   }
 
   void submit_flush() {
     const model::Request request{.id = ++last_request_, .op = model::Op::flush};
     writer_->submitted(0, now_, request);
-    note({.what = RunEvent::What::submit, .request = request.id, .op = request.op});
+    note({.kind = RunEvent::Kind::submit, .request = request.id, .op = request.op});
     in_flight_.push_back(request.id);
     if (options_.in_order) acknowledge();
   }
 
   void submit_write() {
-    RunEvent write{.what = RunEvent::What::submit, .request = ++last_request_};
+    RunEvent write{.kind = RunEvent::Kind::submit, .request = ++last_request_};
     const std::uint64_t dice = random_.below(12);
     write.op = dice == 0 ? model::Op::trim : dice == 1 ? model::Op::write_zeroes : model::Op::write;
     write.fua = write.op != model::Op::trim && random_.below(8) == 0;
@@ -182,7 +181,7 @@ class RandomRun {
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(options_.sectors - write.lba, 6));
     write.data.resize(write.sectors * model::kSectorBytes);
     if (write.op == model::Op::write) {
-      // Often the same bytes again, so that different states have equal contents.
+      // The same bytes often repeat, so that different states have equal contents.
       for (std::uint64_t i = 0; i < write.sectors; ++i)
         std::fill_n(
             write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),
@@ -209,7 +208,7 @@ class RandomRun {
                               .status = ok ? model::Status::ok : model::Status::medium_error,
                               .submitted_at = now_,
                               .completed_at = now_});
-    note({.what = RunEvent::What::ack, .request = request, .ok = ok});
+    note({.kind = RunEvent::Kind::ack, .request = request, .ok = ok});
   }
 
   void destage() {
@@ -225,18 +224,18 @@ class RandomRun {
                             model::MediaWrite::Outcome::written,
                             write.op == model::Op::write ? std::span<const std::byte>(write.data)
                                                          : std::span<const std::byte>()});
-    note({.what = RunEvent::What::media, .request = write.request});
+    note({.kind = RunEvent::Kind::media, .request = write.request});
   }
 
   void power_cut() {
     cached_.clear();
     writer_->power_changed(now_, model::PowerState::off);
-    note({.what = RunEvent::What::off});
+    note({.kind = RunEvent::Kind::off});
     writer_->power_changed(now_, model::PowerState::on);
-    note({.what = RunEvent::What::on});
+    note({.kind = RunEvent::Kind::on});
     for (const model::RequestId request : in_flight_) {
       writer_->acknowledged(0, {.id = request, .status = model::Status::power_lost});
-      note({.what = RunEvent::What::ack, .request = request, .ok = false});
+      note({.kind = RunEvent::Kind::ack, .request = request, .ok = false});
     }
     in_flight_.clear();
   }
@@ -248,7 +247,7 @@ class RandomRun {
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
   std::map<model::RequestId, std::uint64_t>
-      acked_;  ///< the first event that answers a request with success
+      acked_;  ///< the first event that acknowledges a request with success
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;
   model::RequestId last_request_ = 0;
@@ -262,7 +261,7 @@ inline Bytes all_of(const StateImage& image) {
   return bytes;
 }
 
-/// A random state of a run, as its unflushed writes at the cut allow.
+/// Returns a random valid state of a run.
 inline CrashState random_state_of(const RandomRun& run, Random& random) {
   CrashState state;
   state.event = random.below(run.events() + 1);
@@ -273,7 +272,7 @@ inline CrashState random_state_of(const RandomRun& run, Random& random) {
     if (dice < 2) state.listed.push_back(request);
     if (dice != 2) continue;
     for (const RunEvent& one : run.all_events()) {
-      if (one.request != request || one.what != RunEvent::What::submit) continue;
+      if (one.request != request || one.kind != RunEvent::Kind::submit) continue;
       const auto first = random.below(one.sectors);
       state.torn.push_back({request, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(1 + random.below(one.sectors - first))});

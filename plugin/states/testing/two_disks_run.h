@@ -1,7 +1,6 @@
 #pragma once
-// For tests: a random run of two disks behind one cord, recorded, and what each of its crash states
-// must be, computed the slow way: by following every event and every sector. Everything follows
-// from the seed.
+// For tests: a recorded random run of two disks on one power cord, and a reference for each of its
+// crash states that follows every event and every sector. The seed determines everything.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +28,7 @@ inline record::RecordingHeader two_disks(bool media) {
   return header;
 }
 
-/// A random run of both, and what each of its states must be, by following every event and every
-/// sector.
+/// A random run of both disks, with a reference for each state.
 class TwoDisks {
  public:
   TwoDisks(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t steps,
@@ -44,7 +42,7 @@ class TwoDisks {
   }
 
   struct Event {
-    enum class What : std::uint8_t { write, flush, ack, media, mark } what = What::mark;
+    enum class Kind : std::uint8_t { write, flush, ack, media, mark } kind = Kind::mark;
     model::DeviceId device = 0;
     model::RequestId request = 0;
     bool fua = false;
@@ -55,7 +53,7 @@ class TwoDisks {
 
   std::optional<std::uint64_t> acked(model::RequestId request, std::uint64_t before) const {
     for (std::uint64_t i = 0; i < before; ++i)
-      if (events_[i].what == Event::What::ack && events_[i].request == request) return i;
+      if (events_[i].kind == Event::Kind::ack && events_[i].request == request) return i;
     return std::nullopt;
   }
   bool durable(const Event& write, std::uint64_t cut, std::optional<model::RequestId> lies) const {
@@ -64,7 +62,7 @@ class TwoDisks {
     if (write.fua && (!lies || write.request < *lies)) return true;
     for (std::uint64_t i = *done + 1; i < cut; ++i) {
       const Event& flush = events_[i];
-      if (flush.what == Event::What::flush && flush.device == write.device &&
+      if (flush.kind == Event::Kind::flush && flush.device == write.device &&
           acked(flush.request, cut) && (!lies || flush.request < *lies))
         return true;
     }
@@ -74,7 +72,7 @@ class TwoDisks {
                                           std::optional<model::RequestId> lies = {}) const {
     std::vector<model::RequestId> found;
     for (std::uint64_t i = 0; i < cut; ++i)
-      if (events_[i].what == Event::What::write && !durable(events_[i], cut, lies))
+      if (events_[i].kind == Event::Kind::write && !durable(events_[i], cut, lies))
         found.push_back(events_[i].request);
     return found;
   }
@@ -84,7 +82,7 @@ class TwoDisks {
     Disks disks = {blank(), blank()};
     for (std::uint64_t i = 0; i < state.event; ++i) {
       const Event& write = events_[i];
-      if (write.what != Event::What::write) continue;
+      if (write.kind != Event::Kind::write) continue;
       std::uint64_t first = 0, count = write.sectors;
       if (!durable(write, state.event, state.lies_from)) {
         const bool listed = std::count(state.listed.begin(), state.listed.end(), write.request) > 0;
@@ -102,7 +100,7 @@ class TwoDisks {
   Disks media_after(std::uint64_t cut) const {
     Disks disks = {blank(), blank()};
     for (std::uint64_t i = 0; i < cut; ++i)
-      if (const Event& one = events_[i]; one.what == Event::What::media)
+      if (const Event& one = events_[i]; one.kind == Event::Kind::media)
         fill(disks.at(one.device), one.lba, one.sectors, one.value);
     return disks;
   }
@@ -120,7 +118,7 @@ class TwoDisks {
     if (dice == 0) {
       writer_->marked(0, "persisted " + std::to_string(last_));
     } else if (dice < 4) {
-      event.what = Event::What::flush;
+      event.kind = Event::Kind::flush;
       event.request = ++last_;
       writer_->submitted(event.device, 0, {.id = event.request, .op = model::Op::flush});
       in_flight_.push_back(event);
@@ -131,12 +129,12 @@ class TwoDisks {
     } else if (dice < 17) {
       if (in_flight_.empty()) return;
       event = taken(in_flight_);
-      event.what = Event::What::ack;
+      event.kind = Event::Kind::ack;
       writer_->acknowledged(event.device, {.id = event.request});
     } else {
       if (!media_ || cached_.empty()) return;
       event = taken(cached_);
-      event.what = Event::What::media;
+      event.kind = Event::Kind::media;
       const Sectors data(event.sectors * model::kSectorBytes, event.value);
       writer_->media_written(event.device, 0,
                              {event.request, event.lba, static_cast<std::uint32_t>(event.sectors),
@@ -145,11 +143,11 @@ class TwoDisks {
     events_.push_back(event);
   }
   Event some_write(model::DeviceId device) {
-    Event write{.what = Event::What::write, .device = device, .request = ++last_};
+    Event write{.kind = Event::Kind::write, .device = device, .request = ++last_};
     write.fua = random_.below(8) == 0;
     write.lba = random_.below(kDiskSectors);
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(kDiskSectors - write.lba, 4));
-    // Often the same byte again, so that different states have equal contents.
+    // The same byte often repeats, so that different states have equal contents.
     write.value =
         static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
     const Sectors data(write.sectors * model::kSectorBytes, write.value);
