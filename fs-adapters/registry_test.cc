@@ -284,10 +284,10 @@ TEST_P(EverySystem, WritesNothingForItsAgeUnderAnEndlessDelay) {
 /// Notes, for each file that has been made and is not on the disk; and copies of blocks.
 std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
   constexpr std::size_t kBlockBytes = 8192;
-  if (system == "ufs-soft-updates-init") return 4 * files * ufs::kNoteBytes;
+  if (system == "ufs-soft-updates-init") return 4 * files * ufs::kDependencyBytes;
   if (system == "ufs-chains" || system == "ufs-journal" || system == "ufs-netra")
-    return 2 * files * ufs::kNoteBytes;
-  if (system == "ufs-journal-sync") return 2 * files * ufs::kNoteBytes + kBlockBytes;
+    return 2 * files * ufs::kDependencyBytes;
+  if (system == "ufs-journal-sync") return 2 * files * ufs::kDependencyBytes + kBlockBytes;
   return system == "snapfs-snapshots" ? 2 * files * snapfs::kInodeBytes : 0;
 }
 

@@ -330,7 +330,7 @@ TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
 /// The inode is written with the new pointer when the data have failed already: it has had to be
 /// read first.
 TEST_P(IoErrors, APointerDoesNotLeadToMovedDataThatHaveFailed) {
-  if (GetParam().control) GTEST_SKIP() << "keeps no rule";
+  if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "a", std::string(1000, 'a'));

@@ -197,7 +197,7 @@ class UfsSystem final : public adapters::SystemUnderTest {
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
-    how.although_not_clean = settings.force;
+    how.allow_unclean = settings.force;
     auto mounted = FileSystem::mount(system, how);
     if (!mounted) return forward_error(mounted);
     return std::make_unique<MountedUfs>(*std::move(mounted));

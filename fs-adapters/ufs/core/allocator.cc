@@ -1,4 +1,4 @@
-// Which blocks and inodes are taken (allocator.h).
+// Allocation of blocks and inodes (allocator.h).
 
 #include "fs-adapters/ufs/core/allocator.h"
 
@@ -11,10 +11,9 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Asks group after group, the preferred one first, until one has it: FFS's quadratic rehash, then
-/// all.
+/// Tries groups until one succeeds: the preferred one, FFS's quadratic rehash, then all of them.
 template <typename Ask>
-auto ask_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask)
+auto try_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask)
     -> decltype(ask(preferred)) {
   auto answer = ask(preferred);
   if (!answer || *answer) return answer;
@@ -67,7 +66,7 @@ std::uint64_t Allocator::available_fragments() const {
 VfsResult<os::HeldBuffer> Allocator::read_group(std::uint32_t group) {
   auto buffer = volume_.read_block(volume_.geometry.header(group));
   if (!buffer) return buffer;
-  // What lies there is believed after a look only: a damaged header allocates nothing.
+  // The header is untrusted; nothing is allocated from a damaged one.
   if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty())
     return refuse(EIO);
   return buffer;
@@ -94,7 +93,7 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
       static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
   const bool leaves = block >= kDirectPointers && (after == 0 || block % spread == 0);
   if (!leaves) return after != 0 ? geometry.group_of_fragment(after) : home;
-  // The next group with an average number of free blocks or more.
+  // The next group with at least an average number of free blocks.
   const std::uint32_t start = after != 0 ? geometry.group_of_fragment(after) + 1
                                          : home + static_cast<std::uint32_t>(block / spread);
   const std::uint32_t average = volume_.super.total.free_blocks / geometry.groups();
@@ -144,21 +143,21 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_in(std::uint32_t g
   return geometry.group_base(group) + *found;
 }
 
-/// Others may have left it meanwhile.
+/// Moves the hot spot to the next group, unless another fiber has moved it already.
 void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// More than a share of what is free is in blocks that are in use in part, and behind the hot spot:
-/// it would leave more of them at each turn, until no block is free as a whole. FFS turns from time
-/// to space at the same share.
+/// True if too much of the free space is in partly used blocks behind the hot spot. Each lap would
+/// create more of them, until no whole block is free. FFS changes from time to space at the same
+/// share.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
          std::uint64_t{volume_.super.data_fragments} * percent;
 }
 
-/// Once round, and the start of the first group.
+/// Goes through all groups once, and through the start of the first one again.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;
@@ -185,7 +184,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   return std::nullopt;
 }
 
-/// Behind what the file got last, be it an index block; a new file's place follows from its number.
+/// Returns the place behind the last allocation of the file, index blocks included. A new file's
+/// place follows from its number.
 Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
   const Geometry& geometry = volume_.geometry;
   const FragmentAddress next =
@@ -216,7 +216,7 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_near(const CoreIno
   const Wanted wanted = wanted_place(inode, block, after);
   const bool inside = wanted.at != 0 && wanted.at < geometry.size_fragments() &&
                       geometry.group_of_fragment(wanted.at) == wanted.group;
-  return ask_groups(geometry.groups(), wanted.group, [&](std::uint32_t asked) {
+  return try_groups(geometry.groups(), wanted.group, [&](std::uint32_t asked) {
     Search from;
     if (inside && asked == wanted.group)
       from.block = from.fragment = geometry.index_in_group(wanted.at);
@@ -285,7 +285,7 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
                                                           bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
-  // Others may take it while the scheme gets ready for it.
+  // Another fiber may take it while the scheme prepares the change.
   for (;;) {
     auto buffer = read_group(group);
     if (!buffer) return pass_on_errno(buffer);
@@ -344,7 +344,7 @@ VfsResult<InodeNumber> Allocator::allocate_inode(InodeNumber directory, bool is_
                              [](const Summary& has) { return has.free_inodes != 0; }) -
         volume_.groups.begin());
   if (group == volume_.groups.size()) return refuse(ENOSPC);
-  auto answer = ask_groups(volume_.geometry.groups(), group,
+  auto answer = try_groups(volume_.geometry.groups(), group,
                            [&](std::uint32_t asked) { return inode_in(asked, {}, is_directory); });
   if (!answer) return pass_on_errno(answer);
   if (!*answer) return refuse(ENOSPC);

@@ -1,40 +1,37 @@
 #pragma once
-// Which blocks and inodes are taken: the policies of the Berkeley fast file system.
+// Allocation of blocks and inodes, with the policies of the Berkeley fast file system:
 //
-//   new directory     the group that has, of those with an average number of free inodes or more, the fewest
-//                     directories
-//   new file          its directory's group
-//   first block       the group of the inode; behind the group's data that is in use already
-//   next block        behind the block before it, if that is free; another group once a file has taken
-//                     `blocks_per_file_in_group_max` in one, and for its first indirect block
-//   end of a file     fragments: as few as it needs, in a block that is in use partly already (time), or that
-//                     fits best (space), as the reserve comes near
-//   group is full     the groups 1, 2, 4, ... further on, then all of them one by one
+//   new directory   of the groups with at least an average number of free inodes, the one with the
+//                   fewest directories
+//   new file        its directory's group
+//   first block     the inode's group, behind the data already in use there
+//   next block      behind the previous block if that is free; another group for the first indirect
+//                   block, and once a file has `blocks_per_file_in_group_max` blocks in one group
+//   end of a file   as few fragments as needed, in a partly used block (time), or in the best fit
+//                   (space) when the reserve is nearly reached
+//   group is full   the groups 1, 2, 4, ... further on, then all groups in turn
 //
 // Source: McKusick, Joy, Leffler and Fabry 1984, section 3.3; 4.4BSD book (format.h), section 8.2.
 //
-// A mount may choose otherwise (AllocationOptions); the format stays the same:
+// A mount may select other policies (AllocationOptions); the format stays the same:
 //
-//   gap_blocks        how many blocks are left out behind each block of a file: skip-sector allocation, so that a
-//                     processor and a controller that are not ready for the next block lose no
-//                     revolution (1984, section 3.3; Rosenblum 1992, footnote to section 5.1)
-//   Placement::spread what Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2) tells of Sprite OFS: no
-//   cylinder groups
-//                     keep a directory together; a file begins somewhere on the disk and its blocks
-//                     lie one after another. That its number says where, and that inodes are taken
-//                     from the lowest free number on, is ours.
+//   gap_blocks           number of blocks skipped behind each block of a file: skip-sector
+//                        allocation, so that a processor and a controller that are not ready for
+//                        the next block lose no revolution (1984, section 3.3; Rosenblum 1992,
+//                        footnote to section 5.1)
+//   Placement::spread    Sprite OFS as described by Rosenblum 1992 (sections 6.2.1.1 and 6.2.1.2):
+//                        no cylinder groups keep a directory together; a file begins anywhere on
+//                        the disk and its blocks are contiguous. We derive the place from the
+//                        file's number, and take the lowest free inode number.
+//   Placement::hot_spot  a single group for all files, with blocks and inodes in ascending order;
+//                        when either is exhausted, the next group becomes the hot spot. Freed
+//                        space is reused a lap later, so writes are close together and few groups
+//                        are busy (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins
+//                        with the first group. If free space is fragmented, we fill partly used
+//                        blocks behind the hot spot before breaking whole ones.
 //
-//   Placement::hot_spot
-//                     one group for everybody, its blocks and its inodes in the order of their
-//                     numbers; where one of the two comes to its end the next group is the hot
-//                     spot, from its start on. What is freed is used again a lap later, so that
-//                     writes lie together and few groups are busy (Peacock, Kamaraju and Agrawal
-//                     1998, section 3.4). A mount begins with the first group. Of a disk whose free
-//                     space is in pieces blocks behind the hot spot that are in use in part are
-//                     filled before others are broken; that is ours.
-//
-// Bitmaps change in the buffers of their groups, which are written delayed: no rule of order
-// concerns them (fsck can say what is used), but that the schemes decide when something is free.
+// Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
+// applies to them, because fsck can recompute them; but the schemes decide when something is free.
 
 #include <cstdint>
 #include <optional>
@@ -51,17 +48,17 @@ class Geometry;
 class Volume;
 struct CoreInode;
 
-/// In a group's map: what the fragments or the inode were is forgotten. False: damaged, nothing is
-/// changed.
+/// Marks fragments or an inode as free in a group's map. Returns false, without changes, if the map
+/// is damaged.
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
-/// How files are spread over the groups.
+/// Distribution of files over the groups.
 enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
-  std::uint32_t gap_blocks = 0;  ///< between the blocks of a file; not with `spread`
+  std::uint32_t gap_blocks = 0;  ///< gap between blocks of a file; not with `spread`
 };
 
 class Allocator {
@@ -69,11 +66,11 @@ class Allocator {
   explicit Allocator(Volume& volume);
   void policy(const AllocationOptions& options) { options_ = options; }
 
-  /// A place for block `block` of the file, `after` the place of the block before it (0: there is
-  /// none).
+  /// Allocates a place for block `block` of the file. `after` is the place of the previous block; 0
+  /// if none.
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
-  /// More fragments behind those at `at`; false: what follows is taken.
+  /// Extends the fragments at `at` in place. Returns false if the following ones are taken.
   VfsResult<bool> extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
                          std::uint32_t new_fragments);
   VfsResult<void> free(FragmentAddress at, std::uint32_t fragments);
@@ -81,17 +78,17 @@ class Allocator {
   VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
   VfsResult<void> free_inode(InodeNumber number, bool is_directory);
 
-  /// A group's header, held. EIO: what is there is none.
+  /// Returns a group's header, held. Fails with EIO if it is invalid.
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
 
-  std::uint32_t hot_group() const { return hot_.group; }  ///< with Placement::hot_spot; else 0
+  std::uint32_t hot_group() const { return hot_.group; }  ///< with Placement::hot_spot; otherwise 0
 
-  std::uint64_t free_fragments() const;  ///< in blocks and outside
-  /// What users may take: without the reserve.
+  std::uint64_t free_fragments() const;  ///< within free blocks and outside
+  /// Free fragments that users may allocate, without the reserve.
   std::uint64_t available_fragments() const;
 
  private:
-  /// Which group is asked first, and for which place in it (0: any).
+  /// The preferred group, and the preferred place in it (0: any).
   struct Wanted {
     std::uint32_t group = 0;
     FragmentAddress at = 0;
@@ -100,12 +97,12 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// Where a search in a group begins, by numbers within it; `forward`: and does not go back behind
-  /// it.
+  /// Start of a search within a group, as numbers within the group. With `forward` the search does
+  /// not wrap around.
   struct Search {
-    std::optional<std::uint32_t> block = {}, fragment = {};  ///< nothing: at the group's rotor
+    std::optional<std::uint32_t> block = {}, fragment = {};  ///< nullopt: at the group's rotor
     bool forward = false;
-    bool fills_blocks = false;  ///< fragments are taken behind it, too, before a block is broken
+    bool fills_blocks = false;  ///< use fragments behind the start before breaking a block
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
                                                         std::uint32_t fragments,
@@ -122,13 +119,13 @@ class Allocator {
   void leave_hot_group(std::uint32_t group);
   bool in_pieces() const;
   std::uint32_t group_for_directory() const;
-  /// The sums in memory follow the group's own; its buffer is handed on.
+  /// Updates the totals in memory after a change of the group, and writes its buffer delayed.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;
   LazyInodes lazy_inodes_;
   AllocationOptions options_;
-  /// The next numbers to be looked at in it.
+  /// The next numbers to try.
   struct HotSpot {
     std::uint32_t group = 0, block = 0, fragment = 0, inode = 0;
   } hot_;

@@ -1,4 +1,4 @@
-// Which blocks and inodes are taken (allocator.h): one test for each row of its table.
+// Tests of allocation (allocator.h), one for each row of its table.
 #include "fs-adapters/ufs/core/allocator.h"
 
 #include <cerrno>
@@ -21,7 +21,7 @@ struct AllocatorWorld {
                                                     .reserve_percent = reserve_percent}}) {
     m.mount();
   }
-  /// With the allocator, and an inode of group 0 that asks.
+  /// Runs `body` with the allocator, and with an inode of group 0 as the requester.
   void run(const std::function<void(Allocator&, CoreInode&)>& body) {
     m.as_user([&] {
       const auto root = volume().inodes.get(kRootInode, nullptr);
@@ -35,7 +35,7 @@ struct AllocatorWorld {
   Mounted m;
 };
 
-TEST(Allocator, ABlockFollowsTheOneBeforeIt) {
+TEST(Allocator, ABlockFollowsThePreviousOne) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto first = allocator.allocate(inode, 0, 0, 4);
@@ -49,7 +49,7 @@ TEST(Allocator, ABlockFollowsTheOneBeforeIt) {
   });
 }
 
-TEST(Allocator, AGapIsLeftBehindEachBlockOfAFile) {
+TEST(Allocator, LeavesAGapBehindEachBlock) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     allocator.policy({.gap_blocks = 1});
@@ -57,12 +57,12 @@ TEST(Allocator, AGapIsLeftBehindEachBlockOfAFile) {
     ASSERT_TRUE(first);
     const auto second = allocator.allocate(inode, 1, *first, 4);
     EXPECT_EQ(*second, *first + 8);
-    // What lies between is anybody's.
+    // The skipped blocks remain available.
     EXPECT_EQ(*allocator.allocate(inode, 1, *first - 4, 4), *first + 4);
   });
 }
 
-TEST(Allocator, SpreadFilesBeginAnywhereAndGoOnBlockAfterBlock) {
+TEST(Allocator, SpreadFilesBeginAnywhereAndAreContiguous) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     allocator.policy({.placement = Placement::spread});
@@ -71,20 +71,20 @@ TEST(Allocator, SpreadFilesBeginAnywhereAndGoOnBlockAfterBlock) {
       CoreInode file(w.m.executor, number);
       const auto first = allocator.allocate(file, 0, 0, 4);
       ASSERT_TRUE(first);
-      // The first file of a group lies before the group's own tables.
+      // The first file of a group is before the group's tables.
       if (groups.insert(w.geometry().group_of_fragment(*first)).second) continue;
-      // An index block comes in between, and has nothing before it.
+      // An index block is next; it has no previous block.
       const auto index = allocator.allocate(file, kDirectPointers, 0, 4);
       EXPECT_EQ(*index, *first + 4);
       EXPECT_EQ(*allocator.allocate(file, kDirectPointers, 0, 4), *index + 4);
     }
-    EXPECT_GE(groups.size(), 5U) << "of 8, though all are of one directory";
+    EXPECT_GE(groups.size(), 5U) << "of 8 groups, although all files are in one directory";
     EXPECT_EQ(w.geometry().group_of_inode(*allocator.allocate_inode(inode.number, true)), 0U)
-        << "the lowest free number, for directories too";
+        << "lowest free number, also for directories";
   });
 }
 
-TEST(Allocator, BehindTheDirectBlocksAFileGoesWhereAsMuchIsFreeAsOnAverage) {
+TEST(Allocator, IndirectBlocksGoToAGroupWithAverageFreeSpace) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     while (w.volume().groups[0].free_blocks > 20) EXPECT_TRUE(allocator.allocate(inode, 0, 0, 4));
@@ -95,19 +95,18 @@ TEST(Allocator, BehindTheDirectBlocksAFileGoesWhereAsMuchIsFreeAsOnAverage) {
   });
 }
 
-TEST(Allocator, FragmentsShareABlockAndWholeBlocksAreWhole) {
+TEST(Allocator, FragmentsShareBlocks) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const std::uint32_t blocks = w.volume().super.total.free_blocks;
     ASSERT_TRUE(allocator.allocate(inode, 0, 0, 1) && allocator.allocate(inode, 0, 0, 2));
-    EXPECT_GE(w.volume().super.total.free_blocks + 1, blocks)
-        << "in a block that is in use partly already";
+    EXPECT_GE(w.volume().super.total.free_blocks + 1, blocks) << "in a partly used block";
     const auto whole = allocator.allocate(inode, 0, 0, 4);
     EXPECT_EQ(*whole % 4, 0U);
   });
 }
 
-TEST(Allocator, NothingIsGivenTwiceUntilItIsFree) {
+TEST(Allocator, NothingIsAllocatedTwice) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     std::set<FragmentAddress> taken;
@@ -129,7 +128,7 @@ TEST(Allocator, NothingIsGivenTwiceUntilItIsFree) {
   });
 }
 
-TEST(Allocator, TheReserveIsNobodys) {
+TEST(Allocator, TheReserveIsNotAllocated) {
   AllocatorWorld w(10);
   w.run([&](Allocator& allocator, CoreInode& inode) {
     while (allocator.allocate(inode, 0, 0, 4)) {
@@ -142,7 +141,7 @@ TEST(Allocator, TheReserveIsNobodys) {
   });
 }
 
-TEST(Allocator, AFragmentGrowsInPlaceWhereThereIsRoom) {
+TEST(Allocator, AFragmentGrowsInPlaceIfThereIsRoom) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto at = allocator.allocate(inode, 0, 0, 4);
@@ -150,12 +149,13 @@ TEST(Allocator, AFragmentGrowsInPlaceWhereThereIsRoom) {
     const std::uint64_t free = allocator.free_fragments();
     EXPECT_EQ(allocator.extend(inode, *at, 1, 3).value_or(false), true);
     EXPECT_EQ(allocator.free_fragments(), free - 2);
-    EXPECT_EQ(allocator.extend(inode, *at, 2, 3).value_or(true), false) << "what follows is taken";
+    EXPECT_EQ(allocator.extend(inode, *at, 2, 3).value_or(true), false)
+        << "following fragments are taken";
     EXPECT_EQ(allocator.free_fragments(), free - 2);
   });
 }
 
-TEST(Allocator, DirectoriesSpreadAndFilesStayWithTheirs) {
+TEST(Allocator, DirectoriesSpreadAndFilesStayInTheirGroup) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode&) {
     std::set<std::uint32_t> groups;
@@ -171,7 +171,7 @@ TEST(Allocator, DirectoriesSpreadAndFilesStayWithTheirs) {
   });
 }
 
-TEST(Allocator, AFreedInodeIsTakenAgainFirst) {
+TEST(Allocator, AFreedInodeIsReusedFirst) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode&) {
     const auto one = allocator.allocate_inode(kRootInode, false);
@@ -183,15 +183,15 @@ TEST(Allocator, AFreedInodeIsTakenAgainFirst) {
   });
 }
 
-TEST(Allocator, WhatIsNotTakenCannotBeFreed) {
+TEST(Allocator, RejectsFreeingUnusedSpace) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto at = allocator.allocate(inode, 0, 0, 4);
     const std::uint64_t free = allocator.free_fragments();
     EXPECT_TRUE(allocator.free(*at, 4));
-    EXPECT_EQ(allocator.free(*at, 4).error().value, EIO) << "twice";
-    EXPECT_EQ(allocator.free(w.geometry().header(0), 1).error().value, EIO) << "no data";
-    EXPECT_EQ(allocator.free(*at + 2, 4).error().value, EIO) << "over a block's end";
+    EXPECT_EQ(allocator.free(*at, 4).error().value, EIO) << "freed twice";
+    EXPECT_EQ(allocator.free(w.geometry().header(0), 1).error().value, EIO) << "not data";
+    EXPECT_EQ(allocator.free(*at + 2, 4).error().value, EIO) << "across the end of a block";
     EXPECT_EQ(allocator.free_fragments(), free + 4);
     const auto number = allocator.allocate_inode(kRootInode, false);
     EXPECT_TRUE(allocator.free_inode(*number, false));
@@ -199,7 +199,7 @@ TEST(Allocator, WhatIsNotTakenCannotBeFreed) {
   });
 }
 
-TEST(Allocator, SumsAreThoseOfTheGroups) {
+TEST(Allocator, TotalsMatchTheGroups) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     for (std::uint32_t i = 0; i < 40; ++i) {

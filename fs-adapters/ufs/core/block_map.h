@@ -1,7 +1,6 @@
 #pragma once
-// Who owns what: a bit for each fragment of the file system, in rows of whole words, one row a
-// group, so that a row can be compared with the group's map word by word. A run lies in one block,
-// hence in one word.
+// A bitmap of owned fragments, with one row of whole words per group. A row can thus be compared
+// with the group's map word by word. A run is within one block, and so within one word.
 
 #include <bit>
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace headcrash::ufs {
 
 class BlockMap {
  public:
-  /// All that holds no data is taken, and what is behind a group's end.
+  /// Marks everything that is not data as taken, and the words behind a group's end.
   void reset(const Geometry& geometry) {
     geometry_ = geometry;
     row_words_ = (geometry.fragments_per_group() + 63) / 64;
@@ -26,7 +25,7 @@ class BlockMap {
     }
   }
 
-  /// False: some of it was taken already; then it is all the same.
+  /// Claims a run. Returns false if part of it was taken already; the rest is claimed all the same.
   bool claim(FragmentAddress at, std::uint32_t count) {
     std::uint64_t& word = word_of(at);
     const std::uint64_t mask = mask_of(at, count);
@@ -44,7 +43,7 @@ class BlockMap {
     return words_.data() + std::size_t{group} * row_words_;
   }
 
-  /// Claims the first free run of N fragments in one block; 0: none.
+  /// Claims the first free run of `count` fragments within one block. Returns 0 if no run is free.
   FragmentAddress allocate(std::uint32_t count) {
     const std::uint32_t width = geometry_.fragments_per_block();
     for (std::uint32_t group = 0; group < geometry_.groups(); ++group) {

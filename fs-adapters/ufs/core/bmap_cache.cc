@@ -1,4 +1,4 @@
-// Addresses, and their bytes (bmap_cache.h).
+// Addresses and their encoding (bmap_cache.h).
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 

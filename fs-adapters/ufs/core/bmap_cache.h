@@ -1,22 +1,22 @@
 #pragma once
-// The bmap cache: where the last blocks of a file are, beside its inode instead of in the indirect
-// block (Peacock, Kamaraju and Agrawal 1998, section 3.3). A block that is appended changes the
-// inode anyway; with its address in the same sector an append writes one block of metadata, not
-// two.
+// The bmap cache: addresses of a file's last blocks, stored next to its inode instead of in the
+// indirect block (Peacock, Kamaraju and Agrawal 1998, section 3.3). An append changes the inode
+// anyway. With the address in the same sector, it writes one metadata block instead of two.
 //
-//   file's blocks   ... 40 41 42 | 43 44 45 | ...        the indirect block says what 43 to 45 are when they were
-//                                  cache               merged; until then the cache does
+//   file's blocks   ... 40 41 42 | 43 44 45 | ...    43 to 45 are valid in the cache; the
+//                                  cache             indirect block gets them at the next merge
 //
-// What the cache covers it decides alone, holes included: what the indirect block says of it is
-// older, or the same. Hence a cut may come anywhere between a merge (merge_bmap_cache(),
-// file_blocks.h) and the write of an inode that has another cache. Only regular files have one, and
-// only one indirect block's pointers are in it. That block may never have been written (`alone`):
-// then the cache is all that it would hold. That is so for the inode's own single indirect block
-// only: of one that another indirect block leads to, an older inode might be longer.
+// The cache overrides the indirect block for the blocks that it covers, including holes: the
+// indirect block has an older or an equal pointer. A cut may therefore come at any time between a
+// merge (merge_bmap_cache(), file_blocks.h) and the write of an inode with another cache. Only
+// regular files have a cache, and it covers pointers of a single indirect block. That block may
+// never have been written (`alone`); then the cache has all its pointers. This is limited to the
+// inode's single indirect block: for one below another indirect block, an older inode might be
+// longer.
 //
-// In the inode's extension (inode_extension.h), from byte 64 on:
+// Layout in the inode's extension (inode_extension.h), from byte 64 on:
 //
-//   0 first block   4 how many   5 bit 0: alone   8 addresses, 0: a hole
+//   0 first block   4 number of blocks   5 bit 0: alone   8 addresses, 0 for a hole
 
 #include <array>
 #include <cstddef>
@@ -32,9 +32,9 @@ class BmapCache {
  public:
   static constexpr std::uint32_t kAddressesMax = 14;
 
-  /// Nothing is cached.
+  /// Creates an empty cache.
   BmapCache() = default;
-  /// The first address is yet to be set.
+  /// Creates a cache without addresses, to begin at `first_block`.
   BmapCache(std::uint64_t first_block, bool alone)
       : first_(static_cast<std::uint32_t>(first_block)), alone_(alone) {}
   bool operator==(const BmapCache&) const = default;
@@ -44,20 +44,22 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Of a block that it covers, or that it has room for.
+  /// Address of a covered block, or of one for which there is room.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// Its pointers would be in the lowest indirect block whose first pointer is that of `block`.
+  /// True if its pointers belong to the lowest indirect block whose first pointer is that of
+  /// `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
-  /// Puts its addresses where they belong in that indirect block's bytes; zeroes around them where
-  /// it is alone.
+  /// Copies its addresses to the bytes of their indirect block. If it is alone, fills the rest with
+  /// zeroes.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// False: no mounted file system has left it so. It is followed only after this question.
+  /// False if no mounted file system can have written it. Check this before using a cache from the
+  /// disk.
   bool is_sound(const Geometry& geometry) const;
 
-  /// kBytes each.
+  /// These need kBytes.
   static constexpr std::size_t kBytes = 64;
   static BmapCache decode(std::span<const std::byte> bytes);
   void encode(std::span<std::byte> bytes) const;

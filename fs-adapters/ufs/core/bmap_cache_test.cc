@@ -1,5 +1,5 @@
-// The bmap cache: its bytes, who reads and checks it, and what a cut leaves of blocks that an fsync
-// has promised.
+// Tests of the bmap cache: its encoding, its readers and checkers, and the state of fsynced blocks
+// after a cut.
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 
@@ -28,7 +28,7 @@ FsckReport checked(const model::SectorStore& store) {
   return report ? *std::move(report) : FsckReport{};
 }
 
-TEST(BmapCache, CoversWhatItHoldsInOneIndirectBlock) {
+TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
   const Geometry geometry(superblock_for_tests());
   BmapCache cache(20, false);
   EXPECT_TRUE(cache.empty());
@@ -48,7 +48,7 @@ TEST(BmapCache, CoversWhatItHoldsInOneIndirectBlock) {
   std::array<std::byte, BmapCache::kBytes> bytes = {};
   cache.encode(bytes);
   EXPECT_EQ(BmapCache::decode(bytes), cache);
-  // What lies around it in the indirect block stays, or was never written.
+  // The surrounding pointers of the indirect block stay, or were never written.
   for (const bool alone : {false, true}) {
     BmapCache laid(14, alone);
     laid.set(14, 800);
@@ -61,7 +61,7 @@ TEST(BmapCache, CoversWhatItHoldsInOneIndirectBlock) {
   }
 }
 
-TEST(BmapCache, IsFollowedOnlyIfItIsSound) {
+TEST(BmapCache, IsUsedOnlyIfSound) {
   const Geometry geometry(superblock_for_tests());
   const auto sound = [&](std::uint64_t first, std::uint64_t last, bool alone) {
     BmapCache cache(first, alone);
@@ -80,10 +80,10 @@ TEST(BmapCache, IsFollowedOnlyIfItIsSound) {
   cache.set(12, 800);
   cache.encode(bytes);
   bytes[4] = std::byte{15};
-  EXPECT_FALSE(BmapCache::decode(bytes).is_sound(geometry)) << "more than there is room for";
+  EXPECT_FALSE(BmapCache::decode(bytes).is_sound(geometry)) << "count exceeds the capacity";
 }
 
-TEST(BmapCache, IsReadByWhoReadsImages) {
+TEST(BmapCache, ImageReaderUsesIt) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   const auto before = *ImageReader::open(*tree.store)->blocks(tree.large);
@@ -96,7 +96,7 @@ TEST(BmapCache, IsReadByWhoReadsImages) {
   EXPECT_TRUE(checked(*tree.store).nothing_found()) << bench::findings_of(checked(*tree.store));
 }
 
-TEST(BmapCache, OfAnIndirectBlockThatIsNotThereGoes) {
+TEST(BmapCache, IsRemovedIfItsIndirectBlockIsMissing) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   BmapCache cache(20, false);
@@ -112,7 +112,7 @@ TEST(BmapCache, OfAnIndirectBlockThatIsNotThereGoes) {
   }
 }
 
-TEST(BmapCache, LosesWhatIsWrongOrBehindTheEnd) {
+TEST(BmapCache, LosesAddressesThatAreWrongOrBeyondTheEnd) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   BmapCache cache = writer.cache_last_blocks(tree.large, 4);
@@ -134,7 +134,7 @@ TEST(BmapCache, LosesWhatIsWrongOrBehindTheEnd) {
   EXPECT_EQ(*ImageReader::open(*tree.store)->blocks(tree.large), after);
 }
 
-TEST(BmapCache, OfAMountedInodeIsBelievedAfterALook) {
+TEST(BmapCache, IsCheckedBeforeUseInAMountedInode) {
   Mounted m(bench::setup_named("netra-bmap"));
   m.mount();
   m.as_user([&] { bench::put_file(*m.file_system, "f", std::string(60'000, 'f')); });
@@ -152,11 +152,11 @@ TEST(BmapCache, OfAMountedInodeIsBelievedAfterALook) {
   m.as_user([&] { EXPECT_FALSE(m.file_system->stat("f")); });
 }
 
-/// Whatever level of indirect blocks an append is in: after each write, and each torn one, all that
-/// an fsync has promised can be read, before and after a repair.
+/// Appends at each level of indirect blocks. After each write, and each torn one, all fsynced data
+/// must be readable, before and after a repair.
 class BmapCuts : public testing::TestWithParam<const char*> {};
 
-TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
+TEST_P(BmapCuts, KeepFsyncedData) {
   constexpr std::uint64_t kBlock = 512;
   Mounted m(bench::setup_named(GetParam()), {.device_bytes = 2 << 20,
                                              .mkfs = {.block_bytes = kBlock,
@@ -197,7 +197,8 @@ TEST_P(BmapCuts, KeepWhatAnFsyncHasPromised) {
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
     grow(20,
-         false);  // the cache of what was promised is merged, and the inode is written by others
+         false);  // the fsynced cache has been merged, and the inode is written with a later
+                  // operation
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());
     for (int i = 0; i < 30; ++i) grow(3, i % 4 == 0);

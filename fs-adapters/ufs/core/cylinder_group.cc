@@ -1,6 +1,6 @@
 // The maps of one cylinder group (cylinder_group.h). A block has at most eight fragments, so its
-// part of the map never crosses a byte: the bits of a block are one small number, and a change is
-// the difference of what that number says before and after.
+// part of the map never crosses a byte. The bits of a block are one small number, and a change is
+// computed from this number before and after.
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
 
@@ -21,8 +21,8 @@ constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 1
                       kCgInodeRotor = 48, kCgRuns = 52, kCgBlockTotalsOffset = 84,
                       kCgBlockPositionsOffset = 88, kCgInodesOffset = 92, kCgFragmentsOffset = 96,
                       kCgEndOffset = 100, kCgClusters = 112, kCgInitialised = 120;
-// The old tables of free blocks by cylinder and by rotational position: one cylinder with one
-// position.
+// The obsolete tables of free blocks by cylinder and by rotational position, reduced to one
+// cylinder with one position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
 std::uint32_t map_bytes(std::uint32_t bits) {
@@ -69,15 +69,15 @@ std::uint64_t CylinderGroup::header_bytes(std::uint32_t inodes, std::uint32_t fr
 std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                       std::uint32_t group) {
   if (header.size() < kGroupFixedBytes || header.size() < geometry.header_bytes())
-    return "is cut short";
+    return "is truncated";
   if (load32(header, kCgMagic) != kGroupMagic)
     return fmt::format("has no magic number ({:#x})", load32(header, kCgMagic));
   if (load32(header, kCgIndex) != group)
-    return fmt::format("says that it is group {}'s", load32(header, kCgIndex));
+    return fmt::format("belongs to group {}", load32(header, kCgIndex));
   if (load32(header, kCgFragments) != geometry.group_fragments(group))
-    return fmt::format("says that it has {} fragments, not {}", load32(header, kCgFragments),
+    return fmt::format("claims {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
-  // Where there are marks their place follows from that of the maps.
+  // With busy marks, their place follows from the place of the maps.
   const std::uint64_t end_of_maps =
       geometry.features().fast_check
           ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
@@ -88,13 +88,13 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   };
   if (!inside(kCgInodesOffset, geometry.inodes_per_group()) ||
       !inside(kCgFragmentsOffset, geometry.group_fragments(group)))
-    return fmt::format("has its maps at {} and {}, outside of it", load32(header, kCgInodesOffset),
-                       load32(header, kCgFragmentsOffset));
+    return fmt::format("has maps at {} and {}, outside of the header",
+                       load32(header, kCgInodesOffset), load32(header, kCgFragmentsOffset));
   const std::uint64_t inodes_at = load32(header, kCgInodesOffset);
   const std::uint64_t fragments_at = load32(header, kCgFragmentsOffset);
   if (inodes_at + map_bytes(geometry.inodes_per_group()) > fragments_at &&
       fragments_at + map_bytes(geometry.group_fragments(group)) > inodes_at)
-    return fmt::format("has its maps at {} and {}, one over the other", inodes_at, fragments_at);
+    return fmt::format("has overlapping maps at {} and {}", inodes_at, fragments_at);
   return {};
 }
 
@@ -162,7 +162,7 @@ void CylinderGroup::set_time(std::uint32_t seconds) {
   store32(header_, kCgTime, seconds);
 }
 
-// A rotor is only a hint: one that a stranger wrote is taken for 0.
+// Rotors are hints; an invalid one is replaced by 0.
 std::uint32_t CylinderGroup::block_rotor() const {
   const std::uint32_t rotor = load32(header_, kCgBlockRotor);
   return rotor < fragments_ ? rotor : 0;
@@ -227,7 +227,7 @@ std::optional<std::uint32_t> CylinderGroup::find_inode(std::uint32_t from) const
 }
 
 void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
-  invariant(!inode_used(inode), "ufs: an inode that is taken was free");
+  invariant(!inode_used(inode), "ufs: allocated an inode that was in use");
   set_inode_used(inode, true);
   Summary now = totals();
   --now.free_inodes;
@@ -236,7 +236,7 @@ void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
 }
 
 void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
-  invariant(inode_used(inode), "ufs: an inode that is freed was used");
+  invariant(inode_used(inode), "ufs: freed an inode that was not in use");
   set_inode_used(inode, false);
   Summary now = totals();
   ++now.free_inodes;
@@ -244,7 +244,7 @@ void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
   set_totals(now);
 }
 
-/// The bits of the block that holds the fragment; those behind the group's end are 0.
+/// Returns the bits of the block that contains the fragment; bits behind the group's end are 0.
 std::uint32_t CylinderGroup::block_bits(std::uint32_t fragment) const {
   const std::uint32_t width = geometry_.fragments_per_block();
   const std::uint32_t first = fragment / width * width;
@@ -299,7 +299,7 @@ std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from,
     });
     if (found) return found;
   }
-  return std::nullopt;  // cg_frsum says more than there is: the file system is not clean
+  return std::nullopt;  // cg_frsum is wrong: the file system is not clean
 }
 
 std::array<std::uint32_t, 8> CylinderGroup::runs() const {
@@ -343,8 +343,8 @@ void CylinderGroup::set_fragment_free(std::uint32_t fragment, bool free) {
 void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run lies in one block of its group");
-  invariant(run_free(fragment, count), "ufs: fragments that are taken were free");
+            "ufs: a run must be within one block of its group");
+  invariant(run_free(fragment, count), "ufs: allocated fragments that were in use");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) set_fragment_free(f, false);
   });
@@ -353,10 +353,10 @@ void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
 void CylinderGroup::free(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run lies in one block of its group");
+            "ufs: a run must be within one block of its group");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) {
-      invariant(!fragment_free(f), "ufs: fragments that are freed were used");
+      invariant(!fragment_free(f), "ufs: freed fragments that were not in use");
       set_fragment_free(f, true);
     }
   });

@@ -1,19 +1,17 @@
 #pragma once
-// One cylinder group: what is used in it, over the bytes of its header block, which a buffer cache
-// holds.
+// A cylinder group: the allocation state in the bytes of its header block, which is a cache buffer.
 //
-//   counts, rotors, runs of free fragments | inodes: 1 used | fragments: 1 free | (clusters: not
-//   kept)
+//   counts, rotors, runs of free fragments | inodes: 1 used | fragments: 1 free | (no clusters)
 //
-// Everything here is counted from the group's start: fragment `f` of the group is group_base() + f,
-// inode `i` is group * inodes_per_group + i. Each change keeps the group's summary and the table of
-// runs (cg_frsum: how often free fragments stand exactly 1, 2, ... together in blocks that are not
-// wholly free) as fsck wants them; rotors are the allocator's business. Which group to take is the
-// file system's.
+// Everything is counted from the group's start: fragment `f` of the group is group_base() + f,
+// inode `i` is group * inodes_per_group + i. Each change updates the group's summary and the table
+// of runs, as fsck expects. The table, cg_frsum, counts the runs of exactly 1, 2, ... free
+// fragments in blocks that are not wholly free. The allocator sets the rotors, and chooses the
+// group.
 //
-//   0 firstfield  4 magic  8 time  12 cgx  16 ncyl  18 niblk  20 ndblk  24 summary  40 rotor  44 frotor
-//   48 irotor  52 frsum[8]  84 btotoff  88 boff  92 iusedoff  96 freeoff  100 nextfreeoff  104 clustersumoff
-//   108 clusteroff  112 nclusterblks
+//   0 firstfield  4 magic  8 time  12 cgx  16 ncyl  18 niblk  20 ndblk  24 summary  40 rotor
+//   44 frotor  48 irotor  52 frsum[8]  84 btotoff  88 boff  92 iusedoff  96 freeoff
+//   100 nextfreeoff  104 clustersumoff  108 clusteroff  112 nclusterblks
 
 #include <array>
 #include <cstddef>
@@ -26,22 +24,22 @@
 
 namespace headcrash::ufs {
 
-inline constexpr std::size_t kGroupTotalsOffset =
-    24;  ///< of the Summary in the header, for fsck and schemes
-inline constexpr std::uint32_t kGroupFixedBytes = 168;  ///< of the header, before the maps
+/// Offset of the Summary in the header, for fsck and schemes.
+inline constexpr std::size_t kGroupTotalsOffset = 24;
+inline constexpr std::uint32_t kGroupFixedBytes = 168;  ///< size of the header before the maps
 
 class CylinderGroup {
  public:
-  /// What keeps these bytes (header_bytes() or more) from being the header of that group; empty:
-  /// nothing.
+  /// Returns why these bytes (header_bytes() or more) are not the header of that group; empty if
+  /// they are.
   static std::string problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                 std::uint32_t group);
-  /// Bytes that have no problem. They stay where they are.
+  /// Creates a view of valid bytes, which must outlive it.
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// As mkfs makes it: all that is data is free, no inode is used. False: the maps do not fit the
-  /// header.
+  /// Initialises a header as mkfs does: all data is free, no inode is used. Returns false if the
+  /// maps do not fit the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// The size of a header with such maps, and with what the features want in it.
+  /// Returns the size of a header with maps of this size and the areas of the features.
   static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments,
                                     const Features& features);
   static std::uint64_t maps_end(std::uint32_t inodes, std::uint32_t fragments);
@@ -53,7 +51,7 @@ class CylinderGroup {
   std::uint32_t time() const;
   void set_time(std::uint32_t seconds);
 
-  // Rotors: where the last allocation was (cg_rotor, cg_frotor, cg_irotor).
+  // Rotors: positions of the last allocations (cg_rotor, cg_frotor, cg_irotor).
   std::uint32_t block_rotor() const;
   std::uint32_t fragment_rotor() const;
   std::uint32_t inode_rotor() const;
@@ -61,14 +59,13 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// With lazy inodes: so many slots, from the first one on, have been zeroed; else all
-  /// (cg_initediblk).
+  /// With lazy inodes, the number of slots zeroed so far; otherwise all (cg_initediblk).
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
   // Inodes. Slots that are not inodes count as used.
   bool inode_used(std::uint32_t inode) const;
-  /// The first free one from `from` on, then from the start.
+  /// Returns the first free inode from `from` on; wraps around.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;
   void use_inode(std::uint32_t inode, bool directory);   ///< it must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< it must be used
@@ -76,33 +73,34 @@ class CylinderGroup {
   // Fragments. `fragment` of a whole block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
-  /// All of the run are free; none is. A run lies in one block.
+  /// True if all fragments of the run are free, or all are used. A run is within one block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
-  /// The first free block from `from` on, then from the start.
+  /// Returns the first free block from `from` on; wraps around.
   std::optional<std::uint32_t> find_block(std::uint32_t from) const;
-  /// A run of `count` (less than a block) free fragments inside one block: of the smallest runs
-  /// that are long enough, the first from `from` on. Only in blocks that are partly used already:
-  /// else take a block.
+  /// Returns a run of `count` (less than a block) free fragments within one block: of the smallest
+  /// sufficient runs, the first from `from` on. Searches only partly used blocks; otherwise the
+  /// caller takes a whole block.
   std::optional<std::uint32_t> find_fragments(std::uint32_t from, std::uint32_t count) const;
-  /// Takes a run that is free and lies in one block (1 to fragments_per_block()).
+  /// Takes a free run within one block (1 to fragments_per_block()).
   void use(std::uint32_t fragment, std::uint32_t count);
-  /// Frees a run that is used and lies in one block (who does not trust the disk asks run_used()
-  /// before).
+  /// Frees a used run within one block. Callers that do not trust the disk must check run_used()
+  /// first.
   void free(std::uint32_t fragment, std::uint32_t count);
-  /// Lets the run grow in place if what is behind it in its block is free.
+  /// Extends the run in place if the following fragments of its block are free. Returns false
+  /// otherwise.
   bool extend(std::uint32_t fragment, std::uint32_t count, std::uint32_t new_count);
-  /// cg_frsum: [n] runs of exactly n.
+  /// cg_frsum: element n counts runs of exactly n.
   std::array<std::uint32_t, 8> runs() const;
 
-  /// Puts the maps and everything counted from them in order: for fsck, which knows what is used.
+  /// For fsck: sets bits of the maps. Call recount() afterwards.
   void set_inode_used(std::uint32_t inode, bool used);
   void set_fragment_free(std::uint32_t fragment, bool free);
-  /// Writes free blocks, free fragments, runs and free inodes as the maps say; keeps the
-  /// directories.
+  /// Recomputes free blocks, free fragments, runs and free inodes from the maps. Keeps the
+  /// directory count.
   void recount();
 
-  /// The maps' bytes in the header, for who compares them as a whole.
+  /// Bytes of the maps in the header, for comparisons as a whole.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

@@ -26,7 +26,7 @@ struct Bench {
   CylinderGroup group() { return {geometry, header, 1}; }
 };
 
-TEST(CylinderGroup, NewOneHasItsDataFree) {
+TEST(CylinderGroup, ANewGroupHasItsDataFree) {
   Bench bench;
   CylinderGroup group = bench.group();
   const Summary totals = group.totals();
@@ -37,7 +37,7 @@ TEST(CylinderGroup, NewOneHasItsDataFree) {
   EXPECT_FALSE(group.fragment_free(16));
 }
 
-TEST(CylinderGroup, AnotherGroupsHeaderIsRefused) {
+TEST(CylinderGroup, RejectsAnotherGroupsHeader) {
   Bench bench;
   EXPECT_NE(CylinderGroup::problem_of(bench.geometry, bench.header, 0), "");
   for (const std::size_t field : {4, 12, 20, 92, 96}) {
@@ -50,7 +50,7 @@ TEST(CylinderGroup, AnotherGroupsHeaderIsRefused) {
 TEST(CylinderGroup, BestFitTakesTheSmallestRun) {
   Bench bench;
   CylinderGroup group = bench.group();
-  EXPECT_FALSE(group.find_fragments(0, 2)) << "whole blocks are not broken here";
+  EXPECT_FALSE(group.find_fragments(0, 2)) << "whole blocks are not broken";
   group.use(800, 5);   // leaves 3
   group.use(1600, 6);  // leaves 2
   EXPECT_EQ(group.find_fragments(0, 1), 1606U);
@@ -61,19 +61,19 @@ TEST(CylinderGroup, BestFitTakesTheSmallestRun) {
   EXPECT_EQ(group.totals().free_fragments, 5U);
 }
 
-TEST(CylinderGroup, RunsGrowInPlaceOnlyIntoFreeOnes) {
+TEST(CylinderGroup, RunsGrowOnlyIntoFreeFragments) {
   Bench bench;
   CylinderGroup group = bench.group();
   group.use(800, 2);
   group.use(805, 1);
   EXPECT_TRUE(group.extend(800, 2, 4));
-  EXPECT_FALSE(group.extend(800, 4, 6)) << "somebody is there";
-  EXPECT_FALSE(group.extend(805, 1, 4)) << "the block ends";
+  EXPECT_FALSE(group.extend(800, 4, 6)) << "next fragments are in use";
+  EXPECT_FALSE(group.extend(805, 1, 4)) << "exceeds the block";
   EXPECT_TRUE(group.extend(805, 1, 3));
   EXPECT_EQ(group.totals().free_fragments, 1U);
 }
 
-TEST(CylinderGroup, SearchGoesRound) {
+TEST(CylinderGroup, SearchesWrapAround) {
   Bench bench;
   CylinderGroup group = bench.group();
   group.use(0, 8);
@@ -92,7 +92,7 @@ TEST(CylinderGroup, SearchGoesRound) {
   EXPECT_EQ(group.find_inode(17), 17U);
 }
 
-TEST(CylinderGroup, CountsStayWhatTheMapsSay) {
+TEST(CylinderGroup, CountsMatchTheMaps) {
   for (const auto& [block, fragment] :
        {std::pair{8192U, 1024U}, {4096U, 512U}, {8192U, 4096U}, {4096U, 4096U}}) {
     Bench bench(block, fragment);

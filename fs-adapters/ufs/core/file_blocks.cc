@@ -1,4 +1,4 @@
-// From a file's blocks to their places (file_blocks.h): finding, allocating, growing.
+// Blocks of a file (file_blocks.h): lookup, allocation and growth.
 
 #include "fs-adapters/ufs/core/file_blocks.h"
 
@@ -23,13 +23,13 @@ BlockKind kind_of(const CoreInode& inode) {
   return inode.disk.holds_metadata() ? BlockKind::metadata : BlockKind::data;
 }
 
-/// What a new pointer's block holds before anybody has written into it.
+/// Fills a new block with its initial content.
 void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
   if (inode.disk.is_directory()) tree::format_chunks(bytes);
 }
 
-/// Whether a block of the file may be there.
+/// True if `at` may be the address of a block of the file.
 bool inside(const Volume& volume, const CoreInode& inode, std::int64_t block, FragmentAddress at) {
   const Geometry& geometry = volume.geometry;
   return geometry.is_run(
@@ -41,14 +41,14 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   volume.inodes.mark_changed(inode);
 }
 
-/// Where the pointer to a block is: in the inode, or at `index` of a block that is held, or in the
-/// bmap cache.
+/// Location of the pointer to a block: in the inode, at `index` of a held block, or in the bmap
+/// cache.
 struct PointerPlace {
   struct Cached {
-    BmapCache cache;             ///< the inode's from now on, with room for the pointer
-    FragmentAddress behind = 0;  ///< where the file's block before is
+    BmapCache cache;             ///< the inode's future cache, with room for the pointer
+    FragmentAddress behind = 0;  ///< address of the file's previous block
   };
-  os::HeldBuffer holder;  ///< empty: the inode
+  os::HeldBuffer holder;  ///< empty if the pointer is in the inode
   std::uint32_t index = 0;
   std::optional<Cached> cached = {};
 };
@@ -63,7 +63,7 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
                       : inode_pointer(inode, place.index);
 }
 
-/// The pointer in front of it, whatever it leads to.
+/// Returns the pointer before this one, unchecked.
 FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
@@ -72,15 +72,15 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
                                                             : inode.disk.direct[place.index - 1];
 }
 
-/// The place of the preceding block of the file, which allocation follows; 0: there is none, or its
-/// pointer is damaged.
+/// Returns the address of the previous block of the file, behind which allocation continues; 0 if
+/// absent or damaged.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;
 }
 
-/// A whole block for a pointer that leads nowhere yet. The pointer is set; its holder stays held,
-/// changed.
+/// Allocates a whole block for an empty pointer and sets the pointer. The pointer's holder stays
+/// held and is changed.
 VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, CoreInode& inode,
                                          PointerPlace& place, BlockKind kind,
                                          const BlockWanted& wanted, std::uint32_t fragments) {
@@ -122,7 +122,7 @@ VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, C
   return initialised;
 }
 
-/// Direct block `block`, which is there with `have` fragments, gets `want`.
+/// Extends direct block `block` from `have` to `want` fragments.
 VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, CoreInode& inode,
                                          std::uint32_t block, std::uint32_t have,
                                          std::uint32_t want) {
@@ -132,7 +132,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
     auto old = read_file_block(volume, inode, block, old_at);
     if (!old) return old;
     kept.assign(old->bytes().begin(), old->bytes().end());
-    // It may have been written delayed: whatever becomes of the buffer, `kept` is what it holds.
+    // The buffer may be written delayed; its bytes are kept in `kept`.
   }
   FragmentAddress at = old_at;
   auto extended = volume.allocator.extend(inode, old_at, have, want);
@@ -162,8 +162,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // From here on the old place is nobody's, and whoever reads the file finds its buffer by the new
-  // one.
+  // From here on the old place is free, and readers of the file find the buffer under the new one.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -180,7 +179,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   return std::move(*again);
 }
 
-/// A last block of fragments behind which the file continues must be whole.
+/// Extends a last block of fragments to a whole block, because the file continues behind it.
 VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreInode& inode,
                                     std::int64_t block) {
   const Geometry& geometry = volume.geometry;
@@ -224,15 +223,15 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// The upper one of two indirect blocks has a new pointer. An inode with a bmap cache of the lower
-/// one's may be on the disk at any time from now on, and must find it.
+/// Writes the upper of two indirect blocks after a new pointer. From now on the disk may at any
+/// time have an inode with a bmap cache for the lower block, which must be reachable.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));
   return {};
 }
 
-/// The place of a pointer in an indirect block; those that lead there are allocated.
+/// Returns the location of a pointer in an indirect block. Allocates missing indirect blocks.
 VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, CoreInode& inode,
                                       const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;
@@ -248,7 +247,7 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
       if (!made) return pass_on_errno(made);
       next = std::move(*made);
     }
-    // The pointer's holder is done with before the lower one is looked at.
+    // The pointer's holder is released before the lower block is read.
     if (place.holder && absent)
       if (auto written = write_upper(volume, std::move(place.holder)); !written)
         return pass_on_errno(written);
@@ -263,13 +262,13 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
   return place;
 }
 
-/// The block's indirect block has never been written: what is not cached is a hole.
+/// True if the block's indirect block has never been written; uncached blocks are then holes.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));
 }
 
-/// Where the indirect block leads to for a block that the cache does not cover.
+/// Returns the pointer of the indirect block for a block that the cache does not cover.
 VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted) {
   if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
@@ -279,14 +278,14 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   return pointer(inode, *place);
 }
 
-/// A block behind the end, or one that is cached.
+/// Handles a block beyond the end, or a cached one.
 VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                              const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;
   const std::uint32_t fragments = geometry.fragments_per_block();
   const auto block = static_cast<std::uint64_t>(wanted.block);
   const bool covered = inode.bmap.covers(block);
-  FragmentAddress indirect = 0;  // a new one, of which nothing is written before a merge
+  FragmentAddress indirect = 0;  // a new one; nothing of it is written before a merge
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
     const auto allocated = volume.allocator.allocate(inode, wanted.block, 0, fragments);
@@ -382,7 +381,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     const auto block = static_cast<std::uint64_t>(wanted.block);
     if (inode.bmap.covers(block) || block >= geometry.blocks_of_size(inode.disk.size_bytes))
       return cached_for_writing(volume, operation, inode, wanted);
-    // The indirect block that has no content yet has to hold this one.
+    // The unwritten indirect block must now get this pointer.
     if (alone_in_indirect(volume, inode, block))
       if (auto ended = end_bmap_cache(volume, inode); !ended) return pass_on_errno(ended);
   }

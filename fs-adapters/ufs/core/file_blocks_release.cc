@@ -1,9 +1,9 @@
-// From a file's blocks to their places (file_blocks.h): taking blocks away.
+// Blocks of a file (file_blocks.h): release.
 //
-// What is taken from one holder of pointers, the inode or an indirect block that stays, is told to
-// the scheme at once when the holder's pointers are reset: deepest first, the inode last. A tree of
-// indirect blocks that goes wholly is the inode's (or its upper block's) loss: its own pointers are
-// not touched.
+// The blocks released from one holder of pointers (the inode, or an indirect block that stays) are
+// reported to the scheme at once, when the pointers are reset: deepest first, the inode last. A
+// tree of indirect blocks that is released completely counts as released from the inode (or the
+// upper block); its own pointers are not changed.
 
 #include <algorithm>
 #include <cerrno>
@@ -41,7 +41,7 @@ class Taker {
     extents.push_back({at, fragments});
   }
 
-  /// What an indirect block holds, with what is cached of it.
+  /// Returns an indirect block, updated with cached pointers.
   VfsResult<std::vector<std::byte>> pointers_at(FragmentAddress at, std::uint32_t levels,
                                                 std::uint64_t from) {
     std::vector<std::byte> pointers(geometry().block_bytes());
@@ -55,7 +55,8 @@ class Taker {
     return pointers;
   }
 
-  /// The whole tree below a pointer, the block itself included. `levels` 0: a data block.
+  /// Releases the whole tree below a pointer, including the block itself. `levels` 0 is a data
+  /// block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -78,7 +79,7 @@ class Taker {
     return {};
   }
 
-  /// What of `range` lies below an indirect block that stays.
+  /// Releases the part of `range` below an indirect block that stays.
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -106,7 +107,8 @@ class Taker {
                                           std::move(*buffer));
   }
 
-  /// What of `range` the inode leads to; its own pointers are reset, their extents added.
+  /// Releases the part of `range` that the inode points to. Resets its pointers and adds their
+  /// extents.
   VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
                                   std::uint64_t size_bytes, std::vector<Extent>& extents) {
     Inode& disk = inode_.disk;
@@ -139,7 +141,7 @@ class Taker {
   }
 
  private:
-  /// Blocks that one pointer in a block of that level reaches.
+  /// Number of blocks below one pointer in a block of that level.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;
@@ -147,8 +149,8 @@ class Taker {
   tree::BlockBudget budget_;
 };
 
-/// The file ends inside a block that stays: what is behind becomes zero, fragments that are not
-/// needed go.
+/// Ends the file inside a block that stays: zeroes the bytes behind the end and releases unneeded
+/// fragments.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;
@@ -168,7 +170,7 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   if (want == have) return {};
   extents.push_back({*at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
-  // Shorter from now on: it must not be written over what others may get.
+  // The buffer must be shortened now; otherwise it could overwrite fragments of other files.
   auto shorter = volume.cache.read(
       key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(*at),
       volume.bytes(want));
@@ -190,13 +192,13 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  volume.cache.release(volume.cache.cached(key));  // who changes it now has done so
+  volume.cache.release(volume.cache.cached(key));  // waits for a fiber that is changing it
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Blocks [first, end) are about to go. An inode on the disk that still had one of them in a cache
-/// would lead to what has become free; only one that loses all its indirect blocks loses its cache
-/// in the same write.
+/// Called before the blocks [first, end) are released. An inode on the disk with one of them in its
+/// cache would point to free blocks. An inode that loses all its indirect blocks loses its cache in
+/// the same write.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;
@@ -229,8 +231,7 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // The last block is there, whatever lies before it: a file must not end in a hole, says the
-    // format's fsck.
+    // Allocate the last block even after a hole: fsck does not permit a file that ends in a hole.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     auto grown = block_for_writing(volume, operation, inode,
@@ -267,7 +268,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   Taker taker(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
-    Operation none;  // nothing of it stays: no indirect block is told
+    Operation none;  // all of it is released, so no indirect block is reported
     auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                        inode.disk.size_bytes, extents);
     if (!taken) return pass_on_errno(taken);

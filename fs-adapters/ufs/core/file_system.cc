@@ -1,4 +1,4 @@
-// The mounted file system (file_system.h): mounting, and the whole of it.
+// The mounted file system (file_system.h): mount, unmount, sync.
 
 #include "fs-adapters/ufs/core/file_system.h"
 
@@ -33,9 +33,8 @@ Result<void> has_features(const Features& there, const Features& needed) {
     options += fmt::format(" --{} 1", option.name);
   }
   if (names.empty()) return {};
-  return fail(
-      kSubject, fmt::format("the file system lacks what this scheme relies on: {}", names),
-      fmt::format("make it again with `mkfs.headcrash-ufs{}`, or choose another scheme", options));
+  return fail(kSubject, fmt::format("missing features that this scheme requires: {}", names),
+              fmt::format("create it with `mkfs.headcrash-ufs{}`, or use another scheme", options));
 }
 
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options) {
@@ -70,17 +69,16 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
                                                       const MountOptions& options) {
   auto block = system.cache.read(kSuperblockKey, os::Content::metadata,
                                  kSuperblockByte / kSectorBytes, kSuperblockBytes);
-  if (!block)
-    return fail(kSubject, "the superblock cannot be read", "look whether the device is on");
+  if (!block) return fail(kSubject, "cannot read the superblock", "check that the device is on");
   auto superblock = decode_superblock(block->bytes(), system.queue.sectors() * kSectorBytes);
   system.cache.release(std::move(*block));
   if (!superblock) return forward_error(superblock);
   if (superblock->features.netra() && options.scheme != SchemeKind::netra)
-    return fail(kSubject, "the file system has features that only one scheme keeps",
-                "mount it with scheme=netra");
+    return fail(kSubject, "the file system has features that only scheme netra supports",
+                "use scheme=netra");
   TRY(has_features(superblock->features, options.needs));
   TRY(const auto journal, prepare_journal(system, options, *superblock));
-  if (!superblock->clean && !options.although_not_clean)
+  if (!superblock->clean && !options.allow_unclean)
     return fail(kSubject, "the file system was not unmounted", "run fsck on it");
 
   const Geometry geometry(*superblock);
@@ -93,7 +91,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
     auto summaries = system.cache.read(
         Volume::place(at), os::Content::metadata, geometry.lba_of(at),
         std::size_t{geometry.fragments_of(count * kSummaryBytes)} * geometry.fragment_bytes());
-    if (!summaries) return fail(kSubject, "the groups' summaries cannot be read", "run fsck on it");
+    if (!summaries) return fail(kSubject, "cannot read the groups' summaries", "run fsck on it");
     for (std::uint32_t i = 0; i < count; ++i)
       groups[first + i] = decode_group_record(summaries->bytes().subspan(
                                                   std::size_t{i} * kSummaryBytes, kSummaryBytes),
@@ -102,21 +100,20 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   }
   auto volume =
       std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
-  // What is marked was marked by another mount. Of one that a check should have seen this one knows
-  // nothing.
+  // Existing marks were made by another mount. If a needed check was skipped, their state is
+  // unknown.
   if (superblock->clean)
     volume->super.begin_generation();
   else
     volume->super.full_check = true;
-  // Of groups that a check should have seen the counts are not known: those stay on the map while
-  // this mount lasts.
+  // If a needed check was skipped, the groups' counts are unknown, so all groups stay on the map
+  // during this mount.
   volume->unchecked = !superblock->clean;
   if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
   volume->journal = journal;
   volume->allocator.policy(options.allocation);
   volume->scheme = make_scheme(*volume, options.scheme, options.options);
-  if (!volume->scheme)
-    return fail(kSubject, "there is no such ordering scheme", "choose another one");
+  if (!volume->scheme) return fail(kSubject, "unknown ordering scheme", "use another one");
   system.cache.hooks(volume->scheme.get());
   std::unique_ptr<FileSystem> mounted(
       new FileSystem(std::make_unique<TreeStore>(std::move(volume))));
@@ -124,8 +121,8 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is not a directory", "run fsck on it");
   if (!mounted->volume_->write_superblock(false)) {
-    system.cache.discard_all();  // another try reads what is on the disk
-    return fail(kSubject, "the superblock cannot be written", "look whether the device is on");
+    system.cache.discard_all();  // another attempt must read from the disk
+    return fail(kSubject, "cannot write the superblock", "check that the device is on");
   }
   return mounted;
 }
@@ -137,12 +134,12 @@ VfsResult<void> FileSystem::unmount() {
   const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
-  // The totals lie in several sectors, "clean" in the first: where a fast check believes it, they
-  // are there before.
+  // The totals span several sectors, and "clean" is in the first. A fast check trusts "clean", so
+  // the totals must be written before.
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
-    // What could not be written must not reach the disk later, without its order.
+    // Unwritten blocks must not reach the disk later, out of order.
     volume_->abandoned = true;
     volume_->syncer.forget_work();
     volume_->cache.discard_all();
@@ -161,8 +158,8 @@ void FileSystem::abandon() {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
-  // A work item that the syncer or another user has begun is no longer waiting, and has metadata to
-  // change.
+  // A work item begun by the syncer or another user is no longer in the queue, but may still change
+  // metadata.
   for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way();
        ++round)
     done = volume_->scheme->sync();
@@ -174,7 +171,7 @@ VfsResult<void> FileSystem::sync() {
   enter();
   const std::uint64_t noted = volume_->names.noted();
   auto done = sync_all();
-  if (done) volume_->names.all_arrived(noted);
+  if (done) volume_->names.all_written(noted);
   if (done && volume_->super.modified) done = volume_->write_superblock(false);
   return done;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// The mounted file system: the tree (tree/file_system.h) on a volume, for as many fibers at once as
-// like.
+// The mounted file system: the tree (tree/file_system.h) on a volume, for any number of concurrent
+// fibers.
 //
-// Every function is called from within a fiber.
+// All functions must be called from a fiber.
 
 #include <memory>
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace headcrash::ufs {
 
-/// Which schemes there are. `make_scheme` knows their names.
+/// The ordering schemes. make_scheme() creates them.
 enum class SchemeKind : std::uint8_t {
   no_order,
   conventional,
@@ -28,33 +28,30 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
-  /// What one file's full blocks may have on their way to the disk (write_behind.h); 0: data wait
-  /// for the syncer.
+  /// Limit of one file's full blocks in flight (write_behind.h); 0: data waits for the syncer.
   std::uint64_t write_behind_bytes = 0;
-  /// What the scheme relies on in the format: a file system without one of these is refused.
+  /// Features that the scheme requires; a file system without them is refused.
   Features needs = {};
-  /// A file system that was not unmounted, and that no fsck has seen since: for who knows what they
-  /// do.
-  bool although_not_clean = false;
+  /// Mount even if the file system was not unmounted and not checked since.
+  bool allow_unclean = false;
 };
 
-/// Error: the names of those that are needed and not there, and what mkfs has to be told.
+/// Fails if a needed feature is missing. The error names the features and the mkfs options.
 Result<void> has_features(const Features& there, const Features& needed);
 
 class TreeStore;
 
 class FileSystem : public tree::FileSystem {
  public:
-  /// What the journal of a file system that was not unmounted holds is brought to its place first.
-  /// The journal scheme makes a journal where there is none.
+  /// Mounts the file system. Replays the journal first if it was not unmounted. The journal scheme
+  /// creates a missing journal.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;
 
-  /// Writes everything and says so in the superblock. Files still open are closed. Afterwards there
-  /// is nothing to be done but to destroy it. An error: the disk has gone; it is unmounted all the
-  /// same.
+  /// Closes open files, writes everything and marks the superblock clean. Afterwards the object may
+  /// only be destroyed. On an I/O error the file system is unmounted all the same.
   VfsResult<void> unmount();
-  /// Without a write: the power is gone. Nothing of it is left behind the call.
+  /// Unmounts without writing, after a power cut.
   void abandon();
 
   Volume& volume() { return *volume_; }
@@ -68,11 +65,11 @@ class FileSystem : public tree::FileSystem {
   explicit FileSystem(std::unique_ptr<TreeStore> store);
   VfsResult<void> sync_all();
 
-  Volume* volume_;  ///< the store's
+  Volume* volume_;  ///< owned by the store
   bool mounted_ = true;
 };
 
-/// The scheme for a volume.
+/// Creates the scheme of a volume.
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options);
 
 }  // namespace headcrash::ufs

@@ -36,13 +36,13 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
     EXPECT_TRUE(fs.symlink("b", "s"));
     EXPECT_TRUE(fs.symlink(std::string(200, 'x'), "long"));
     EXPECT_EQ(fs.readlink("long").value(), std::string(200, 'x'));
-    for (const std::size_t length : {59U, 60U, 61U}) {  // around what fits into the inode
+    for (const std::size_t length : {59U, 60U, 61U}) {  // around the limit of the inode
       EXPECT_TRUE(fs.symlink(std::string(length, 'y'), "edge"));
       EXPECT_EQ(fs.readlink("edge").value_or("?"), std::string(length, 'y'));
       EXPECT_TRUE(fs.unlink("edge"));
     }
     EXPECT_EQ(bench::get_file(fs, "s"), "hello");
-    EXPECT_EQ(fs.list("")->size(), 5U);  // lost+found, too
+    EXPECT_EQ(fs.list("")->size(), 5U);  // includes lost+found
     EXPECT_EQ(fs.rmdir("b").error().value, ENOTDIR);
     EXPECT_EQ(fs.unlink("d").error().value, EISDIR);
     EXPECT_TRUE(fs.rmdir("d"));
@@ -58,7 +58,7 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, APathMayBeginWithAnInode) {
+TEST_P(EveryScheme, APathCanBeginWithAnInode) {
   Mounted m(GetParam());
   m.mount();
   m.as_user([&] {
@@ -72,7 +72,7 @@ TEST_P(EveryScheme, APathMayBeginWithAnInode) {
     bench::put_file(fs, d + "/a", "hello");
     const std::string a = name_of("d/a");
     EXPECT_TRUE(fs.rename("d", "e", RenameMode::replace));
-    EXPECT_EQ(bench::get_file(fs, d + "/a"), "hello") << "it follows renames";
+    EXPECT_EQ(bench::get_file(fs, d + "/a"), "hello") << "follows renames";
     EXPECT_EQ(bench::get_file(fs, name_of("") + "/e/a"), "hello");
     EXPECT_TRUE(fs.link(a, d + "/b"));
     EXPECT_TRUE(fs.rename(d + "/b", name_of("") + "/c", RenameMode::no_replace));
@@ -84,7 +84,7 @@ TEST_P(EveryScheme, APathMayBeginWithAnInode) {
     EXPECT_EQ(status->user, 7U);
     EXPECT_EQ(status->group, 8U);
     EXPECT_EQ(status->accessed_ns, -1'500'000'000);
-    // A file that is open lives on without a name; its successor in the inode is another file.
+    // An open file lives on without a name; its successor in the inode is another file.
     EXPECT_TRUE(fs.unlink("c"));
     const auto open = fs.open(a, {});
     EXPECT_TRUE(fs.unlink(d + "/a"));
@@ -146,7 +146,7 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
     std::string mirror;
-    for (int i = 0; i < 40; ++i) {  // by odd lengths: fragments that grow, move, become blocks
+    for (int i = 0; i < 40; ++i) {  // odd lengths: fragments that grow, move, and become blocks
       const std::string piece(static_cast<std::size_t>(700 + 377 * i),
                               static_cast<char>('a' + i % 26));
       ASSERT_TRUE(fs.append(*file, bench::bytes_of(piece)));
@@ -156,7 +156,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
       mirror += piece;
     }
     EXPECT_EQ(bench::get_file(fs, "f"), mirror);
-    const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;  // behind the first double indirect
+    // Beyond the first double indirect block.
+    const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));
     EXPECT_EQ(fs.stat("f")->size_bytes, far + 3);
     ASSERT_TRUE(
@@ -181,7 +182,7 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, NoSpaceLeavesWhatWas) {
+TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
   Mounted m(GetParam(),
             {.device_bytes = 2 << 20,
              .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
@@ -224,8 +225,8 @@ TEST_P(EveryScheme, NoSpaceLeavesWhatWas) {
   bench::expect_clean(*m.store);
 }
 
-/// While a place is looked for that has room, others need the buffers.
-TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
+/// While a place with room is searched, other fibers need the buffers.
+TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   Mounted m(GetParam());
   m.mount();
   bool done = false;
@@ -251,8 +252,8 @@ TEST_P(EveryScheme, AFragmentThatMovesKeepsWhatItHolds) {
   bench::expect_clean(*m.store);
 }
 
-/// A directory d, a file f, and several users, of whom each is begun when the one before has come
-/// to a lock that is taken, or ended.
+/// A directory d, a file f, and several users. Each user begins when the previous one has ended or
+/// waits for a lock.
 class SeveralUsers : public testing::TestWithParam<Setup> {
  protected:
   SeveralUsers() : m_(GetParam()) {
@@ -268,7 +269,7 @@ class SeveralUsers : public testing::TestWithParam<Setup> {
     m_.executor.spawn(os::Executor::Kind::user, *accounts_.back(), std::move(body));
     m_.executor.run_until(m_.executor.now() + model::kSecondNs);
   }
-  /// Who has d's lock until `until` is set.
+  /// Holds d's lock until `until` is set.
   void begin_holding_d(const bool& until) {
     begin([this, &until] {
       Operation none;
@@ -292,7 +293,7 @@ class SeveralUsers : public testing::TestWithParam<Setup> {
 INSTANTIATE_TEST_SUITE_P(Ufs, SeveralUsers, testing::ValuesIn(bench::all_setups()),
                          bench::test_name);
 
-TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
+TEST_P(SeveralUsers, CannotLinkAConcurrentlyRemovedFile) {
   bool go = false;
   VfsResult<void> linked, removed = refuse(EBUSY);
   begin_holding_d(go);
@@ -300,7 +301,7 @@ TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
   begin([&] { removed = m_.file_system->unlink("f"); });
   const bool at_once = removed.has_value();
   EXPECT_TRUE(at_once || GetParam().mount.scheme == SchemeKind::journal)
-      << "which lets nobody in meanwhile";
+      << "the journal admits no other operation in between";
   go = true;
   m_.executor.run();
   EXPECT_TRUE(removed);
@@ -308,19 +309,19 @@ TEST_P(SeveralUsers, NothingIsLinkedToAFileThatHasBeenRemovedMeanwhile) {
   end();
 }
 
-TEST_P(SeveralUsers, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) {
+TEST_P(SeveralUsers, CannotRenameIntoAConcurrentlyRemovedDirectory) {
   bool go = false, go_on = false;
   VfsResult<void> renamed, removed = refuse(EBUSY);
   begin_holding_d(go);
   begin(
-      [&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // looks d up
+      [&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // resolves d
   begin_holding_d(go_on);
   go = true;
-  m_.executor.run_until(m_.executor.now() + model::kSecondNs);  // asks who is above d
-  begin([&] { removed = m_.file_system->rmdir("d"); });         // has the root
+  m_.executor.run_until(m_.executor.now() + model::kSecondNs);  // searches the ancestors of d
+  begin([&] { removed = m_.file_system->rmdir("d"); });         // holds the root
   go_on = true;
   m_.executor.run();
-  if (GetParam().mount.scheme == SchemeKind::journal) {  // it lets nobody in meanwhile
+  if (GetParam().mount.scheme == SchemeKind::journal) {  // it admits no other operation in between
     EXPECT_TRUE(renamed);
     EXPECT_EQ(removed ? 0 : removed.error().value, ENOTEMPTY);
   } else {
@@ -330,7 +331,7 @@ TEST_P(SeveralUsers, NothingIsRenamedIntoADirectoryThatHasBeenRemovedMeanwhile) 
   end();
 }
 
-TEST_P(EveryScheme, WhatThereIsNoRoomForLeavesTheFileAsItWas) {
+TEST_P(EveryScheme, AWriteWithoutRoomLeavesTheFileUnchanged) {
   Mounted m(GetParam(), {.device_bytes = 2 << 20});
   m.mount();
   m.as_user([&] {
@@ -351,7 +352,7 @@ TEST_P(EveryScheme, WhatThereIsNoRoomForLeavesTheFileAsItWas) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
+TEST_P(EveryScheme, PowerCutUnwindsAllFibers) {
   Mounted m(GetParam());
   m.mount();
   int stopped = 0;
@@ -380,7 +381,7 @@ TEST_P(EveryScheme, APowerCutUnwindsAllFibers) {
   EXPECT_EQ(stopped, 4);
 }
 
-TEST(FileSystem, RefusesWhatWasNotUnmounted) {
+TEST(FileSystem, RejectsAFileSystemThatWasNotUnmounted) {
   Mounted m(bench::setup_named("conventional"));
   m.mount();
   m.as_user([&] {
@@ -390,7 +391,7 @@ TEST(FileSystem, RefusesWhatWasNotUnmounted) {
   });
 }
 
-TEST_P(EveryScheme, AnInodeInUseThatTheMapCallsFreeIsDamage) {
+TEST_P(EveryScheme, AnInodeInUseButFreeInTheMapIsDamage) {
   Mounted m(GetParam());
   m.mount();
   m.as_user([&] { put_file(*m.file_system, "a", "a"); });
@@ -420,8 +421,8 @@ TEST_P(EveryScheme, AnInodeInUseThatTheMapCallsFreeIsDamage) {
   });
 }
 
-/// As if another pointer of a damaged volume led to the block, too.
-TEST(FileSystem, SoftUpdatesStopIfABlockDoesNotHoldWhatIsToBeUndone) {
+/// Simulates a damaged volume in which another pointer refers to the block too.
+TEST(FileSystem, SoftUpdatesStopIfABlockLacksTheUpdateToRollBack) {
   constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
   for (const std::string_view changed : {"inode", "indirect block", "entry"}) {
     SCOPED_TRACE(changed);

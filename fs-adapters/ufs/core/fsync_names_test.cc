@@ -1,6 +1,6 @@
-// fsync of a file keeps the file's name, too, wherever it has been put and whatever has happened
-// since: to the file's inode in core, to the folders that lead to it, to the blocks with which they
-// have grown, to the file's own indirect block, and when somebody else is just doing the same.
+// Tests that fsync of a file also keeps the file's name, wherever it was put and whatever has
+// happened since: to the in-core inode, to parent directories, to new blocks of them, to the file's
+// indirect block, and with concurrent fsyncs.
 
 #include <array>
 
@@ -14,12 +14,12 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-/// More than are kept in core when nobody uses them (inodes.cc).
+/// More than the limit of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Groups of a megabyte, so that folders have their inodes in different blocks; and nobody writes
-/// behind.
-bench::MountedOptions nobody_writes_behind() {
+/// Options with groups of a megabyte, so that directories have their inodes in different blocks,
+/// and without background writes.
+bench::MountedOptions without_background_writes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
                    .bytes_per_inode = 4096,
@@ -27,7 +27,7 @@ bench::MountedOptions nobody_writes_behind() {
           .syncer = {.policy = os::SyncerOptions::Policy::none}};
 }
 
-/// What is in the file, or why it cannot be had.
+/// Returns the content of the file, or why it cannot be read.
 std::string text_in(const model::SectorStore& image, const std::string& path,
                     std::uint64_t offset = 0) {
   const auto reader = ImageReader::open(image);
@@ -46,11 +46,11 @@ bool replays(const Mounted& m) {
   return m.setup.mount.scheme == SchemeKind::journal;
 }
 
-/// What a cut has left has the file under its name, and so it has after a repair.
+/// Expects that the image has the file under its name, before and after a repair.
 void expect_kept(const Mounted& m, model::SectorStore& image, const std::string& path,
                  const std::string& text, std::uint64_t offset = 0) {
   if (!replays(m)) {
-    EXPECT_EQ(text_in(image, path, offset), text) << path << " as the cut has left it";
+    EXPECT_EQ(text_in(image, path, offset), text) << path << " after the cut";
   }
   Fsck fsck;
   EXPECT_TRUE(fsck.run(image, {.repair = true}));
@@ -66,9 +66,9 @@ void sync_file(Vfs& fs, const std::string& path) {
 
 class FsyncNames : public testing::TestWithParam<Setup> {
  protected:
-  FsyncNames() : m_(GetParam(), nobody_writes_behind()) { m_.mount(); }
+  FsyncNames() : m_(GetParam(), without_background_writes()) { m_.mount(); }
 
-  /// In it the power goes.
+  /// Saves the image of a power cut.
   void keep_image() { image_ = bench::copy_of(*m_.store); }
   void end() {
     m_.unmount();
@@ -80,7 +80,7 @@ class FsyncNames : public testing::TestWithParam<Setup> {
 };
 INSTANTIATE_TEST_SUITE_P(Ufs, FsyncNames, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(FsyncNames, OfAFileWhoseInodeHasLeftMemory) {
+TEST_P(FsyncNames, AfterTheInodeWasEvicted) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     const auto other = [](int i) { return "others/" + std::to_string(i); };
@@ -94,7 +94,7 @@ TEST_P(FsyncNames, OfAFileWhoseInodeHasLeftMemory) {
       const auto file = fs.open(other(i), {});
       ASSERT_TRUE(file && fs.close(*file));
     }
-    // Who was used longest ago has gone.
+    // The least recently used inode has been evicted.
     EXPECT_LT(m_.file_system->volume().inodes.in_core(), static_cast<std::size_t>(kOtherFiles));
     sync_file(fs, "d/e/f");
     keep_image();
@@ -103,7 +103,7 @@ TEST_P(FsyncNames, OfAFileWhoseInodeHasLeftMemory) {
   end();
 }
 
-TEST_P(FsyncNames, OfAFileBelowNewFolders) {
+TEST_P(FsyncNames, BelowNewDirectories) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     for (const char* folder : {"a", "a/b", "a/b/c"}) ASSERT_TRUE(fs.mkdir(folder, 0755));
@@ -115,8 +115,8 @@ TEST_P(FsyncNames, OfAFileBelowNewFolders) {
   end();
 }
 
-/// The file has been on the disk for long, and so has the folder; the new one above it has not.
-TEST_P(FsyncNames, OfAFileWhoseFolderHasMovedIntoANewOne) {
+/// The file and its directory have long been on the disk; the new directory above has not.
+TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewOne) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     ASSERT_TRUE(fs.mkdir("a", 0755));
@@ -151,9 +151,9 @@ TEST_P(FsyncNames, InADirectoryThatGrows) {
   end();
 }
 
-TEST_P(FsyncNames, BehindADirectorysIndirectBlock) {
+TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   if (GetParam().control)
-    GTEST_SKIP() << "blocks that lead to nobody's name in particular are not written";
+    GTEST_SKIP() << "control schemes do not write indirect blocks of directories";
   const auto path = [](int i) { return "d/" + std::string(250, 'n') + std::to_string(i); };
   constexpr int kInTwelveBlocks = 12 * 4096 / 512;  // such a name fills a chunk
   m_.as_user([&] {
@@ -172,9 +172,8 @@ TEST_P(FsyncNames, BehindADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has sent the block, and the cache has dropped it: with -CB a copy of it is being
-/// written.
-TEST_P(FsyncNames, BehindAnIndirectBlockThatIsBeingWritten) {
+/// The syncer has issued the block and the cache has evicted it. With -CB its copy is in flight.
+TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
   m_.as_user([&] {
@@ -203,8 +202,8 @@ TEST_P(FsyncNames, BehindAnIndirectBlockThatIsBeingWritten) {
   end();
 }
 
-/// The second one finds a name that the first one is just writing: it has to wait, too.
-TEST_P(FsyncNames, WhileSomebodyElseSyncsWhatLiesBesideIt) {
+/// The second fsync finds a name that the first one is writing, and must wait too.
+TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   const std::array<std::string, 3> paths{"d/e/f0", "d/e/f1", "d/f2"};
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -224,10 +223,11 @@ TEST_P(FsyncNames, WhileSomebodyElseSyncsWhatLiesBesideIt) {
   end();
 }
 
-/// R1 where the new name's directory has to grow for it: a block that no inode leads to keeps no
+/// R1 if the new name's directory has to grow for it: a block that no inode points to preserves no
 /// name.
-TEST_P(FsyncNames, ARenameIntoADirectoryThatGrows) {
-  if (GetParam().control || replays(m_)) GTEST_SKIP() << "keeps no rule, or keeps it in a replay";
+TEST_P(FsyncNames, AfterARenameIntoAGrowingDirectory) {
+  if (GetParam().control || replays(m_))
+    GTEST_SKIP() << "enforces no rule, or enforces it in a replay";
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     Volume& volume = m_.file_system->volume();
@@ -247,8 +247,8 @@ TEST_P(FsyncNames, ARenameIntoADirectoryThatGrows) {
   end();
 }
 
-TEST(PendingNames, EndWithAnFsyncAndWithASync) {
-  Mounted m(bench::setup_named("conventional"), nobody_writes_behind());
+TEST(PendingNames, AreRemovedByFsyncAndBySync) {
+  Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -258,10 +258,10 @@ TEST(PendingNames, EndWithAnFsyncAndWithASync) {
     bench::put_file(fs, "d/g", "g");
     const auto f = static_cast<InodeNumber>(fs.stat("d/f")->inode);
     EXPECT_EQ(names.of(f).size(), 1U);
-    EXPECT_EQ(names.way_of(f).size(), 3U) << "the file, d, the root";
+    EXPECT_EQ(names.inodes_to_sync(f).size(), 3U) << "the file, d, the root";
     sync_file(fs, "d/f");
     EXPECT_TRUE(names.of(f).empty());
-    EXPECT_EQ(names.inodes(), 1U) << "g's";
+    EXPECT_EQ(names.inodes(), 1U) << "that of g";
     ASSERT_TRUE(fs.rename("d/f", "f", RenameMode::replace));
     EXPECT_EQ(names.of(f).size(), 1U);
     ASSERT_TRUE(fs.sync());
@@ -274,9 +274,9 @@ TEST(PendingNames, EndWithAnFsyncAndWithASync) {
   m.unmount();
 }
 
-/// What somebody notes while an fsync writes is not among what it has written.
-TEST(PendingNames, NewerThanWhatHasArrivedStay) {
-  Mounted m(bench::setup_named("conventional"), nobody_writes_behind());
+/// Notes made while an fsync writes are not covered by it.
+TEST(PendingNames, NewerNotesStay) {
+  Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
   m.as_user([&] {
     PendingNames& names = m.file_system->volume().names;
@@ -291,7 +291,7 @@ TEST(PendingNames, NewerThanWhatHasArrivedStay) {
     std::vector<InodeNumber> left;
     for (const PendingName& name : names.of(kFile)) left.push_back(name.directory);
     EXPECT_EQ(left, (std::vector<InodeNumber>{kOld, kNew}));
-    EXPECT_EQ(names.of(kOther).size(), 1U) << "another inode's";
+    EXPECT_EQ(names.of(kOther).size(), 1U) << "name of another inode";
     names.arrived(kFile, names.noted());
     EXPECT_TRUE(names.of(kFile).empty());
     names.forget(kOther);
@@ -299,9 +299,9 @@ TEST(PendingNames, NewerThanWhatHasArrivedStay) {
   m.unmount();
 }
 
-/// When there are many, those go that have arrived with all that leads to them, and no others.
-TEST(PendingNames, AreLookedThroughWhenThereAreMany) {
-  Mounted m(bench::setup_named("conventional"), nobody_writes_behind());
+/// When there are many notes, only those are dropped whose whole path has been written.
+TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
+  Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;
@@ -315,7 +315,7 @@ TEST(PendingNames, AreLookedThroughWhenThereAreMany) {
     ASSERT_TRUE(fs.mkdir("d", 0755));
     bench::put_file(fs, "d/f", "kept");
     const InodeNumber d = number("d"), f = number("d/f");
-    // All of d is on the disk, and d's name is not.
+    // All of d is on the disk, but not the name of d.
     EXPECT_EQ(m.cache.flush_object(d), model::Status::ok);
     ASSERT_TRUE(volume.write_if_dirty(volume.inodes.block_key(d)));
     EXPECT_FALSE(m.cache.unwritten(Volume::block_of(d, 0)));

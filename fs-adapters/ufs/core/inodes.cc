@@ -1,4 +1,4 @@
-// Inodes in core (inodes.h).
+// In-core inodes (inodes.h).
 
 #include "fs-adapters/ufs/core/inodes.h"
 
@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kIdleInodesMax = 600;  // as many as SVR4's ufs_ninode on such a machine
+constexpr std::size_t kIdleInodesMax = 600;  // the value of SVR4's ufs_ninode on such a machine
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
 bool has_no_links(const CoreInode& inode) {
@@ -86,7 +86,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
-  // Before a check the map may be older than the inode; else one of them is damaged.
+  // If the file system was not checked, the map may be older than the inode. Otherwise one of them
+  // is damaged.
   if (inode.disk.allocated() && !volume_.unchecked) return refuse(EIO);
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
@@ -107,7 +108,7 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
       [this] {
         write_back_scheduled_ = false;
         (void)
-            // who could not be copied stays changed: sync and unmount meet the error
+            // an inode that cannot be copied stays changed; sync and unmount then report the error
             write_all_delayed();
       },
       volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
@@ -145,7 +146,7 @@ VfsResult<void> Inodes::write_all_delayed() {
   return result;
 }
 
-/// One that nobody refers to would have been removed.
+/// Unreferenced inodes without links have been removed already.
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
   for (const CoreInode* inode = used_.first(); inode != nullptr; inode = List::after(*inode))
@@ -168,8 +169,8 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
   }
   {
     const InodeLock lock(inode);
-    // Errors here are those of a bad disk, or of a damaged inode: what cannot be freed leaks, and
-    // fsck has to look.
+    // Errors here come from a bad disk or a damaged inode. Blocks that cannot be freed leak, and
+    // fsck is needed.
     auto extents = take_all_blocks(volume_, inode);
     const auto removed =
         extents ? volume_.scheme->inode_removed(
@@ -186,21 +187,21 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
 void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   auto& inode = static_cast<CoreInode&>(its);
   auto* const operation = static_cast<Operation*>(within);
-  invariant(inode.references > 0, "ufs: an inode is put as often as it was taken");
+  invariant(inode.references > 0, "ufs: an inode was put more often than taken");
   if (volume_.abandoned) {
     --inode.references;
     return;
   }
   if (volume_.stopped()) {
-    // Nothing is written or removed any more.
+    // Nothing is written or removed after a power cut.
   } else if (inode.references == 1 && inode.loaded && inode.disk.allocated() &&
              inode.disk.links == 0) {
-    if (volume_.scheme->puts_off_removal(inode)) return;
+    if (volume_.scheme->defers_removal(inode)) return;
     remove(inode, operation);
   } else if (inode.references == 1 && inode.loaded && changed(inode.number)) {
     const InodeLock lock(inode);
     if (changed(inode.number))
-      (void)write_delayed(inode);  // its block cannot be read: it stays changed, in core
+      (void)write_delayed(inode);  // if its block cannot be read, it stays changed and in core
   }
   if (--inode.references > 0) return;
   used_.remove(inode);

@@ -1,11 +1,10 @@
 #pragma once
-// Inodes in core: what operations work on, apart from the blocks they came from.
+// In-core inodes, on which operations work, separate from the blocks that they came from.
 //
-// An inode is brought in core when somebody asks for it, and copied back to its block when it has
-// changed and nobody refers to it any more, when a scheme wants it on the disk, at fsync and sync,
-// and half a minute after its change at the latest. Those that nobody refers to stay until there
-// are too many. An inode whose last link is gone lives until its last user leaves, who then removes
-// it (scheme.h, 4b).
+// An inode is loaded on first use. It is copied back to its block when it is changed and
+// unreferenced, when a scheme needs it on the disk, by fsync and sync, and at the latest half a
+// minute after a change. Unreferenced inodes stay up to a limit. An inode without links lives until
+// its last user releases it, which then removes it (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -32,16 +31,16 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  std::int64_t next_sequential = 0;    ///< the block that a sequential reader would ask for next
-  FragmentAddress last_allocated = 0;  ///< since it is in core; 0: nothing
-  std::uint16_t links_tagged = 0;      ///< Netra: the count that its link tags go with
-  /// Of a regular file where there are such caches. While it is empty the inode on the disk has
-  /// none, either, whose pointers lead anywhere.
+  std::int64_t next_sequential = 0;    ///< the block that a sequential reader would read next
+  FragmentAddress last_allocated = 0;  ///< since it was loaded; 0 if none
+  std::uint16_t links_tagged = 0;      ///< Netra: the link count that matches its link tags
+  /// Cache of a regular file, with that feature. While it is empty, the inode on the disk has no
+  /// cache whose pointers are in use either.
   BmapCache bmap = {};
-  os::Links<CoreInode> in_list;  ///< of Inodes: used_ or idle_
+  os::Links<CoreInode> in_list;  ///< in Inodes: used_ or idle_
 };
 
-/// Every inode in core that a volume's tree knows is one.
+/// Converts a tree inode; all in-core inodes of a volume have this type.
 inline CoreInode& core(tree::CoreInode& inode) {
   return static_cast<CoreInode&>(inode);
 }
@@ -53,34 +52,35 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Not locked. `operation`: within which it is removed if this reference turns out to be the
-  /// last.
+  /// Returns an inode, not locked. If this turns out to be the last reference, the inode is removed
+  /// within `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
-  /// Another reference to one that is in core.
+  /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// A new one, whose bit has been set: empty, its generation one more than its predecessor's.
+  /// Returns a new, empty inode whose bit is already set. Its generation is one above that of its
+  /// predecessor.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
-  /// Operation: this volume's own type.
+  /// `operation` must be of this volume's type.
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(tree::CoreInode& inode);
-  /// Copies it to its block, which is given to the caller, held and not yet dirty.
+  /// Copies the inode to its block. Returns the block, held and not yet dirty.
   VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
   VfsResult<void> write_delayed(tree::CoreInode& inode);
-  /// Of all that have changed: for sync.
+  /// Same for all changed inodes; for sync.
   VfsResult<void> write_all_delayed();
-  /// Key of the block where it lies.
+  /// Key of the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
-  /// Since they were copied to their blocks.
+  /// Number of inodes changed since they were copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
-  /// In core, allocated, and nobody's name: those that somebody has open.
+  /// In-core inodes that are allocated and have no links: those that are still open.
   std::vector<InodeNumber> without_links() const;
-  bool without_links(InodeNumber number) const;  ///< it is one of them
+  bool without_links(InodeNumber number) const;  ///< true if it is one of them
   std::size_t in_core() const { return table_.size(); }
-  /// Those nobody refers to, but for the changed ones.
+  /// Drops unreferenced inodes that are not changed, except `keep` of them.
   void forget_idle(std::size_t keep);
 
  private:
@@ -91,8 +91,8 @@ class Inodes final : public tree::InodeOwner {
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> table_;
   std::set<InodeNumber> changed_;  ///< those that differ from the copy in their block
   using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
-  List used_;  ///< somebody refers to them
-  List idle_;  ///< nobody does; longest first
+  List used_;  ///< referenced
+  List idle_;  ///< unreferenced; least recently used first
   std::size_t idle_count_ = 0;
   bool write_back_scheduled_ = false;
 };

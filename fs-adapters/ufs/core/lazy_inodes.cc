@@ -1,4 +1,4 @@
-// Zeroes, then the counter (lazy_inodes.h).
+// Writes zeroes, then the counter (lazy_inodes.h).
 
 #include "fs-adapters/ufs/core/lazy_inodes.h"
 

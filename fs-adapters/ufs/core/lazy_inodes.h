@@ -1,9 +1,10 @@
 #pragma once
-// Blocks of inodes that mkfs has not written (Peacock, Kamaraju and Agrawal 1998, section 5.4: the
-// last-inode counter): the first inode taken in one zeroes it and those before it. The group's
-// header says how far that has come; nobody reads behind it, where anything may lie.
+// Inode blocks that mkfs has not written (Peacock, Kamaraju and Agrawal 1998, section 5.4: the
+// last-inode counter). The first allocation in a block zeroes it and all blocks before it. The
+// group's header records the progress. Blocks behind that are never read, because they have
+// arbitrary content.
 //
-//   the block, zeroes S -> the header S -> inodes in it are taken
+//   write zeroes (sync) -> write header (sync) -> allocate inodes in the block
 
 #include <cstdint>
 
@@ -17,8 +18,8 @@ class Volume;
 class LazyInodes {
  public:
   explicit LazyInodes(Volume& volume);
-  /// The slots up to the one with this number within the group are zeroes on the disk, if they have
-  /// not been used yet, and the header says so. No header is held by the caller.
+  /// Ensures that the slots of the group up to `slot` have been initialised on the disk and that
+  /// the header records it. The caller must not hold a header.
   VfsResult<void> initialise(std::uint32_t group, std::uint32_t slot);
 
  private:

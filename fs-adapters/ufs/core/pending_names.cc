@@ -1,4 +1,4 @@
-// Names by the inode that they name (pending_names.h).
+// Pending names by inode (pending_names.h).
 
 #include "fs-adapters/ufs/core/pending_names.h"
 
@@ -19,7 +19,7 @@ void PendingNames::note(InodeNumber inode, InodeNumber directory, std::int64_t b
     return;
   }
   names.push_back({.directory = directory, .block = block, .noted = noted_});
-  if (++count_ >= look_at_) drop_arrived();
+  if (++count_ >= search_at_) drop_arrived();
 }
 
 std::vector<PendingName> PendingNames::of(InodeNumber inode) const {
@@ -27,7 +27,7 @@ std::vector<PendingName> PendingNames::of(InodeNumber inode) const {
   return found == names_.end() ? std::vector<PendingName>() : found->second;
 }
 
-std::vector<InodeNumber> PendingNames::way_of(InodeNumber inode) const {
+std::vector<InodeNumber> PendingNames::inodes_to_sync(InodeNumber inode) const {
   std::vector<InodeNumber> way{inode};
   std::unordered_set<InodeNumber> seen{inode};
   for (const InodeNumber directory : moved_)
@@ -51,7 +51,7 @@ void PendingNames::arrived(InodeNumber inode, std::uint64_t until) {
   moved_.erase(inode);
 }
 
-void PendingNames::all_arrived(std::uint64_t until) {
+void PendingNames::all_written(std::uint64_t until) {
   drop([&](const PendingName& name) { return name.noted <= until; });
 }
 
@@ -77,7 +77,8 @@ void PendingNames::forget_moves() {
   std::erase_if(moved_, [&](InodeNumber directory) { return !names_.contains(directory); });
 }
 
-/// The block, or what leads to it from the directory's inode on. Rather once too often.
+/// True if the block, or a block on the path from the directory's inode to it, may be unwritten.
+/// May report written blocks too.
 bool PendingNames::unwritten(const PendingName& name) const {
   if (volume_.cache.unwritten(Volume::block_of(name.directory, name.block)) ||
       volume_.inodes.changed(name.directory) ||
@@ -86,7 +87,8 @@ bool PendingNames::unwritten(const PendingName& name) const {
   return name.block >= kDirectPointers && volume_.cache.any_unwritten();
 }
 
-/// An inode stays while one of its names has not arrived, or a directory stays that has one.
+/// Drops written notes. An inode's notes stay while one of its names is unwritten, or its directory
+/// has notes that stay.
 void PendingNames::drop_arrived() {
   std::unordered_set<InodeNumber> stay;
   for (const auto& [inode, names] : names_)
@@ -104,7 +106,7 @@ void PendingNames::drop_arrived() {
   count_ = 0;
   for (const auto& [inode, names] : names_) count_ += names.size();
   forget_moves();
-  look_at_ = std::max(kLookedAtMin, 2 * count_);
+  search_at_ = std::max(kSearchMin, 2 * count_);
 }
 
 }  // namespace headcrash::ufs

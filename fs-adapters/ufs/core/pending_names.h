@@ -1,19 +1,18 @@
 #pragma once
-// Names that may not have reached the disk, by the inode that they name: what an fsync of a file
-// has to write besides the file.
+// Names that may not be on the disk yet, by the inode that they name. An fsync of a file must write
+// them too.
 //
-// Nothing in an inode says where its names are, and a directory's block that is dirty does not say
-// for whom. So each name that is put somewhere is noted here. Under the inode's number, and not
-// with the inode in core: that leaves memory when enough others have been used, and comes back from
-// its block without knowing that nobody has written its name yet.
+// An inode does not record where its names are, and a dirty directory block does not record which
+// inodes it concerns. So each new name is noted here, under the inode's number. In-core inodes are
+// not suitable: they may be evicted and reloaded before their name is written.
 //
-//   note:  inode 7 -> (directory 5, block 0)      the way of an fsync of 7: (5, 0), then (2, 0), then the
-//          inode 5 -> (directory 2, block 0)      root, of which nothing is noted
+//   note:  inode 7 -> (directory 5, block 0)      fsync of 7 writes (5, 0), then (2, 0);
+//          inode 5 -> (directory 2, block 0)      the root has no notes
 //
-// A note ends when an fsync has brought it and its whole way to the disk, and not before, since a
-// second one may come by meanwhile; with a sync; with its inode or its directory. Lest there be too
-// many they are looked through when they have doubled: those are dropped whose path has nothing
-// left to write.
+// A note is removed once an fsync has written it and the whole path to the root. It must stay until
+// then, because a concurrent fsync needs it too. A sync removes all notes; removing an inode or its
+// directory removes theirs. When the number of notes has doubled, those whose path is completely
+// written are dropped.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,35 +27,35 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// Where a name was put.
+/// The place of a name.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
-  std::uint64_t noted = 0;  ///< its number among all notes; put there again it is a newer one
+  std::uint64_t noted = 0;  ///< sequence number; a repeated note of the same place gets a new one
 };
 
 class PendingNames {
  public:
   explicit PendingNames(Volume& volume) : volume_(volume) {}
 
-  /// The name is in the block, and the scheme has been given the block.
+  /// Notes a name that is in the block, after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
-  /// A directory has another name, which has been noted. What is below it does not know that its
-  /// way has
-  /// changed: every way leads through it until it has arrived.
+  /// Records that a directory has a new name, which has been noted. Inodes below it have no note of
+  /// that, so every fsync includes the directory until it is on the disk.
   void moved(InodeNumber directory) { moved_.insert(directory); }
   const std::set<InodeNumber>& moved() const { return moved_; }
-  /// The newest note of all.
+  /// Number of the newest note.
   std::uint64_t noted() const { return noted_; }
-  /// Of one inode, oldest first.
+  /// Notes of an inode, oldest first.
   std::vector<PendingName> of(InodeNumber inode) const;
-  /// The inode and what has moved, and the directories that notes lead to from there.
-  std::vector<InodeNumber> way_of(InodeNumber inode) const;
+  /// Returns the inode, all moved directories, and the directories reachable through notes from
+  /// them.
+  std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Notes up to that one are on the disk: an inode's; everybody's.
+  /// Removes the notes up to number `until`, of one inode or of all, since they are on the disk.
   void arrived(InodeNumber inode, std::uint64_t until);
-  void all_arrived(std::uint64_t until);
-  /// It is no more, or another one begins under its number.
+  void all_written(std::uint64_t until);
+  /// Drops the notes of an inode that is removed or whose number is reused.
   void forget(InodeNumber inode);
   void forget_directory(InodeNumber directory);
 
@@ -70,11 +69,11 @@ class PendingNames {
   bool unwritten(const PendingName& name) const;
 
   Volume& volume_;
-  std::unordered_map<InodeNumber, std::vector<PendingName>> names_;  ///< none of them empty
+  std::unordered_map<InodeNumber, std::vector<PendingName>> names_;  ///< no vector is empty
   std::set<InodeNumber> moved_;                                      ///< each has names
-  std::size_t count_ = 0;                                            ///< of all names
-  static constexpr std::size_t kLookedAtMin = 4096;
-  std::size_t look_at_ = kLookedAtMin;  ///< at this number, those that have arrived are looked for
+  std::size_t count_ = 0;                                            ///< total number of names
+  static constexpr std::size_t kSearchMin = 4096;
+  std::size_t search_at_ = kSearchMin;  ///< at this count, notes that are on the disk are searched
   std::uint64_t noted_ = 0;
 };
 

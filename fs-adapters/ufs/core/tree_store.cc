@@ -1,4 +1,4 @@
-// What ufs gives the tree (tree_store.h).
+// The InodeStore of ufs (tree_store.h).
 
 #include "fs-adapters/ufs/core/tree_store.h"
 
@@ -18,7 +18,7 @@ Operation& ours(tree::Operation& operation) {
 Operation* ours(tree::Operation* operation) {
   return static_cast<Operation*>(operation);
 }
-/// A directory may end inside its last fragment (newfs makes it one chunk long): the rest of it
+/// Extends a directory to the end of its last fragment (newfs makes it one chunk long). The rest
 /// becomes empty chunks, which must be on the disk before the size is.
 VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation,
                                              CoreInode& directory, std::int64_t block,
@@ -29,7 +29,7 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
   auto buffer = read_file_block(volume, directory, block, *at);
   if (!buffer) return buffer;
   tree::format_chunks(buffer->bytes().subspan(from, to - from));
-  if (block >= kDirectPointers) {  // of another system: nothing undoes a size there
+  if (block >= kDirectPointers) {  // written by another system: sizes are not rolled back there
     volume.cache.write_delayed(std::move(*buffer));
     return read_file_block(volume, directory, block, *at);
   }

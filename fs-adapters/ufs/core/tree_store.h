@@ -1,11 +1,10 @@
 #pragma once
-// What ufs gives the tree (tree/inode_store.h): its inodes, its blocks, and its ordering scheme's
-// hooks.
+// The InodeStore of ufs (tree/inode_store.h): its inodes, blocks, and the hooks of its ordering
+// scheme.
 //
-// An operation that finds no space left asks the scheme to do what it has deferred, and is tried
-// once more. One that fails with an I/O error after it began to change something stops the file
-// system, as other errors do (volume.h): what memory holds then is not what a whole operation
-// leaves.
+// If an operation finds no space, the scheme does its deferred work, and the operation runs once
+// more. An I/O error after an operation has changed something stops the file system (volume.h),
+// because memory then contains a partial operation.
 
 #include <memory>
 #include <string>
@@ -53,11 +52,11 @@ class TreeStore final : public tree::InodeStore {
                               std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  /// One more fragment, or a new block, of empty chunks.
+  /// Adds one fragment, or a new block, of empty chunks.
   VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
                                          tree::CoreInode& directory) override;
 
-  /// A short target lies in the inode, in the pointers' place.
+  /// Stores a short target in the inode, in place of the pointers.
   VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
                                std::string_view target) override;
   VfsResult<std::string> read_target(tree::CoreInode& link) override;

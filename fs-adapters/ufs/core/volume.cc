@@ -1,4 +1,4 @@
-// What operations and schemes share (volume.h).
+// State shared by operations and schemes (volume.h).
 
 #include "fs-adapters/ufs/core/volume.h"
 
@@ -28,7 +28,7 @@ Volume::Volume(os::System& system, const Superblock& superblock, std::vector<Sum
       changes(system.executor) {}
 
 std::size_t Volume::bytes_in_core() const {
-  return inodes.in_core() * tree::kCoreInodeBytes + names.names() * kNoteBytes +
+  return inodes.in_core() * tree::kCoreInodeBytes + names.names() * kDependencyBytes +
          groups.size() * kSummaryBytes + scheme->bytes_in_core();
 }
 
@@ -42,7 +42,7 @@ VfsResult<void> Volume::free_extents(const std::vector<Extent>& extents) {
   VfsResult<void> result;
   for (const Extent& extent : extents)
     if (auto freed = allocator.free(extent.at, extent.fragments); !freed) result = freed;
-  if (!result) stop();  // it leaks: fsck has to look
+  if (!result) stop();  // it leaks; fsck is needed
   return result;
 }
 
@@ -67,7 +67,7 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
 
 namespace {
 
-/// What it takes to ask for a buffer again.
+/// Arguments needed to acquire a buffer again.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
       : key(buffer.key()),
@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Of the groups from `first` on. What they say is taken when the block is at hand: of two writes
-/// the later one is of the later moment.
+/// Writes the summary block of the groups from `first` on. Reads the summaries when the block is
+/// held, so the later of two writes has the later state.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =
@@ -160,7 +160,7 @@ VfsResult<void> Volume::write_summary(std::uint32_t group, LastWrite how) {
   return write_summary_block(group / per_block * per_block, how);
 }
 
-/// One after the other over as many blocks as they need.
+/// Writes the summaries to as many blocks as they need.
 VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block)
@@ -178,7 +178,7 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
   auto written = write_summaries();
   if (written) {
-    // Last: "clean" speaks for the summaries, too.
+    // Written last, because "clean" covers the summaries too.
     auto buffer = cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
                              kSuperblockBytes);
     if (!buffer) {

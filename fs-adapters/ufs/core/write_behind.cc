@@ -15,21 +15,21 @@ void WriteBehind::write(std::uint64_t file, os::HeldBuffer block) {
   }
   const std::uint64_t bytes = block.bytes().size();
   const os::RequestId id = cache_.write_async(std::move(block));
-  if (id == 0) return;  // a hook has said not now: it is dirty, and the syncer's
-  if (in_flight_.size() >= look_again_at_) forget_quiet_files();
+  if (id == 0) return;  // a hook vetoed the write; the block stays dirty for the syncer
+  if (in_flight_.size() >= search_at_) forget_idle_files();
   File& its = in_flight_[file];
   its.writes.push_back({id, bytes});
   its.bytes += bytes;
-  // Its lock keeps others from adding to it while this fiber waits; they may forget it when it is
-  // quiet.
+  // The file's lock prevents additions while this fiber waits. Others may drop the entry once
+  // nothing is in flight.
   for (auto at = in_flight_.find(file); at != in_flight_.end(); at = in_flight_.find(file)) {
-    forget_arrived(at->second);
+    forget_written(at->second);
     if (at->second.bytes <= bytes_max_) break;
     disk_.wait_for(at->second.writes.front().id);
   }
 }
 
-void WriteBehind::forget_arrived(File& file) const {
+void WriteBehind::forget_written(File& file) const {
   std::erase_if(file.writes, [&](const Write& write) {
     if (disk_.pending(write.id)) return false;
     file.bytes -= write.bytes;
@@ -37,12 +37,12 @@ void WriteBehind::forget_arrived(File& file) const {
   });
 }
 
-void WriteBehind::forget_quiet_files() {
+void WriteBehind::forget_idle_files() {
   for (auto at = in_flight_.begin(); at != in_flight_.end();) {
-    forget_arrived(at->second);
+    forget_written(at->second);
     at = at->second.writes.empty() ? in_flight_.erase(at) : std::next(at);
   }
-  look_again_at_ = std::max<std::size_t>(64, 2 * in_flight_.size());
+  search_at_ = std::max<std::size_t>(64, 2 * in_flight_.size());
 }
 
 }  // namespace headcrash::ufs

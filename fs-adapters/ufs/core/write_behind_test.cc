@@ -1,4 +1,4 @@
-// Data written behind its writer: what goes when, how much of one file at a time, and that it
+// Tests of writing in the background: what is issued when, the limit per file, and that the data
 // survives.
 #include "fs-adapters/ufs/core/write_behind.h"
 
@@ -41,13 +41,13 @@ std::uint64_t writes_of(const bench::Setup& setup, std::size_t bytes) {
   return writes;
 }
 
-TEST(WriteBehind, SendsFullBlocksAtOnceAndLeavesTheLastToTheSyncer) {
+TEST(WriteBehind, IssuesFullBlocksAtOnceAndLeavesTheLastToTheSyncer) {
   const std::size_t bytes = 5 * kFullBlock + 100;
   EXPECT_EQ(writes_of(writing_behind("no-order", 0), bytes), 0U);
   EXPECT_EQ(writes_of(writing_behind("no-order", 1 << 20), bytes), 5U);
 }
 
-TEST(WriteBehind, BoundsWhatOneFileHasOnItsWay) {
+TEST(WriteBehind, LimitsDataInFlightPerFile) {
   constexpr std::uint64_t kMost = 8 * kFullBlock;
   Mounted m(writing_behind("no-order", kMost), patient(50 * model::kMillisecondNs));
   m.mount();
@@ -59,14 +59,14 @@ TEST(WriteBehind, BoundsWhatOneFileHasOnItsWay) {
     bench::put_file(*m.file_system, "file", std::string(40 * kFullBlock, 'x'));
     took = m.executor.now() - before;
   });
-  // A block more than the bound: it is sent first, and then its writer waits.
+  // One block above the limit: it is issued first, and then its writer waits.
   EXPECT_LE(m.queue.counters().queued_most, 9U);
   EXPECT_GT(took, 0) << "the writer of a long file waits for the disk";
   m.unmount();
   bench::expect_clean(*m.store);
 }
 
-TEST(WriteBehind, FilesAreBoundedEachForItself) {
+TEST(WriteBehind, LimitsEachFileSeparately) {
   bench::Setup setup = writing_behind("no-order", 8 * kFullBlock);
   Mounted m(setup, patient(50 * model::kMillisecondNs));
   m.mount();
@@ -76,14 +76,13 @@ TEST(WriteBehind, FilesAreBoundedEachForItself) {
     for (int i = 0; i < 4; ++i)
       bench::put_file(*m.file_system, "file" + std::to_string(i), std::string(6 * kFullBlock, 'x'));
   });
-  EXPECT_GT(m.queue.counters().queued_most, 12U)
-      << "nobody waits while each has less than the bound on its way";
+  EXPECT_GT(m.queue.counters().queued_most, 12U) << "no writer waits below the limit in flight";
   m.unmount();
 }
 
 class WritingBehind : public testing::TestWithParam<bench::Setup> {};
 
-TEST_P(WritingBehind, KeepsWhatWasWrittenWhateverTheScheme) {
+TEST_P(WritingBehind, KeepsDataUnderEveryScheme) {
   bench::Setup setup = GetParam();
   setup.mount.write_behind_bytes = 4 * kFullBlock;
   Mounted m(setup);

@@ -1,6 +1,6 @@
-// How many blocks the real thing writes: 300 files of one block in one directory, beside what
-// OpenBSD 2.8's FFS was seen to write (measured on its own code: 608 and 307, 600 and 8; mounted
-// async 1 and 310, 0 and 10).
+// Tests of the number of written blocks: 300 files of one block in one directory, compared with
+// OpenBSD 2.8's FFS (measured with its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0
+// and 10).
 
 #include <algorithm>
 #include <set>
@@ -50,12 +50,12 @@ Writes writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Within 15 %; of few blocks, within a handful.
+/// Expects agreement within 15 %, or within 6 for small numbers.
 void expect_near(double got, double real) {
   EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
 }
 
-TEST(WriteCounts, ConventionalAsBsd) {
+TEST(WriteCounts, ConventionalMatchesBsd) {
   const Writes w = writes_of(bench::setup_named("conventional-bsd"));
   expect_near(w.create, 608);
   expect_near(w.create_flush, 307);
@@ -63,7 +63,7 @@ TEST(WriteCounts, ConventionalAsBsd) {
   expect_near(w.remove_flush, 8);
 }
 
-TEST(WriteCounts, NoOrderAsAsync) {
+TEST(WriteCounts, NoOrderMatchesAsync) {
   const Writes w = writes_of(bench::setup_named("no-order"));
   expect_near(w.create, 1);
   expect_near(w.create_flush, 310);
@@ -71,9 +71,9 @@ TEST(WriteCounts, NoOrderAsAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1): of all writes of metadata one is waited for, the
-/// removed inode's.
-TEST(WriteCounts, NoOrderMayWaitForRemovedInodes) {
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write, that of a
+/// removed inode.
+TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;
   const Writes w = writes_of(setup);
@@ -81,7 +81,7 @@ TEST(WriteCounts, NoOrderMayWaitForRemovedInodes) {
   expect_near(w.remove, 300);
 }
 
-TEST(WriteCounts, ConventionalOfThePaperWritesOnceACreate) {
+TEST(WriteCounts, PaperConventionalWritesOncePerCreate) {
   const Writes w = writes_of(bench::setup_named("conventional"));
   expect_near(w.create, 304);
   expect_near(w.remove, 600);
@@ -95,8 +95,8 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. A sync of ours brings all
-/// blocks to their places, too.
+/// NetBSD's write-ahead journal of metadata (WAPBL): 0 and 303, 11 and 3. Our sync also writes all
+/// blocks in place.
 TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   const Writes w = writes_of(bench::journal_setup());
   EXPECT_LT(w.create, 15);
@@ -105,7 +105,7 @@ TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-TEST(WriteCounts, ASynchronousJournalWritesTwiceForEachName) {
+TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   const Writes w = writes_of(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}));
   expect_near(w.create, 900);  // and the file's block
   EXPECT_LT(w.create_flush, 20);
@@ -113,11 +113,11 @@ TEST(WriteCounts, ASynchronousJournalWritesTwiceForEachName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Of one appended block after the other, each with an fsync, behind the 96 KB that direct blocks
-/// hold.
+/// Writes of consecutive appended blocks, each with an fsync, beyond the 96 KB of the direct
+/// blocks.
 struct AppendWrites {
-  std::vector<std::uint64_t> first;   ///< of the blocks 12, 13, ...
-  std::vector<std::uint64_t> steady;  ///< of 28 that follow each other later on
+  std::vector<std::uint64_t> first;   ///< for the blocks 12, 13, ...
+  std::vector<std::uint64_t> steady;  ///< for 28 consecutive later blocks
 };
 
 AppendWrites append_writes_of(const Setup& setup) {
@@ -150,18 +150,18 @@ AppendWrites append_writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Data, inode and indirect block: what the paper starts from (section 3.3, "2.58 disk operations
-/// for each NFS write"). The first one writes the indirect block's zeroes, too.
-TEST(WriteCounts, AnAppendBehindTheDirectBlocksWritesThree) {
+/// Data, inode and indirect block: the baseline of the paper (section 3.3, "2.58 disk operations
+/// for each NFS write"). The first append also writes the indirect block's zeroes.
+TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("conventional-bsd"));
   EXPECT_EQ(w.first.front(), 4U);
   EXPECT_EQ(std::set(w.first.begin() + 1, w.first.end()), std::set<std::uint64_t>{3});
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// One I/O less: data and the block of inodes. When a cache of 14 addresses is full its indirect
-/// block is written.
-TEST(WriteCounts, WithABmapCacheTwo) {
+/// One I/O less: data and inode block. When a cache of 14 addresses is full, its indirect block is
+/// written.
+TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);
   first.at(BmapCache::kAddressesMax) = 3;
@@ -170,8 +170,8 @@ TEST(WriteCounts, WithABmapCacheTwo) {
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
-/// What is busy has been marked by then: the fast check costs an append nothing.
-TEST(WriteCounts, OfTheWholeOfNetraTheSameTwo) {
+/// All groups have been marked busy by then; the fast check costs an append nothing.
+TEST(WriteCounts, AnAppendWithNetraWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra"));
   EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);

@@ -1,9 +1,8 @@
 #pragma once
-// What a write holds, for who counts writes by it (os::BlockRequest::kind): structures of the
-// format that have places of their own are known by these, and what lies among the data by its
-// buffer.
+// The kind of content of a write, for statistics (os::BlockRequest::kind). Structures at fixed
+// places are recognised by address, structures among the data by their buffer.
 //
-// Source: Peacock, Kamaraju and Agrawal 1998, section 4, where a write cache's hits are what
+// Source: Peacock, Kamaraju and Agrawal 1998, section 4, where the hit rate of a write cache
 // decides between a log and updates in place.
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 namespace headcrash::ufs {
 
 enum class WriteKind : std::uint8_t {
-  other,       ///< a replay's and a repair's writes, which go by places only
+  other,       ///< writes of replay and repair, which are known by address only
   superblock,  ///< and the groups' summaries
   group,       ///< headers: maps of inodes and blocks, busy marks
   inodes,
@@ -26,10 +25,10 @@ enum class WriteKind : std::uint8_t {
   data,
   log,
 };
-/// adapters::FileSystemType::block_kinds().
+/// Implements adapters::FileSystemType::block_kinds().
 std::span<const std::string_view> write_kinds();
 
-/// Of a buffer's write. `home`: its first fragment.
+/// Returns the kind of a buffer's write. `home` is its first fragment.
 WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const os::BufferKey& key,
                   os::Content content, FragmentAddress home);
 

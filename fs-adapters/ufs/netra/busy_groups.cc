@@ -33,7 +33,7 @@ std::uint64_t BusyGroups::generation() const {
 std::size_t BusyGroups::bytes_in_core() const {
   std::size_t bytes = 0;
   for (const auto& [number, group] : groups_)
-    bytes += group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kNoteBytes;
+    bytes += group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kDependencyBytes;
   return bytes;
 }
 

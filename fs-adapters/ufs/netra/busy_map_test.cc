@@ -267,7 +267,7 @@ TEST(BusyMap, AMountWithoutACheckKeepsAllGroupsOnTheMap) {
     m.file_system.reset();
   });
   m.cache.discard_all();
-  m.setup.mount.although_not_clean = true;
+  m.setup.mount.allow_unclean = true;
   m.mount();
   m.as_user([&] {
     Vfs& fs = *m.file_system;

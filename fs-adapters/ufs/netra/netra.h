@@ -68,7 +68,7 @@ class Netra : public Conventional {
   void inode_loaded(CoreInode& inode) override { inode.links_tagged = inode.disk.links; }
   VfsResult<void> sync() override;
   std::size_t bytes_in_core() const override {
-    return busy_.bytes_in_core() + tagged_.size() * kNoteBytes;
+    return busy_.bytes_in_core() + tagged_.size() * kDependencyBytes;
   }
 
   BusyGroups& busy() { return busy_; }

@@ -456,7 +456,7 @@ TEST(Netra, AMountBeforeTheCheckCanRemoveAFileThatHasAName) {
     if (checked) {
       ASSERT_TRUE(fsck.run(*after.store, {.repair = true, .fast = true}));
     }
-    after.setup.mount.although_not_clean = !checked;
+    after.setup.mount.allow_unclean = !checked;
     after.mount();
     after.as_user([&] { EXPECT_TRUE(after.file_system->unlink("b")); });
     after.unmount();
@@ -506,7 +506,7 @@ TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
   const auto expect_lacks = [&](const char* scheme, const Features& features,
                                 const std::string& lacks, const std::string& mkfs) {
     const std::string message = error_of(scheme, features);
-    EXPECT_NE(message.find("relies on: " + lacks), std::string::npos) << scheme << ": " << message;
+    EXPECT_NE(message.find("scheme requires: " + lacks), std::string::npos) << scheme << ": " << message;
     EXPECT_NE(message.find("`mkfs.headcrash-ufs " + mkfs + "`"), std::string::npos)
         << scheme << ": " << message;
   };

@@ -1,19 +1,20 @@
 #pragma once
-// Conventional: the caller waits for every write that something later depends on, and only then
-// continues (Ganger and Patt 1994, sections 1 and 6.1; the Berkeley fast file system).
+// Conventional: the caller waits for each write that later writes depend on before it continues
+// (Ganger and Patt 1994, sections 1 and 6.1; the Berkeley fast file system).
 //
-//   create    inode S, directory's block L                S: synchronous   L: the last write of a series,
-//   mkdir     its block S, inode S, parent's inode S,        LastWrite of the options: delayed in the paper's
-//             parent's block L                               words, synchronous in 4.4BSD; D: delayed
-//   link      inode S, directory's block L
-//   unlink    directory's block S, inode D, or without links: cleared inode S, then the bitmaps D
-//   truncate  indirect blocks that stay S, inode S, then the bitmaps D
-//   write     pointers D; a new indirect block S before what points to it; with allocation initialization
-//             every new block S, as zeroes, before its pointer
-//   grow      a fragment that moves: its new place S, inode S, then the bitmaps D
+//   create    inode S, directory block L              S: synchronous
+//   mkdir     its block S, inode S, parent's inode S, L: last write of a series, LastWrite of the
+//             parent's block L                           options: delayed in the paper, synchronous
+//   link      inode S, directory block L                 in 4.4BSD
+//   unlink    directory block S, inode D; without     D: delayed
+//             links: cleared inode S, then bitmaps D
+//   truncate  remaining indirect blocks S, inode S, then bitmaps D
+//   write     pointers D; a new indirect block S before the pointer to it; with allocation
+//             initialization every new block S, as zeroes, before its pointer
+//   grow      a fragment that moves: its new place S, inode S, then bitmaps D
 //   rename    inode S, new name S, old name S, inode D
 //
-// A directory that grows: new block S, inode S, before an entry is put into it.
+// If a directory grows: new block S, inode S, before an entry is added.
 
 #include "fs-adapters/ufs/format/zero_page.h"
 #include "fs-adapters/ufs/schemes/scheme.h"

@@ -1,12 +1,12 @@
 #pragma once
-// What the two schemes have in common whose order the driver keeps (scheduler_flag.h,
+// Common part of the two schemes whose order is enforced by the driver (scheduler_flag.h,
 // scheduler_chains.h).
 //
-// The driver fails what it has been told to write after a failed write (disk_queue.h). It forgets
-// both when they are complete: what is issued later could not be held back by a write that has
-// failed. So the volume stops with the first one that others rely on: metadata, and data of
-// fragments that have moved, which the new pointer comes after. Other data only stay dirty.
-// Completions are reported before anybody can issue more.
+// The driver fails requests that depend on a failed write (disk_queue.h). It forgets both once they
+// are complete, so it could not hold back later requests. The volume therefore stops at the first
+// failure of a write that others depend on: of metadata, and of data in moved fragments, which the
+// new pointer depends on. Other data just stays dirty. Completions are reported before further
+// requests can be issued.
 
 #include <set>
 
@@ -18,7 +18,7 @@ class DriverOrder : public Scheme {
  public:
   using Scheme::Scheme;
   void after_write(const os::BufferKey& key, os::RequestId, model::Status status) override {
-    // An older write of the block, to its old place, is not the one.
+    // An older write of the block, to its old place, does not count.
     if (status == model::Status::ok && !moved_.empty() && volume_.cache.being_written(key) == 0)
       moved_.erase(key);
   }
@@ -28,7 +28,7 @@ class DriverOrder : public Scheme {
   }
 
  protected:
-  /// Before the first write to its new place.
+  /// Call before the first write to the new place.
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:

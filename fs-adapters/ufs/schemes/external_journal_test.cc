@@ -1,5 +1,5 @@
-// The journal on a device of its own: made and found again, refused where it is not this file
-// system's, replayed over both devices, and flushed on both.
+// Tests of a journal on a separate device: creation and detection, rejection of foreign devices,
+// replay over both devices, and flushes of both.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ using os::DeviceStores;
 constexpr std::uint64_t kHomeSectors = (8 << 20) / kSectorBytes,
                         kLogSectors = (1 << 20) / kSectorBytes;
 
-/// Two disks, or parts of one's image.
+/// Two disks, or parts of one image.
 struct Disks {
   std::unique_ptr<media::MemoryStore> home = *media::MemoryStore::create(kHomeSectors);
   std::unique_ptr<media::MemoryStore> log = *media::MemoryStore::create(kLogSectors);
@@ -48,7 +48,7 @@ Disks made(std::uint32_t time = 0) {
   return disks;
 }
 
-/// A machine with the disks, and what its driver wrote in the order of completion.
+/// A machine with the disks, and the driver's writes in order of completion.
 class Machine {
  public:
   enum class Second : std::uint8_t { there, missing };
@@ -69,7 +69,7 @@ class Machine {
   }
 
   void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
-  /// The error; empty: it is mounted.
+  /// Returns the error; empty if the mount succeeded.
   std::string mount() {
     std::string problem;
     as_user([&] {
@@ -110,8 +110,8 @@ void put_synced(Vfs& fs, const std::string& name, const std::string& text) {
   EXPECT_TRUE(fs.close(*file));
 }
 
-/// Names, some of them gone, one file with indirect blocks; what is called "last" is synced. Then
-/// the power goes.
+/// Creates names, removes some of them, writes one file with indirect blocks and syncs "last". Then
+/// the power fails.
 void leave_behind(Disks& disks, const char* name = "journal-external") {
   Machine m(disks, setup(name));
   ASSERT_EQ(m.mount(), "");
@@ -132,7 +132,7 @@ std::string mount_alone(Disks& disks, const char* name = "journal-external",
   return m.mount();
 }
 
-TEST(ExternalJournal, MkfsMakesBothDevices) {
+TEST(ExternalJournal, MkfsCreatesBothDevices) {
   Disks disks = made();
   const auto reader = ImageReader::open(disks.both);
   ASSERT_TRUE(reader) << reader.error().message();
@@ -147,14 +147,14 @@ TEST(ExternalJournal, MkfsMakesBothDevices) {
   EXPECT_EQ(journal->file_system, super.journal_id);
   EXPECT_EQ(journal_identifier(sector), super.journal_id);
   bench::expect_clean(disks.both);
-  // Its own space is whole: nothing of it is the journal's.
+  // The journal uses none of the file system's own space.
   Disks plain;
   const auto without =
       mkfs(*plain.home, {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 4096});
   ASSERT_TRUE(without);
   EXPECT_EQ(super.total, without->total);
   EXPECT_EQ(super.data_fragments, without->data_fragments);
-  // A log that is made again is another one.
+  // A recreated log has another identifier.
   ASSERT_TRUE(mkfs(disks.both, external()));
   EXPECT_NE(ImageReader::open(disks.both)->superblock().journal_id, super.journal_id);
 }
@@ -180,7 +180,7 @@ TEST(ExternalJournal, MkfsRejectsInvalidOptions) {
   EXPECT_NE(error_of(disks.both, options).find("use only one of them"), std::string::npos);
 }
 
-TEST(ExternalJournal, IsMountedUnmountedAndMountedAgain) {
+TEST(ExternalJournal, SurvivesARemount) {
   for (const char* name : {"journal-external", "journal-external-data",
                            "journal-external-unbatched", "journal-external-data-unbatched"}) {
     SCOPED_TRACE(name);
@@ -206,7 +206,7 @@ TEST(ExternalJournal, IsMountedUnmountedAndMountedAgain) {
   }
 }
 
-TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
+TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   Disks disks = made();
   leave_behind(disks);
   const auto expect_refused = [](Disks& them, const std::string& words) {
@@ -228,7 +228,7 @@ TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
     }
   };
   EXPECT_NE(
-      mount_alone(disks, "journal-external", Machine::Second::missing).find("which is not there"),
+      mount_alone(disks, "journal-external", Machine::Second::missing).find("missing log device"),
       std::string::npos);
   Fsck fsck;
   const auto alone = fsck.check(*disks.home);
@@ -240,7 +240,7 @@ TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
   expect_refused(blank, "no magic number");
 
-  // Of a file system like it, with transactions that count there.
+  // A log of a similar file system, with transactions that are valid there.
   Disks other = made(1);
   leave_behind(other);
   Disks mixed = disks.copied();
@@ -250,7 +250,7 @@ TEST(ExternalJournal, AMissingOrForeignDeviceIsRefused) {
   EXPECT_EQ(mount_alone(disks), "");
 }
 
-/// After so many writes all of them fail, as when the power goes.
+/// Fails all writes after a given number, like a power cut.
 class CutStore final : public model::SectorStore {
  public:
   CutStore(model::SectorStore& store, std::uint64_t writes) : store_(store), left_(writes) {}
@@ -284,7 +284,7 @@ std::string lost_words(const FsckReport& report) {
   return {};
 }
 
-TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyWhenThatIsSaid) {
+TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyOnRequest) {
   Disks disks = made();
   leave_behind(disks);
   Fsck fsck;
@@ -308,13 +308,13 @@ TEST(ExternalJournal, ALostDeviceIsGivenUpOnlyWhenThatIsSaid) {
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_TRUE(again->nothing_found()) << bench::findings_of(*again);
   EXPECT_NE(
-      mount_alone(disks, "journal-external", Machine::Second::missing).find("no log on a device"),
+      mount_alone(disks, "journal-external", Machine::Second::missing).find("no external log"),
       std::string::npos);
   EXPECT_EQ(mount_alone(disks, "conventional", Machine::Second::missing), "");
-  EXPECT_EQ(contents_of(*disks.log), contents_of(*before.log)) << "nobody looked at the log";
+  EXPECT_EQ(contents_of(*disks.log), contents_of(*before.log)) << "the log is not touched";
 }
 
-TEST(ExternalJournal, NothingIsLostWithTheDeviceOfAnUnmountedOne) {
+TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
   Disks disks = made();
   {
     Machine m(disks, setup());
@@ -332,8 +332,9 @@ TEST(ExternalJournal, NothingIsLostWithTheDeviceOfAnUnmountedOne) {
   m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
 }
 
-/// The replicas, too: a superblock that is damaged later does not bring the lost device back.
-TEST(ExternalJournal, WhoGivesUpADeviceMayBeCutAndBeginAgain) {
+/// Also updates the replicas, so that a superblock damaged later does not bring the lost device
+/// back.
+TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   Disks disks = made();
   leave_behind(disks);
   bool ended = false;
@@ -356,14 +357,14 @@ TEST(ExternalJournal, WhoGivesUpADeviceMayBeCutAndBeginAgain) {
   }
 }
 
-TEST(ExternalJournal, WhoWantsItIsNotMountedWithoutIt) {
+TEST(ExternalJournal, SchemesThatRequireItRejectOtherFileSystems) {
   Disks disks;
   ASSERT_TRUE(mkfs(disks.both, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0}));
-  EXPECT_NE(mount_alone(disks).find("no log on a device of its own"), std::string::npos);
+  EXPECT_NE(mount_alone(disks).find("no external log"), std::string::npos);
   EXPECT_EQ(mount_alone(disks, "journal"), "");
 }
 
-TEST(ExternalJournal, IsReplayedByAMountAndByFsck) {
+TEST(ExternalJournal, MountAndFsckReplayIt) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
     Disks disks = made();
@@ -376,7 +377,7 @@ TEST(ExternalJournal, IsReplayedByAMountAndByFsck) {
     Disks repaired = disks.copied();
     ASSERT_TRUE(fsck.run(repaired.both, {.repair = true}));
     bench::expect_clean(repaired.both);
-    // Any scheme replays it, and says that it is not in use.
+    // Any scheme replays it and marks it as not in use.
     EXPECT_EQ(mount_alone(disks, "conventional"), "");
     for (Disks* const one : {&disks, &repaired}) {
       const auto reader = ImageReader::open(one->both);
@@ -389,8 +390,8 @@ TEST(ExternalJournal, IsReplayedByAMountAndByFsck) {
   }
 }
 
-/// The disks after each write that the driver saw complete, on whichever of them.
-TEST(ExternalJournal, ACutAfterAnyWriteLeavesNothingToRepair) {
+/// Checks the disks after each completed write on either of them.
+TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
     Disks disks = made();
@@ -454,7 +455,7 @@ TEST(ExternalJournal, FlushesBothDevices) {
         for (int i = 0; i < 100; ++i)
           put_synced(*m.file_system, "f" + std::to_string(i % 10), text);
       });
-      EXPECT_GT(m.counters().tail_writes, 0U) << "it went round";
+      EXPECT_GT(m.counters().tail_writes, 0U) << "the ring wrapped around";
     }
     Fsck fsck;
     const auto seen = fsck.run(disks.both, {.repair = true});
@@ -471,8 +472,8 @@ TEST(ExternalJournal, FlushesBothDevices) {
   }
 }
 
-/// What the driver is asked for while a file is synced: w the log, c its commit record, d the other
-/// device; F and f a flush of either.
+/// Requests to the driver during an fsync: w for the log, c for its commit record, d for the other
+/// device; F and f for a flush of either.
 class BothDevices final : public os::DiskTracer {
  public:
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
@@ -485,7 +486,7 @@ class BothDevices final : public os::DiskTracer {
   std::string letters;
 };
 
-TEST(ExternalJournal, TheRecordGoesWhenBothDevicesAreFlushed) {
+TEST(ExternalJournal, TheCommitRecordFollowsFlushesOfBothDevices) {
   auto flushing = setup();
   flushing.mount.options.journal.flushes = true;
   Disks disks = made();
@@ -503,7 +504,7 @@ TEST(ExternalJournal, TheRecordGoesWhenBothDevicesAreFlushed) {
   EXPECT_EQ(letters.letters, "dfwfFcF");
 }
 
-/// Ten users, each of whom writes and waits, five times.
+/// Runs ten users, each of which writes and waits five times.
 std::uint64_t commits_of(const char* name) {
   Disks disks = made();
   Machine m(disks, setup(name));
@@ -523,15 +524,15 @@ std::uint64_t commits_of(const char* name) {
   return m.counters().commits;
 }
 
-TEST(ExternalJournal, WhoWaitsSharesACommitOrHasHisOwn) {
+TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     EXPECT_LT(commits_of(name), 25U) << name;
     EXPECT_GE(commits_of((name + std::string("-unbatched")).c_str()), 50U) << name;
   }
 }
 
-/// What is logged as data is stable before it is in its place.
-TEST(ExternalJournal, DataIsInItOrInItsPlace) {
+/// Logged data is stable before it is in place.
+TEST(ExternalJournal, DataIsLoggedOrWrittenInPlace) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     Disks disks = made();
     Machine m(disks, setup(name));

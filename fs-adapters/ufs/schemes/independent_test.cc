@@ -1,6 +1,6 @@
-// Judges that are none of ours: NetBSD's makefs (a Debian package) writes what we read and check,
-// dissect.ffs (a Python package that Debian does not have) reads what we write. Who is not
-// installed is said to be skipped.
+// Comparison with independent implementations: NetBSD's makefs (a Debian package) writes images
+// that we read and check, and dissect.ffs (a Python package that Debian lacks) reads our images.
+// Tests are skipped if a program is not installed.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ std::string content(const ImageReader& reader, const ImageReader::Found& found) 
   return text;
 }
 
-/// As judge_dissect.py tells it.
+/// Lists the tree in the format of judge_dissect.py.
 std::string told(const model::SectorStore& store) {
   std::vector<std::string> lines;
   const auto reader = ImageReader::open(store);
@@ -57,7 +57,7 @@ std::string told(const model::SectorStore& store) {
   return all;
 }
 
-/// Exit code and output.
+/// Returns the exit code and the output.
 std::pair<int, std::string> run(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return {127, ""};
@@ -69,7 +69,7 @@ std::pair<int, std::string> run(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output};
 }
 
-TEST(Independent, WhatMakefsWritesIsReadAndClean) {
+TEST(Independent, ImagesOfMakefsAreReadableAndClean) {
   const std::string makefs = run("PATH=$PATH:/usr/sbin command -v makefs").second;
   if (makefs.empty()) GTEST_SKIP() << "makefs is not installed";
   const TemporaryFolder folder;
@@ -109,20 +109,20 @@ TEST(Independent, WhatMakefsWritesIsReadAndClean) {
   }
 }
 
-TEST(Independent, DissectReadsWhatWeWrite) {
+TEST(Independent, DissectReadsOurImages) {
   const char* const python = std::getenv("HEADCRASH_PYTHON");
   const std::string judge = HEADCRASH_UFS_JUDGE;
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
-    // The one with the smaller blocks has a journal, which a reader need not know.
+    // The file system with the smaller blocks has a journal, which a reader may ignore.
     const TestTree tree(
         {.block_bytes = block,
          .fragment_bytes = block / 8,
          .bytes_per_inode = 4096,
          .group_bytes = 1 << 20,
          .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
-    // It follows an indirect block that is a hole to the boot block; files like that it cannot
-    // judge.
+    // dissect.ffs follows an indirect block that is a hole to the boot block, so it cannot read
+    // such files.
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());

@@ -1,4 +1,4 @@
-// What operations tell the journal (journal.h); commits: journal_commit.cc, the ring:
+// Operations of the journal (journal.h). Commits are in journal_commit.cc, the ring in
 // journal_checkpoint.cc.
 
 #include "fs-adapters/ufs/schemes/journal.h"
@@ -14,8 +14,9 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::uint32_t kBlocksOfItself = 2;  // an operation's: its inode, and another's
-constexpr int kCommitRoundsMax = 100;  // of a sync: what others do meanwhile need not be waited for
+constexpr std::uint32_t kBlocksOfItself = 2;  // of an operation: its inode, and another one
+constexpr int kCommitRoundsMax = 100;  // maximum rounds of a sync; concurrent changes need not be
+                                       // waited for
 
 }  // namespace
 
@@ -25,7 +26,7 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
       super_(volume.journal),
       limit_blocks_(ring_.fragments() / 2 / volume.super.fragments_per_block()),
       indirect_max_(ring_.fragments() / 8 / volume.super.fragments_per_block()),
-      doors_(volume.executor),
+      reopened_(volume.executor),
       idle_(volume.executor),
       done_(volume.executor),
       head_(super_.tail),
@@ -33,8 +34,8 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 
 // --- operations
 
-/// The sum of what each may have changed at most soon says too much: then what has changed is
-/// counted.
+/// The sum of the reservations soon exceeds the actual changes; in that case, counts the changed
+/// blocks.
 bool Journal::has_room() {
   const auto fits = [&] {
     return blocks_ + (active_ + 1) * kBlocksOfAnOperation + volume_.super.groups <= limit_blocks_;
@@ -47,10 +48,10 @@ bool Journal::has_room() {
 }
 
 void Journal::begin(Operation& operation) {
-  // Who copies inodes for a commit may turn out to be an inode's last user, and has to remove it.
+  // A fiber that copies inodes for a commit may become an inode's last user and must remove it.
   if (committer_ != nullptr && committer_ == volume_.executor.current()) return;
   for (;;) {
-    while (closed_) doors_.wait();
+    while (closed_) reopened_.wait();
     if (has_room()) break;
     (void)commit_through(running_);
   }
@@ -61,7 +62,7 @@ void Journal::begin(Operation& operation) {
 VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
   invariant(active_ > 0 && operation.transaction == running_,
-            "journal: an operation ends in the transaction in which it began");
+            "journal: an operation ended in another transaction than it began in");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped())
@@ -77,7 +78,8 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        if (!volume_.abandoned) (void)commit_through(running_);  // who has to know asks himself
+        // Callers that need the result wait for it themselves.
+        if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
 }
@@ -92,14 +94,14 @@ VfsResult<void> Journal::commit_through(std::uint64_t transaction) {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Also when another one's commit has taken along what there was.
+/// Commits even if another commit has already included all changes.
 VfsResult<void> Journal::commit_alone() {
   while (committing_ && !volume_.stopped()) done_.wait();
   if (!volume_.stopped()) commit(Without::change);
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// An operation on names, or one that takes blocks away.
+/// For operations on names and those that release blocks.
 void Journal::commit_with(Operation& operation) {
   if (options_.journal.commit == JournalOptions::Commit::synchronous) operation.commits = true;
 }
@@ -111,7 +113,7 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
 VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
                                                    const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
-  may_change(operation, 3);  // its group's header, what points to it, and itself
+  may_change(operation, 3);  // its group's header, the pointer to it, and the block itself
   if (allocation.kind == BlockKind::data) {
     new_data_.insert(block.key());
     return block;
@@ -119,7 +121,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
   if (allocation.kind == BlockKind::indirect) {
     ++operation.indirect;
     if (++indirect_ > indirect_max_) {
-      // Nobody has seen it yet: it is free again at once.
+      // It is unused so far, so it can be freed at once.
       volume_.cache.discard(block.key());
       (void)volume_.allocator.free(allocation.at, allocation.fragments);
       return refuse(operation.indirect > indirect_max_ ? EFBIG : ENOSPC);
@@ -150,7 +152,8 @@ VfsResult<void> Journal::blocks_removed(Operation& operation, const BlockRemoval
 VfsResult<void> Journal::link_added(Operation& operation, const LinkAddition& addition,
                                     os::HeldBuffer directory_block) {
   may_change(operation,
-             6);  // the block, an inode's group, the inodes of directory, target and what it was
+             6);  // the block, the inode's group, the inodes of the directory, the target and the
+                  // replaced inode
   volume_.cache.write_delayed(std::move(directory_block));
   volume_.inodes.mark_changed(addition.target);
   commit_with(operation);
@@ -166,11 +169,11 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// The second time it is the syncer who puts it, or somebody who held it when the syncer did.
-bool Journal::puts_off_removal(CoreInode& inode) {
+/// The second put comes from the syncer, or from a later user.
+bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
-  if (put_off_.erase(inode.number) != 0) return false;
-  put_off_.insert(inode.number);
+  if (deferred_removals_.erase(inode.number) != 0) return false;
+  deferred_removals_.insert(inode.number);
   volume_.syncer.add_work(
       [this, &inode] { const InodeHandle taken_over(volume_.inodes, inode, nullptr); });
   return true;
@@ -178,7 +181,7 @@ bool Journal::puts_off_removal(CoreInode& inode) {
 
 VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval& removal) {
   may_change(operation, 2 + groups_of(removal.extents));
-  // It is forgotten in core when this returns.
+  // The in-core inode is dropped when this returns.
   TRY(volume_.inodes.write_delayed(removal.inode));
   frees_.extents.insert(frees_.extents.end(), removal.extents.begin(), removal.extents.end());
   frees_.inodes.push_back({.number = removal.inode.number, .directory = removal.directory});
@@ -186,10 +189,10 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
   return {};
 }
 
-// --- promises
+// --- fsync and sync
 
-/// The commit itself waits for the operation's end: nobody can be inside a transaction that is
-/// committed.
+/// The commit itself waits for the end of the operation, because no operation may be inside a
+/// transaction that is committed.
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     TRY(as_result(volume_.cache.flush_object(inode.number)));
@@ -215,29 +218,29 @@ VfsResult<void> Journal::sync() {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// What is freed is free when its transaction has committed.
+/// Freed space becomes available when its transaction has been committed.
 bool Journal::reclaim() {
-  if (frees_.empty() && put_off_.empty() && indirect_ == 0 && !committing_) return false;
-  if (!put_off_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
+  if (frees_.empty() && deferred_removals_.empty() && indirect_ == 0 && !committing_) return false;
+  if (!deferred_removals_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
   return commit_through(running_).has_value();
 }
 
-/// The copies of blocks that have been committed and are not in their places are most of it.
+/// Mostly copies of committed blocks that are not in place.
 std::size_t Journal::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [home, image] : images_) copies += image.bytes.size();
-  return copies +
-         (images_.size() + log_.size() + sent_.size() + new_data_.size() + put_off_.size()) *
-             kNoteBytes;
+  return copies + (images_.size() + log_.size() + sent_.size() + new_data_.size() +
+                   deferred_removals_.size()) *
+                      kDependencyBytes;
 }
 
-// --- what may be written
+// --- permitted writes
 
 FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// The superblock and the groups' summaries are written by who mounts, and rebuilt by a replay.
+/// The superblock and the groups' summaries are written by a mount, and rebuilt by a replay.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)
@@ -248,7 +251,7 @@ bool Journal::journalled(os::Content content, const os::BufferKey& key,
           home >= super.summary_address + volume_.geometry.fragments_of(super.summary_bytes));
 }
 
-/// The last image of that place, if this is it.
+/// Returns the last image of that place if `bytes` equal it.
 const Journal::Image* Journal::committed(FragmentAddress home,
                                          std::span<const std::byte> bytes) const {
   const auto image = images_.find(home);
@@ -277,7 +280,7 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
-  invariant(!found->second.empty(), "journal: a write has come back that never went");
+  invariant(!found->second.empty(), "journal: an unknown write completed");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

@@ -1,63 +1,58 @@
 #pragma once
-// A write-ahead journal: what operations change in the metadata goes to the journal first, all of
-// many operations at once and whole or not at all; only then may it go to its place.
+// A write-ahead journal. Metadata changes of many operations are written to the journal as one
+// atomic transaction; only then may they be written in place.
 //
-//   operations    begin ... end   begin ... end                          each inside one transaction
-//   transaction   [ running ------------------ ] closed: nobody is inside, blocks are copied; the next one
-//                                               [ running ...
+//   operations    begin ... end   begin ... end         each within one transaction
+//   transaction   [ running ------------------ ] closed: no operation inside, blocks are copied
+//                                                [ running ...    (the next one)
 //   journal                                     [ ordered data, descriptor, images ][ commit ]
-//                                               after the commit record blocks may go to their
-//                                               places
-//   tail          moves behind it once they are all there, or once a later transaction has them
+//                                               after the commit record, blocks may go in place
+//   tail          moves on once all images are in place or in a later transaction
 //
-// Running. No block of metadata is written while it holds what has not been committed:
-// before_write() lets only those go that hold exactly what the last committed image of their place
-// holds. Nobody else waits: the syncer's sweep brings them to their places as it does for every
-// scheme.
+// Running. A metadata block is not written while it contains uncommitted changes: before_write()
+// permits a write only if the block equals the last committed image of its place. No operation
+// waits for this; the syncer's sweep writes the blocks in place, as for every scheme.
 //
-// Committing. The doors close: operations under way end, new ones wait. In-core inodes are copied
-// to their blocks, and the changed blocks to the transaction's images; the doors open again, so
-// that later changes find the images frozen. Blocks and inodes that the transaction frees become
-// free in its images at once, and in memory when the commit record is on the disk: so nothing is
-// used again before nobody can come back to it (R2), and a replay leaves no leak. Data of newly
-// allocated blocks go to their places meanwhile, and the commit record waits for them ("ordered"),
-// so that nothing points to what is not initialised (R3). With JournalOptions::Contents::data data
-// go the way of metadata, as far as a transaction has room; what has none is ordered. R1 holds
-// because an operation lies in one transaction.
+// Committing. The transaction closes: running operations end, and new ones wait. In-core inodes are
+// copied to their blocks, and changed blocks to the transaction's images. Then the next transaction
+// opens; later changes do not affect the images. Blocks and inodes that the transaction frees are
+// freed in its images at once, but in memory only when the commit record is on the disk. They are
+// thus never reused before the commit (R2), and a replay leaves no leak. Data of newly allocated
+// blocks is written in place, and the commit record waits for it ("ordered"), so no pointer leads
+// to uninitialised data (R3). With JournalOptions::Contents::data, data goes to the journal too, as
+// far as it fits into the transaction; the rest is ordered. R1 holds because an operation is within
+// one transaction.
 //
-// A place that is freed and whose image is in the journal is revoked: a replay would otherwise
-// write over what it holds by then. Inodes that are open without a name are listed in each
-// transaction; a replay releases them. While there are any the last transaction stays in the
-// journal. With JournalOptions::Removal::by_syncer files that have lost their last name join that
-// list for up to a second.
+// If a freed place has an image in the journal, it is revoked, because a replay could otherwise
+// overwrite its later content. Each transaction lists the open inodes without a name, which a
+// replay releases. While there are any, the last transaction stays in the journal. With
+// JournalOptions::Removal::by_syncer, files without a name stay on that list for up to a second.
 //
-// Room. Each operation reserves what it may change at most: kBlocksOfAnOperation. However much it
-// frees, it changes an inode, three indirect blocks and the groups' headers, which are reserved
-// once for all operations of a transaction; a write that would need more new indirect blocks than
-// an eighth of the ring holds is refused, EFBIG. When half of the ring is spoken for the
-// transaction is committed first. Before it is written the tail is moved: by writing images to
-// their places, from the block in the cache if that still holds the image, else from the image.
+// Space. Each operation reserves the maximum that it may change: kBlocksOfAnOperation. Even a large
+// release changes only an inode, three indirect blocks and the groups' headers, which are reserved
+// once per transaction. A write that would need more new indirect blocks than an eighth of the ring
+// fails with EFBIG. When half of the ring is reserved, the transaction is committed first. Before
+// it is written, the tail is moved by writing images in place: from the cached block if it still
+// equals the image, otherwise from the image.
 //
-// The ring may be on a device of its own (Superblock::features). Nothing above changes: the
-// driver's order goes over both devices. Only flushes do: before a commit record of both, since
-// data is on one and the log on the other; after it of the log's; before the tail moves of the
-// homes'.
+// The ring may be on a separate device (Superblock::features). The driver's order covers both
+// devices, so only flushes differ: of both devices before a commit record, because data is on one
+// and the log on the other; of the log after it; of the homes before the tail moves.
 //
-// Who waits for a commit shares it with everybody who waits when it begins, unless
-// JournalOptions::Sharing::none.
+// All callers that wait when a commit begins share it, unless JournalOptions::Sharing is `none`.
 //
-// A disk without a write cache, or a driver that flushes for it
-// (DiskQueueOptions::flush_for_order): complete means durable. Else JournalOptions::flushes: what
-// the commit record says must be durable before it, and it before anybody believes in it; images
-// must be in their places before the tail leaves them.
+// Without a disk write cache, or with a driver that flushes for it
+// (DiskQueueOptions::flush_for_order), completed writes are durable. Otherwise set
+// JournalOptions::flushes: then all that a commit record covers is durable before it, the record is
+// durable before callers continue, and images are durable in place before the tail passes them.
 //
-// A write of the journal, of an image to its place, or of data that a commit record waits for, that
-// fails stops the volume (volume.h): nothing is committed any more, and everything that would
-// change something fails (EIO) until a mount has replayed what was committed. Other data only stay
+// The volume stops (volume.h) if a write of the journal fails, or of an image in place, or of data
+// that a commit record waits for. Nothing is committed after that, and all changes fail with EIO
+// until a mount has replayed the journal. After a failed write of other data, the data just stays
 // dirty.
 //
-// Source: Tweedie 1998 (journal_format.h) for the order of things; Hagmann, "Reimplementing the
-// Cedar File System Using Logging and Group Commit", 1987, for commits that wait for each other.
+// Source: Tweedie 1998 (journal_format.h) for the order of writes; Hagmann, "Reimplementing the
+// Cedar File System Using Logging and Group Commit", 1987, for group commit.
 
 #include <deque>
 #include <map>
@@ -74,16 +69,16 @@ namespace headcrash::ufs {
 
 struct JournalCounters {
   std::uint64_t commits = 0, images = 0, revoked = 0;
-  std::uint64_t log_fragments = 0;   ///< written, descriptors and commit records included
-  std::uint64_t ordered_writes = 0;  ///< of data, for a commit
+  std::uint64_t log_fragments = 0;  ///< fragments written, including descriptors and commit records
+  std::uint64_t ordered_writes = 0;  ///< data writes for a commit
   std::uint64_t tail_writes = 0;
-  std::uint64_t stale_images_written =
-      0;  ///< to their places, since their blocks had changed again
+  /// Images written in place because their blocks had changed again.
+  std::uint64_t stale_images_written = 0;
 };
 
 class Journal : public Scheme {
  public:
-  /// The volume has a journal that was made empty for this mount.
+  /// The volume must have a journal that was emptied for this mount.
   Journal(Volume& volume, const SchemeOptions& options);
   std::string_view name() const override { return "journal"; }
   const JournalCounters& counters() const { return counters_; }
@@ -100,7 +95,7 @@ class Journal : public Scheme {
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  bool puts_off_removal(CoreInode& inode) override;
+  bool defers_removal(CoreInode& inode) override;
   VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) override;
   VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) override;
   VfsResult<void> sync() override;
@@ -119,41 +114,40 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
-  /// A write of data that a commit waits for. The block may be freed, and forgotten by the cache,
-  /// meanwhile.
+  /// A data write that a commit waits for. The block may be freed and evicted in the meantime.
   struct OrderedWrite {
     os::BufferKey key;
     os::RequestId request = 0;
   };
-  /// What is being committed.
+  /// The transaction that is being committed.
   struct Transaction {
     JournalTransaction record;
-    std::vector<os::BufferKey> keys;  ///< of the blocks that the images were copied from
-    std::vector<WriteKind> kinds;     ///< what these are
+    std::vector<os::BufferKey> keys;  ///< keys of the blocks that were copied to the images
+    std::vector<WriteKind> kinds;     ///< kinds of these blocks
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
-    std::vector<OrderedWrite> data;  ///< that must be in its place before the commit record goes
-    std::vector<Extent> written_in_place;  ///< data without room among the images
-    std::size_t fragments = 0;             ///< of the images
+    std::vector<OrderedWrite> data;        ///< must be in place before the commit record is issued
+    std::vector<Extent> written_in_place;  ///< data that did not fit into the images
+    std::size_t fragments = 0;             ///< size of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
   };
-  /// Committed, and not yet known to be in its place.
+  /// A committed image that is not yet known to be in place.
   struct Image {
     os::BufferKey key;
     std::uint64_t sequence = 0;
     std::vector<std::byte> bytes;
     WriteKind kind = WriteKind::other;
   };
-  /// In the ring.
+  /// A transaction in the ring.
   struct Logged {
     std::uint64_t sequence = 0;
     std::uint32_t start = 0, fragments = 0;
-    std::size_t images = 0;  ///< not in their places, and in no later transaction
+    std::size_t images = 0;  ///< images neither in place nor in a later transaction
     bool orphans = false;
   };
   struct Sent {
-    FragmentAddress home = 0;    ///< 0: nobody waits for it
-    std::uint64_t sequence = 0;  ///< of the image that it held
+    FragmentAddress home = 0;    ///< 0: not tracked
+    std::uint64_t sequence = 0;  ///< sequence of the image that was sent
   };
   class LogWrite;
   using Writes = std::vector<std::unique_ptr<LogWrite>>;
@@ -174,7 +168,7 @@ class Journal : public Scheme {
   enum class Without : std::uint8_t {
     nothing,
     change
-  };  ///< a commit of no change: not written, or written
+  };  ///< whether a commit without changes is written
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
   bool copy_inodes();
@@ -188,7 +182,7 @@ class Journal : public Scheme {
   void revoke(Transaction& transaction);
   void revoke(Transaction& transaction, const Extent& extent);
   bool write(Transaction& transaction);
-  bool put_into_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data);
+  bool write_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data);
   bool arrived(const std::vector<OrderedWrite>& data);
   void send(Writes& writes, std::uint32_t position, std::span<const std::byte> bytes);
   bool all_written(const Writes& writes);
@@ -218,34 +212,34 @@ class Journal : public Scheme {
   std::uint32_t limit_blocks_, indirect_max_;
 
   // The running transaction.
-  std::uint64_t running_ = 1, committed_ = 0;  ///< numbers of this mount; not those in the ring
-  std::uint32_t active_ = 0;                   ///< operations
-  std::uint32_t blocks_ = 0;                   ///< that ended operations have changed, at most
-  std::uint32_t indirect_ = 0;                 ///< new indirect blocks
-  os::TimeNs copied_at_ = 0;                   ///< when the one before it was
+  std::uint64_t running_ = 1, committed_ = 0;  ///< numbers within this mount; not those in the ring
+  std::uint32_t active_ = 0;                   ///< running operations
+  std::uint32_t blocks_ = 0;    ///< maximum number of blocks changed by ended operations
+  std::uint32_t indirect_ = 0;  ///< new indirect blocks
+  os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction was copied
   Frees frees_;
-  std::set<os::BufferKey> new_data_;  ///< of newly allocated blocks
-  std::set<InodeNumber> put_off_;     ///< without links, and the syncer's to remove
+  std::set<os::BufferKey> new_data_;         ///< of newly allocated blocks
+  std::set<InodeNumber> deferred_removals_;  ///< inodes without links that the syncer will remove
   bool timer_ = false;
 
   // Commits, one at a time.
   bool committing_ = false, closed_ = false;
-  os::Fiber* committer_ = nullptr;  ///< while the doors are closed
-  os::WaitQueue doors_, idle_, done_;
+  os::Fiber* committer_ = nullptr;  ///< set while the transaction is closed
+  os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
   // The ring, and what is in it.
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< of the next transaction
   std::deque<Logged> log_;
-  std::vector<InodeNumber> orphans_;  ///< as the last transaction lists them
+  std::vector<InodeNumber> orphans_;  ///< as listed by the last transaction
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
-  std::map<FragmentAddress, Image> images_;  ///< by home, the newest
-  std::unordered_map<FragmentAddress, std::uint64_t>
-      logged_;  ///< fragments with an image in the ring, and some that had one
-  std::size_t logged_kept_ = kLoggedKept;           ///< when it was looked through last
-  std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes under way
+  std::map<FragmentAddress, Image> images_;  ///< newest image by home
+  /// Fragments that have, or had, an image in the ring.
+  std::unordered_map<FragmentAddress, std::uint64_t> logged_;
+  std::size_t logged_kept_ = kLoggedKept;           ///< size after the last cleanup
+  std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight
   JournalCounters counters_;
 };
 

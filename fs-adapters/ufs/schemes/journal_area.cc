@@ -1,4 +1,4 @@
-// Finding the room, taking it, emptying it (journal_area.h).
+// Finding, allocating and emptying the journal's space (journal_area.h).
 
 #include "fs-adapters/ufs/schemes/journal_area.h"
 
@@ -35,7 +35,7 @@ Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
                             superblock.journal.fragments * sectors);
 }
 
-/// Of what a device holds that is to become a log: 0 unless it is one.
+/// Returns the identifier of a log already on a device that is to become a log; 0 if absent.
 std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;
@@ -54,7 +54,7 @@ std::uint64_t new_identifier(const Superblock& superblock, std::uint64_t old) {
   return made == 0 ? 1 : made;
 }
 
-/// Takes the row in that group; false: it has none.
+/// Takes the row in that group. Returns false if the group has none.
 Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32_t number,
                   std::uint32_t fragments) {
   const Geometry geometry(superblock);
@@ -91,11 +91,11 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The flag that all is well is in the first of the sectors, totals are in the others, too.
+  // The flag "clean" is in the first sector; totals are in later ones, too.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // What is there may say that all is well as soon as the other sectors make a superblock of it.
+    // The old sector may say "clean" while the other sectors already make it a valid superblock.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);
@@ -110,7 +110,7 @@ std::uint32_t operation_blocks_max(std::uint32_t groups) {
 }
 
 std::uint32_t journal_fragments_min(const Superblock& superblock) {
-  // Half of the ring is one transaction's, and has room for two operations.
+  // One transaction may fill half of the ring, and has room for two operations.
   return (4 * operation_blocks_max(superblock.groups) + 1) * superblock.fragments_per_block();
 }
 
@@ -122,7 +122,7 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
     return fail("journal-size",
                 fmt::format("{} bytes for {} groups with blocks of {}", bytes, superblock.groups,
                             superblock.block_bytes),
-                fmt::format("give {} or more, and less than a group has",
+                fmt::format("use {} or more, and less than the size of a group",
                             std::uint64_t{least} * superblock.fragment_bytes));
   return whole_blocks(superblock, wanted);
 }
@@ -143,9 +143,9 @@ std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const G
 
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments) {
   return fail("journal-size",
-              fmt::format("no group has {} bytes in a row",
+              fmt::format("no group has {} contiguous bytes",
                           std::uint64_t{fragments} * superblock.fragment_bytes),
-              "give less, or a larger device");
+              "use a smaller journal or a larger device");
 }
 
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes) {
@@ -174,7 +174,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   const std::uint64_t wanted = (bytes == 0 ? kBytesMax : bytes) / superblock.fragment_bytes;
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
     return fail("external-journal", fmt::format("{} bytes for {} groups", bytes, superblock.groups),
-                fmt::format("give {} or more, and less than an address reaches",
+                fmt::format("use {} or more, within the address range",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;
   superblock.journal = {
@@ -183,7 +183,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   if (auto done = zero(store, superblock); !done)
     return fail(
         "the log's device", done.error().message(),
-        fmt::format("give a second device of {} bytes or more",
+        fmt::format("use a second device of {} bytes or more",
                     std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes));
   return write_journal_superblock(
       store, superblock,
@@ -191,7 +191,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
-  // By writes: who repairs may have nothing else.
+  // Zeroed by writes: a repair may have no other operation.
   const std::vector<std::byte> zeroes(superblock.block_bytes);
   const JournalRing ring(superblock);
   const std::uint32_t width = superblock.fragments_per_block();

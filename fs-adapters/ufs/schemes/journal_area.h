@@ -1,8 +1,8 @@
 #pragma once
-// Room for a journal in a file system: whole blocks in a row, in the group in the middle or the
-// next one that has them, used in the group's map as the summary area is, and named by the
-// superblock and its replicas. The superblock says "not clean" until all of that agrees. Or a
-// device of its own, which the journal has from its beginning on.
+// Space for a journal: contiguous whole blocks in the middle group, or in the next group that has
+// them. They are marked as used in the group's map, like the summary area, and recorded in the
+// superblock and its replicas. The superblock is not clean until all of this is consistent.
+// Alternatively, the journal occupies a separate device from its beginning.
 
 #include <cstdint>
 #include <optional>
@@ -15,40 +15,41 @@
 
 namespace headcrash::ufs {
 
-/// Over the one that is there. `byte`: of it, or of a replica. The sector with the flag "clean" is
-/// written last.
+/// Writes the superblock, or a replica, over the existing one at `byte`. The sector with the flag
+/// "clean" is written last.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte);
-/// The same where the one at `byte` is damaged: what `Superblock` does not hold is taken from
-/// `like_byte`.
+/// Same if the superblock at `byte` is damaged: fields that `Superblock` lacks are taken from the
+/// one at `like_byte`.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte, std::uint64_t like_byte);
 
-/// An empty journal where a damaged one was: the whole area is zeroed.
+/// Replaces a damaged journal with an empty one; zeroes the whole area.
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock);
 
-/// Takes room for a journal in a file system that is clean. `bytes` 0: as mkfs thinks fit. An Error
+/// Allocates a journal in a clean file system. `bytes` 0 selects the default of mkfs. The Error
 /// names what is too small.
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
-/// Makes an empty journal on the second device of the store (os/device_stores.h), for a file system
-/// that is being made, and says so in its superblock, which is not written. `bytes` 0: 16 MiB. The
-/// identifier follows from the file system's id, time and size, and from what was there: who makes
-/// several with logs at once gives each an id. Errors: no such device, or shorter; less than
-/// transactions need.
+/// Creates an empty journal on the second device of the store (os/device_stores.h) for a new file
+/// system, and records it in `superblock`, which is not written. `bytes` 0: 16 MiB. The identifier
+/// is derived from the file system's id, time and size, and from the device's old content. Callers
+/// that create several file systems at the same time must give each an id. Fails if the device is
+/// missing or too short, or if `bytes` is below the minimum for transactions.
 Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
                                    std::uint64_t bytes);
-/// The least that transactions fit into.
+/// Returns the minimum size for transactions.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
-/// To be known before anything is written: how long a journal of `bytes` is; where a group has
-/// free blocks in a row for it, in fragments of the group; and what to say when none has.
+/// For checks before anything is written: the length of a journal of `bytes`; the position of
+/// enough contiguous free blocks in a group, in fragments of the group; and the error if there are
+/// none.
 Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint64_t bytes);
 std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const Geometry& geometry,
                                              std::uint32_t fragments);
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments);
-/// What one operation may change at most, however long its file is: so many blocks, and the groups'
-/// headers. These are the same blocks for all operations of a transaction.
-inline constexpr std::uint32_t kBlocksOfAnOperation =
-    16;  // a rename: names, directories that grow, inodes, ".."
+/// Maximum number of blocks that one operation changes, for a file of any length, in addition to
+/// the groups' headers. The headers are shared by all operations of a transaction.
+// A rename: names, growing directories, inodes, "..".
+inline constexpr std::uint32_t kBlocksOfAnOperation = 16;
 std::uint32_t operation_blocks_max(std::uint32_t groups);
 
 }  // namespace headcrash::ufs

@@ -1,4 +1,4 @@
-// The ring's room (journal.h): images to their places, and the tail behind them.
+// Space in the ring (journal.h): writes images in place and moves the tail.
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace headcrash::ufs {
 
-/// It is in its place, superseded, or nobody's any more.
+/// Drops an image that is in place, superseded, or freed.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
-  invariant(at < log_.size() && log_[at].images > 0, "journal: an image of no transaction");
+  invariant(at < log_.size() && log_[at].images > 0, "journal: an image without a transaction");
   --log_[at].images;
   images_.erase(image);
 }
@@ -35,7 +35,7 @@ void Journal::forget_overlapping(const Extent& extent, std::uint64_t before) {
   }
 }
 
-/// Until there is room for so much. False: the disk has gone, or the ring is too short for it.
+/// Makes room for `fragments`. Returns false if the disk has failed or the ring is too short.
 bool Journal::make_room(std::uint32_t fragments) {
   while (free_fragments() < fragments) {
     std::uint32_t gained = free_fragments();
@@ -53,8 +53,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Only the last transaction is there, since inodes are open without a name: a short one takes its
-/// place.
+/// Called when only the last transaction is left, because inodes are open without a name. Replaces
+/// it by a short one.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;
@@ -64,12 +64,12 @@ bool Journal::log_orphans() {
                  .too_many_orphans = too_many_orphans_};
   const std::uint32_t fragments = fragments_of(list.record, ring_.fragment_bytes());
   if (fragments >= log_.front().fragments || fragments > free_fragments()) return false;
-  if (!put_into_ring(list.record, {})) return false;
+  if (!write_ring(list.record, {})) return false;
   logged(list, fragments);
   return move_tail();
 }
 
-/// On its way to its place from here: its block holds something newer, or nobody holds it any more.
+/// An image that is written in place directly, because its block has newer content or is gone.
 struct Journal::StaleImage {
   FragmentAddress home;
   std::uint64_t sequence;
@@ -77,12 +77,12 @@ struct Journal::StaleImage {
   std::unique_ptr<LogWrite> write;
 };
 
-/// From the cache if it has the image unchanged, so that nobody writes it a second time.
+/// Writes the image from the cache if the block still equals it, so that it is not written twice.
 void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
                          std::vector<os::RequestId>& through_cache) {
   os::HeldBuffer buffer = volume_.cache.cached(images_.at(home).key);
   const auto image = images_.find(home);
-  if (image == images_.end()) return;  // it has got there meanwhile
+  if (image == images_.end()) return;  // it was written in place in the meantime
   if (buffer && home_of(buffer.lba()) == home &&
       std::ranges::equal(buffer.bytes(), image->second.bytes)) {
     os::RequestId id = buffer.being_written();
@@ -101,7 +101,7 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
   ++counters_.stale_images_written;
 }
 
-/// All images up to that transaction reach their places.
+/// Writes all images up to that transaction in place.
 bool Journal::checkpoint(std::uint64_t last) {
   std::vector<FragmentAddress> wanted;
   for (const auto& [home, image] : images_)
@@ -118,9 +118,9 @@ bool Journal::checkpoint(std::uint64_t last) {
   return fine && !volume_.stopped();
 }
 
-/// Over transactions whose images are all in their places. What is on its way is waited for, so
-/// that it need not be known which writes of a block went where. Of transactions that have left the
-/// ring. Looked through only when many may have: it is as large as the ring.
+/// Moves the tail over transactions whose images are all in place. Waits for writes in flight, so
+/// that their targets need not be tracked.
+///
 void Journal::forget_logged() {
   if (logged_.size() < 2 * logged_kept_) return;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });

@@ -1,4 +1,4 @@
-// One transaction from the closing of the doors to its commit record (journal.h).
+// A transaction from its closing to its commit record (journal.h).
 
 #include <fmt/core.h>
 
@@ -16,12 +16,12 @@ namespace {
 
 constexpr int kCopyRoundsMax = 100;            // removing an inode changes others
 constexpr std::uint32_t kShareOfData = 8;      // of the ring: data among a transaction's images
-constexpr std::uint32_t kShareOfOrphans = 16;  // ... the list of inodes without names
+constexpr std::uint32_t kShareOfOrphans = 16;  // of the ring: list of inodes without names
 
 }  // namespace
 
 void Journal::commit(Without change) {
-  invariant(!committing_, "journal: one transaction is committed at a time");
+  invariant(!committing_, "journal: a commit is already in progress");
   committing_ = true;
   const std::uint64_t number = running_;
   Transaction transaction;
@@ -30,14 +30,14 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Nobody waits for this but who wants the next commit.
+  // Only the next commit waits for this.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;
   done_.wake_all();
 }
 
-/// False: the disk has gone.
+/// Returns false if the disk has failed.
 bool Journal::close_and_copy(Transaction& transaction) {
   committer_ = volume_.executor.current();
   closed_ = true;
@@ -52,13 +52,13 @@ bool Journal::close_and_copy(Transaction& transaction) {
     revoke(transaction);
     list_orphans(transaction);
   }
-  invariant(active_ == 0, "journal: nobody is inside a transaction that is copied");
+  invariant(active_ == 0, "journal: an operation is inside a transaction that is being copied");
   copied_at_ = now;
   ++running_;
   blocks_ = indirect_ = 0;
   committer_ = nullptr;
   closed_ = false;
-  doors_.wake_all();
+  reopened_.wake_all();
   return fine;
 }
 
@@ -69,7 +69,7 @@ bool Journal::copy_inodes() {
 }
 
 void Journal::copy_blocks(Transaction& transaction) {
-  // What was changed before that is in the transaction before.
+  // Earlier changes are in the previous transaction.
   for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty_since(copied_at_)) {
     os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
     if (!buffer || !buffer.dirty()) continue;
@@ -98,7 +98,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Data for which the transaction has no room: ordered. An older image of them must not come back.
+/// Writes data that does not fit into the transaction as ordered data. An older image must not be
+/// replayed over it.
 void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   transaction.written_in_place.push_back(
@@ -111,7 +112,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   ++counters_.ordered_writes;
 }
 
-/// Data of new blocks are on their way before the commit record is, which waits for them.
+/// Issues data of new blocks before the commit record, which waits for it.
 void Journal::order_data(Transaction& transaction) {
   const auto keys = std::exchange(new_data_, {});
   if (options_.journal.contents == JournalOptions::Contents::data) return;
@@ -123,7 +124,7 @@ void Journal::order_data(Transaction& transaction) {
     } else {
       volume_.cache.release(std::move(buffer));
     }
-    // A copy may be under way of what the cache has dropped.
+    // The cache may have evicted the block while its copy is in flight.
     if (const os::RequestId request = volume_.cache.being_written(key); request != 0)
       transaction.data.push_back({key, request});
   }
@@ -135,7 +136,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      volume_.stop();  // without it the transaction would leave a leak
+      volume_.stop();  // otherwise the transaction would leave a leak
       return {};
     }
     copy_block(transaction, *buffer);
@@ -146,7 +147,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// On the disk with the transaction; in memory only when it has been committed (release()).
+/// Frees space on the disk with the transaction. release() frees it in memory after the commit.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
@@ -167,7 +168,7 @@ void Journal::free_in_images(Transaction& transaction) {
 }
 
 void Journal::release(const Frees& frees) {
-  (void)volume_.free_extents(frees.extents);  // what is damaged stays taken
+  (void)volume_.free_extents(frees.extents);  // damaged space stays allocated
   for (const FreedInode& inode : frees.inodes)
     (void)volume_.free_inode(inode.number, inode.directory);
 }
@@ -177,7 +178,7 @@ void Journal::revoke(Transaction& transaction) {
   for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
 }
 
-/// Those of its fragments that a replay would write.
+/// Revokes the fragments of an extent that a replay would write.
 void Journal::revoke(Transaction& transaction, const Extent& extent) {
   std::vector<Extent>& revoked = transaction.record.revoked;
   for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {
@@ -200,7 +201,7 @@ void Journal::list_orphans(Transaction& transaction) {
   transaction.record.orphans = std::move(orphans);
 }
 
-// --- onto the disk
+// --- writing to the disk
 
 bool Journal::flush(Where where) {
   if (!options_.journal.flushes) return true;
@@ -228,7 +229,7 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// For a control: the request has its own copy of the commit record's fragment.
+/// For a control: the request keeps its own copy of the commit record's fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {
     explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}
@@ -245,7 +246,7 @@ void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> 
                            {}, *loose);
 }
 
-/// False: some of it is not in its place, or may not be.
+/// Returns false if some data may not be in place.
 bool Journal::arrived(const std::vector<OrderedWrite>& data) {
   bool fine = true;
   for (const OrderedWrite& write : data) {
@@ -255,8 +256,7 @@ bool Journal::arrived(const std::vector<OrderedWrite>& data) {
   return fine && !volume_.stopped();
 }
 
-bool Journal::put_into_ring(const JournalTransaction& record,
-                            const std::vector<OrderedWrite>& data) {
+bool Journal::write_ring(const JournalTransaction& record, const std::vector<OrderedWrite>& data) {
   const std::vector<std::byte> bytes = encode_transaction(record, ring_.fragment_bytes());
   const std::size_t body = bytes.size() - ring_.fragment_bytes();
   const auto commit_at =
@@ -271,7 +271,7 @@ bool Journal::put_into_ring(const JournalTransaction& record,
     if (ring_.device() != 0 && !flush(Where::log)) return false;
     for (const OrderedWrite& write : data)
       invariant(!awaits_data || !volume_.disk.pending(write.request),
-                "journal: a commit record goes when all data that it waits for have arrived");
+                "journal: a commit record was issued before the data that it waits for");
   }
   if (options_.journal.broken == JournalOptions::Rule::answered_early) {
     send_unawaited(commit_at, all.subspan(body));
@@ -283,7 +283,7 @@ bool Journal::put_into_ring(const JournalTransaction& record,
   return true;
 }
 
-/// For a control: nothing has been committed yet.
+/// For a control: writes blocks in place before the commit.
 void Journal::send_home(const Transaction& transaction) {
   for (const os::BufferKey& key : transaction.keys) {
     os::HeldBuffer buffer = volume_.cache.cached(key);
@@ -300,7 +300,7 @@ bool Journal::write(Transaction& transaction) {
   transaction.record.epoch = super_.epoch;
   transaction.record.sequence = sequence_;
   if (options_.journal.broken == JournalOptions::Rule::homes_early) send_home(transaction);
-  if (!put_into_ring(transaction.record, transaction.data)) return false;
+  if (!write_ring(transaction.record, transaction.data)) return false;
   ++counters_.commits;
   counters_.images += transaction.record.images.size();
   logged(transaction, fragments);
@@ -308,12 +308,12 @@ bool Journal::write(Transaction& transaction) {
   return true;
 }
 
-/// It is in the ring: its images are the newest.
+/// Registers a transaction that is in the ring; its images are now the newest.
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,
-            "journal: transactions follow each other in the ring");
-  invariant(fragments <= free_fragments(), "journal: a transaction has room in the ring");
+            "journal: sequence numbers in the ring are not consecutive");
+  invariant(fragments <= free_fragments(), "journal: a transaction does not fit into the ring");
   orphans_ = record.orphans;
   too_many_orphans_ = record.too_many_orphans;
   log_.push_back({.sequence = record.sequence,

@@ -1,7 +1,7 @@
-// Journals that a stranger wrote: each input is a list of edits to what a mounted file system left
-// behind, all of them in the journal, 6 bytes each. Checker and replay end, stay on the device, and
-// what a repair says that it has repaired is clean; an image that a mount would take is clean then,
-// too. Where an edit would only be found by a checksum, the checksum can be made right again.
+// Fuzzes the journal. Each input is a list of 6-byte edits to the journal of an unclean file
+// system. Check and replay must terminate and stay on the device. After a repair that reports
+// success, the image must be clean, and likewise after a mount that succeeds. Checksums can be
+// recomputed, so that edits behind them are reached.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kJournalEditsMax = 60;
 
-/// Three transactions, one with orphans.
+/// Returns an image with three transactions, one of them with orphans.
 std::vector<std::byte> image_with_journal() {
   bench::Mounted m(bench::journal_setup(), {.device_bytes = 1 << 20});
   m.mount();
@@ -48,7 +48,7 @@ struct JournalTarget {
   std::vector<std::byte> image = image_with_journal();
   Superblock super;
   JournalContents contents;
-  std::vector<std::uint64_t> areas;  ///< bytes of the image
+  std::vector<std::uint64_t> areas;  ///< ranges of bytes in the image
   Fsck fsck;
 
   JournalTarget() {
@@ -73,7 +73,7 @@ struct JournalTarget {
                           });
   }
 
-  /// Every checksum as it should be over what is there now.
+  /// Recomputes all checksums.
   void seal(std::span<std::byte> bytes) const {
     const auto own = [&](std::span<std::byte> sector) {
       store32(sector, 4, 0);
@@ -101,7 +101,7 @@ struct JournalTarget {
     BoundedStore mounted(std::vector<std::byte>(store.bytes().begin(), store.bytes().end()));
     const auto replayed = replay_journal(mounted, read, ReplayFor::mount);
     const auto repaired = fsck.run(store, {.repair = true});
-    EXPECT_LT(store.requests() + mounted.requests(), 200'000U) << "far too many requests";
+    EXPECT_LT(store.requests() + mounted.requests(), 200'000U) << "too many requests";
     if (!repaired) return 1 + fuzz::novelty(repaired.error().problem);
     std::uint64_t kind = replayed ? 1 : 2 + fuzz::novelty(replayed.error().problem);
     for (const Finding& finding : repaired->findings)

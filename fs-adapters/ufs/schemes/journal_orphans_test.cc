@@ -1,5 +1,5 @@
-// Files that are open without a name, in the journal of a mounted file system: every transaction
-// lists them, and whoever replays releases them.
+// Tests of files that are open without a name, in the journal of a mounted file system: every
+// transaction lists them, and every replay releases them.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -10,7 +10,7 @@ namespace {
 using bench::Mounted;
 using bench::MountedOptions;
 
-TEST(JournalOrphans, AreReleasedByAReplayAndKeepTheRingShort) {
+TEST(JournalOrphans, AReplayReleasesThemAndTheRingStaysShort) {
   Mounted m(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}),
             {.device_bytes = 4 << 20});
   m.mount();
@@ -42,8 +42,8 @@ constexpr int kInodesInABlock = 4096 / static_cast<int>(kInodeBytes);
 constexpr int kBlocksOfInodes = 78;
 constexpr std::uint64_t kRingBytes = 800 << 10;
 
-/// With so much room for inodes that a transaction of theirs alone, and of as many data as one
-/// takes, fills more than half of the ring.
+/// Options with enough inodes that a transaction with them and the maximum of data fills
+/// more than half of the ring.
 MountedOptions many_inodes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -60,7 +60,7 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Data, which find room in the transaction as long as it is short, and then one inode in each
+/// Writes data, which fits into the transaction while it is short, and then one inode in each
 /// block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
@@ -79,7 +79,7 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// After a cut now: whoever replays, a check or a mount, leaves neither a leak nor the file.
+/// Simulates a cut now. Replay by a check or a mount must leave neither a leak nor the file.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));
@@ -102,9 +102,9 @@ void expect_released(const Mounted& cut, const Room& before) {
   }
 }
 
-/// One transaction that would hold more than half of the ring as long as a file without a name is
-/// open: a list of such files takes its place. That file is cut shorter meanwhile, step by step.
-TEST(JournalOrphans, AreListedAnewWhenTheirTransactionIsTooLongToStay) {
+/// A transaction would keep more than half of the ring while a file without a name is open; a list
+/// of such files replaces it. The file is truncated step by step at the same time.
+TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();
   FileSystem& fs = *m.file_system;

@@ -1,4 +1,4 @@
-// What a replay writes, and in which order (journal_replay.h).
+// The writes of a replay, and their order (journal_replay.h).
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -15,7 +15,7 @@
 namespace headcrash::ufs {
 using namespace little_endian;
 
-// --- what will be there
+// --- pending fragments
 
 void Redo::add(const std::vector<JournalTransaction>& transactions) {
   const std::size_t unit = geometry_.fragment_bytes();
@@ -102,7 +102,8 @@ Result<void> Redo::release_run(FragmentAddress at, std::uint32_t fragments, bool
   });
 }
 
-/// What is free already is not followed: a damaged tree ends.
+/// Frees a tree of blocks. Does not follow blocks that are already free, so damaged trees
+/// terminate.
 Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
   bool was_used = false;
   std::vector<std::byte> pointers;
@@ -188,7 +189,7 @@ Result<void> Redo::count(Superblock& superblock) {
   return {};
 }
 
-// --- all of it
+// --- the replay
 
 namespace {
 
@@ -203,7 +204,8 @@ class Replay {
     if (!report_.was_in_use) return report_;
     report_.damage = contents.damage;
     if (!report_.damage.empty() && whom == ReplayFor::mount)
-      return fail("journal", report_.damage, "run fsck --repair, which replays what comes before");
+      return fail("journal", report_.damage,
+                  "run fsck --repair to replay the transactions before it");
     report_.transactions = contents.transactions.size();
     Redo redo(store_, superblock_);
     redo.add(contents.transactions);
@@ -223,7 +225,7 @@ class Replay {
   }
 
  private:
-  /// Commits a transaction behind the last one. What came before is in its place: it becomes the
+  /// Commits a transaction after the last one. Earlier transactions are in place, so it becomes the
   /// tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
@@ -233,7 +235,7 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      return {};  // only a damaged journal is so full: fsck looks on
+      return {};  // only a damaged journal is so full; fsck continues
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));
@@ -248,7 +250,7 @@ class Replay {
     return {};
   }
 
-  /// The list alone comes first: what it takes to undo a long transaction then has the whole ring.
+  /// Commits the list alone first; the release of a long file then has the whole ring.
   Result<void> release(JournalContents& contents, std::vector<InodeNumber> orphans) {
     const bool too_many = contents.transactions.back().too_many_orphans;
     const auto listed = [&] { return too_many ? std::vector<InodeNumber>() : orphans; };

@@ -1,19 +1,18 @@
 #pragma once
-// After a cut: what the journal says is brought to its place, and what nobody will come back for is
-// released.
+// Replay after a power cut: writes the journal's committed images in place and releases orphaned
+// inodes.
 //
-//   1  find the end: transactions from the tail on whose commit records are there
-//   2  collect what they revoke
-//   3  the newest image of each home that no later transaction revokes
-//   4  inodes that were open without a name: their blocks and they themselves become free
-//   5  the counts of free blocks and inodes, which no transaction carries, from the groups' headers
-//   6  an empty journal
+//   1  find the end: transactions from the tail that have a commit record
+//   2  collect revoked runs
+//   3  write the newest image of each home that no later transaction revokes
+//   4  free inodes that were open without a name, and their blocks
+//   5  recompute the counts of free blocks and inodes, which are not journalled, from group headers
+//   6  empty the journal
 //
-// Everything may be cut and begun again: steps 1 to 3 and 5 write the same each time, step 4
-// commits what it does to the journal before it does it, and the journal is emptied last.
+// The replay may be cut and restarted at any point. Steps 1 to 3 and 5 always write the same, step
+// 4 commits its changes to the journal before making them, and the journal is emptied last.
 //
-// A check that may change nothing sees the disk through a Redo, which holds what a replay would
-// write.
+// A read-only check sees the disk through a Redo, which has the blocks that a replay would write.
 
 #include <deque>
 #include <map>
@@ -26,29 +25,28 @@
 
 namespace headcrash::ufs {
 
-/// A store, and on top of it fragments that are to be written.
+/// An overlay of pending fragments over a store.
 class Redo {
  public:
   Redo(const model::SectorStore& store, const Superblock& superblock)
       : store_(store), superblock_(superblock), geometry_(superblock) {}
 
-  /// What the transactions say. Their images must live as long.
+  /// Adds the images of transactions, which must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
-  /// Whole fragments. A copy is kept.
+  /// Adds whole fragments, which are copied.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
-  /// What was read from the store at this place becomes what will be there.
+  /// Updates bytes that were read from the store at `lba` with the pending fragments.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
-  /// Runs of fragments, as long as they are.
+  /// Returns contiguous runs of pending fragments, at their full length.
   std::vector<JournalImage> images() const;
   Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
 
-  /// Step 4: an inode that is allocated and has no links; others are left alone. What a damaged
-  /// inode leads to outside of the data is left alone, too. An Error: the store, or a group's
-  /// header is invalid.
+  /// Step 4: frees an inode if it is allocated and has no links. Pointers of a damaged inode to
+  /// outside of the data area are ignored. Fails if the store fails or a group's header is invalid.
   Result<void> release(InodeNumber number);
-  /// Step 5: what is to be in the summary area is put, the superblock's totals are set.
+  /// Step 5: adds the summary area to the overlay and sets the superblock's totals.
   Result<void> count(Superblock& superblock);
 
  private:
@@ -64,25 +62,25 @@ class Redo {
   std::deque<std::vector<std::byte>> kept_;
 };
 
-/// Those of step 4.
+/// Returns the inodes for step 4.
 Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
                                             const Superblock& superblock, const Redo& disk);
 
-/// What became of a journal.
+/// Result of a replay.
 struct ReplayReport {
   bool was_in_use = false;
   std::size_t transactions = 0, orphans = 0;
   std::string damage;  ///< what was not replayed, and why
 };
 
-/// For whom. `mount`: a committed transaction that is invalid is an Error before anything is
-/// written, and the superblock says "clean" when all is in its place, before the journal is
-/// emptied. `repair`: continues with the transactions before it, and leaves it to who repairs to
-/// say "clean".
+/// The purpose of a replay. `mount`: fails before writing if a committed transaction is invalid,
+/// and marks the superblock clean once everything is in place, before emptying the journal.
+/// `repair`: replays the transactions before an invalid one, and leaves marking clean to the
+/// repair.
 enum class ReplayFor : std::uint8_t { mount, repair };
 
-/// Steps 1 to 6; `superblock` gets the counts. An Error: the store failed, or the journal is
-/// damaged.
+/// Runs steps 1 to 6 and updates the counts in `superblock`. Fails if the store fails or the
+/// journal is damaged.
 Result<ReplayReport> replay_journal(model::SectorStore& store, Superblock& superblock,
                                     ReplayFor whom);
 

@@ -1,5 +1,4 @@
-// Replays: of what a mounted file system left behind, cut anywhere, damaged, and beside what a
-// mount does.
+// Tests of replays of an unclean file system: cut at any point, damaged, and compared with a mount.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -27,8 +26,8 @@ std::vector<std::byte> bytes_of_store(const model::SectorStore& store) {
   return all;
 }
 
-/// Names and files, some of them gone and still open, one with indirect blocks; then the power
-/// goes.
+/// Creates names and files, some of them removed but still open, one with indirect blocks. Then the
+/// power fails.
 std::vector<std::byte> left_behind() {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   m.mount();
@@ -58,7 +57,7 @@ std::unique_ptr<media::MemoryStore> store_of(const std::vector<std::byte>& bytes
   return store;
 }
 
-/// Everything but the journal's own area.
+/// Compares everything but the journal area.
 void expect_same(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
                  const Superblock& super, const std::string& what) {
   const std::size_t from = super.journal.at, end = from + super.journal.fragments;
@@ -94,8 +93,8 @@ TEST(JournalReplay, LeavesNothingToRepair) {
   EXPECT_FALSE(reader->lookup("never"));
 }
 
-/// All that a replay writes, and then all that fsck writes behind it.
-TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
+/// Cuts at each write of the replay, and then at each write of fsck.
+TEST(JournalReplay, AReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
   Fsck fsck;
@@ -119,11 +118,11 @@ TEST(JournalReplay, ACutAnywhereInAReplayIsReplayed) {
   EXPECT_GT(cuts, 60U);
 }
 
-TEST(JournalReplay, ACutAnywhereInAMountsReplayIsReplayedByTheNextMount) {
+TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
   const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
-  // A mount replays what does not say that it is clean.
+  // A mount replays a file system that is not marked clean.
   const auto replay = [&](model::SectorStore& through) {
     Superblock super = superblock();
     return super.clean || replay_journal(through, super, ReplayFor::mount).has_value();
@@ -143,7 +142,7 @@ TEST(JournalReplay, ACutAnywhereInAMountsReplayIsReplayedByTheNextMount) {
   EXPECT_GT(cuts, 60U);
 }
 
-TEST(JournalReplay, AMountDoesWhatFsckDoes) {
+TEST(JournalReplay, MountAndFsckReplayAlike) {
   const auto left = left_behind();
   const auto store = store_of(left);
   ASSERT_TRUE(Fsck().run(*store, {.repair = true}));
@@ -160,7 +159,7 @@ TEST(JournalReplay, AMountDoesWhatFsckDoes) {
   EXPECT_EQ(ours->superblock().total, theirs->superblock().total);
 }
 
-TEST(JournalReplay, AnotherSchemesMountReplaysToo) {
+TEST(JournalReplay, OtherSchemesReplayAtMount) {
   Mounted m(bench::setup_named("soft-updates"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
   m.mount();
@@ -169,9 +168,9 @@ TEST(JournalReplay, AnotherSchemesMountReplaysToo) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount by a scheme without a journal ends in a cut: what an older journal holds is not brought
-/// back.
-TEST(JournalReplay, AnUnusedJournalDoesNotSpeakForAnotherScheme) {
+/// A mount by a scheme without a journal is cut. The contents of an older journal must not be
+/// replayed.
+TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
   m.mount();
@@ -184,7 +183,7 @@ TEST(JournalReplay, AnUnusedJournalDoesNotSpeakForAnotherScheme) {
   EXPECT_FALSE(ImageReader::open(*store)->lookup("last"));
 }
 
-/// Transactions by hand, on an empty file system: what the homes hold afterwards.
+/// Writes transactions manually to an empty file system and reads the homes afterwards.
 struct ByHand {
   ByHand() {
     super = *mkfs(*store, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0});
@@ -223,7 +222,7 @@ struct ByHand {
   std::uint64_t logged = 0;
 };
 
-TEST(JournalReplay, RevokedFragmentsKeepWhatTheyHold) {
+TEST(JournalReplay, RevokedFragmentsKeepTheirContent) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
   disk.log({.images = {ByHand::image(disk.home + 4, 1, 'b')},
@@ -231,7 +230,7 @@ TEST(JournalReplay, RevokedFragmentsKeepWhatTheyHold) {
   EXPECT_EQ(disk.replayed(6), "a..ab.");
 }
 
-TEST(JournalReplay, WhatComesAfterARevokeIsReplayed) {
+TEST(JournalReplay, ReplaysImagesAfterARevoke) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
   disk.log({.revoked = {{.at = disk.home, .fragments = 4}}});
@@ -246,9 +245,8 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Committed contents that are damaged: a mount fails with an error, a repair continues without
-/// them.
-TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
+/// Damages committed contents: a mount fails with an error, and a repair continues without them.
+TEST(JournalReplay, DamagedContentsAreReportedAndSkipped) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();
   const auto contents = read_journal(*store_of(left), super);
@@ -273,7 +271,7 @@ TEST(JournalReplay, DamagedContentsAreToldAndLeftOut) {
   bench::expect_clean(*store);
 }
 
-TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
+TEST(JournalReplay, ADamagedJournalIsRecreated) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();
   left[std::size_t{super.journal.at} * 1024 + 20] ^= std::byte{4};
@@ -296,20 +294,20 @@ TEST(JournalReplay, ADamagedJournalIsMadeAnew) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalReplay, WithoutAJournalFsckComesFirst) {
+TEST(JournalReplay, WithoutAJournalFsckIsRequired) {
   Mounted m(kJournalled);
   Superblock super = ImageReader::open(*m.store)->superblock();
   super.clean = false;
   ASSERT_TRUE(write_superblock(*m.store, super, kSuperblockByte));
   m.as_user([&] {
     const auto mounted =
-        FileSystem::mount(m.system, {.scheme = SchemeKind::journal, .although_not_clean = true});
+        FileSystem::mount(m.system, {.scheme = SchemeKind::journal, .allow_unclean = true});
     ASSERT_FALSE(mounted);
     EXPECT_NE(mounted.error().hint.find("fsck"), std::string::npos);
   });
 }
 
-TEST(JournalReplay, TooManyOrphansForAListAreLookedFor) {
+TEST(JournalReplay, SearchesOrphansIfTheListIsIncomplete) {
   auto left = left_behind();
   const auto store = store_of(left);
   const Superblock super = ImageReader::open(*store)->superblock();

@@ -1,5 +1,5 @@
-// The journal of a mounted file system: when it commits, what may be written before, its ring and
-// its room.
+// Tests of the journal of a mounted file system: commit times, permitted writes, the ring and its
+// space.
 
 #include "fs-adapters/ufs/schemes/journal.h"
 
@@ -31,7 +31,7 @@ void wait(Mounted& m, double seconds) {
   m.executor.sleep_until(m.executor.now() + static_cast<os::TimeNs>(seconds * model::kSecondNs));
 }
 
-TEST(JournalCommits, AreGroupedOrEachItsOwn) {
+TEST(JournalCommits, AreGroupedOrSeparate) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     Mounted m(journalled({.commit = commit}));
     m.mount();
@@ -55,7 +55,7 @@ TEST(JournalCommits, AreGroupedOrEachItsOwn) {
   }
 }
 
-TEST(JournalCommits, NothingIsInItsPlaceBefore) {
+TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}), {.cache_bytes = 128 << 10});
   m.mount();
   m.as_user([&] {
@@ -72,15 +72,14 @@ TEST(JournalCommits, NothingIsInItsPlaceBefore) {
     EXPECT_EQ(counters(m).commits, 1U);
     EXPECT_FALSE(ImageReader::open(*m.store)->lookup("f0")) << "in the journal only";
     wait(m, 100);
-    EXPECT_TRUE(ImageReader::open(*m.store)->lookup("f0"))
-        << "the sweep has brought it to its place";
+    EXPECT_TRUE(ImageReader::open(*m.store)->lookup("f0")) << "the sweep has written it in place";
   });
   m.unmount();
   bench::expect_clean(*m.store);
 }
 
-/// Whatever the others are in the middle of when one of them commits.
-void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
+/// Runs several users, so that some are inside operations when one of them commits.
+void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {
     std::string name = "n" + std::to_string(random() % 5);
@@ -119,7 +118,7 @@ void live_beside_others(Vfs& fs, std::uint32_t seed, int steps) {
   }
 }
 
-TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
+TEST(JournalCommits, ContainWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     auto setup = journalled({.commit = commit});
     setup.block_copy = commit == Commit::synchronous;  // one of each
@@ -131,7 +130,7 @@ TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
       accounts.push_back(std::make_unique<os::Account>());
       ++living;
       m.executor.spawn(os::Executor::Kind::user, *accounts.back(), [&, user] {
-        live_beside_others(*m.file_system, 70 + user, 300);
+        run_concurrent_user(*m.file_system, 70 + user, 300);
         --living;
       });
     }
@@ -152,7 +151,7 @@ TEST(JournalCommits, AreOfWholeOperationsOfAllUsers) {
   }
 }
 
-TEST(JournalCommits, DataOfNewBlocksComeFirst) {
+TEST(JournalCommits, DataOfNewBlocksIsWrittenFirst) {
   for (const auto contents : {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
     Mounted m(journalled({.contents = contents}),
               {.syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -174,9 +173,9 @@ TEST(JournalCommits, DataOfNewBlocksComeFirst) {
   }
 }
 
-/// A block that was a directory's becomes a file's: without the revoke the replay puts the
-/// directory back.
-TEST(JournalRevokes, KeepReplaysFromOldMetadata) {
+/// A former directory block becomes a file block. Without the revoke, a replay would restore the
+/// directory.
+TEST(JournalRevokes, PreventReplayOfOldMetadata) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}),
             {.device_bytes = 2 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
   m.mount();
@@ -191,7 +190,7 @@ TEST(JournalRevokes, KeepReplaysFromOldMetadata) {
     for (int i = 0; i < 12; ++i) EXPECT_TRUE(fs.rmdir("d" + std::to_string(i)));
     commit("two");
     EXPECT_GT(counters(m).revoked, 0U);
-    // What is free now is used, down to the last block.
+    // Use all free space, to the last block.
     std::string kept;
     for (int i = 0; fs.space()->free_bytes > 40'000; ++i) {
       kept = std::string(30'000, static_cast<char>('a' + i % 26));
@@ -214,7 +213,7 @@ TEST(JournalRevokes, KeepReplaysFromOldMetadata) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalFrees, AreUsedAgainOnlyAfterTheirCommit) {
+TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}));
   m.mount();
   m.as_user([&] {
@@ -230,7 +229,7 @@ TEST(JournalFrees, AreUsedAgainOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // Written to the disk at once, while the old file could still come back.
+    // Written at once, while a replay could still restore the old file.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(40'000, 'n'))));
@@ -244,7 +243,7 @@ TEST(JournalFrees, AreUsedAgainOnlyAfterTheirCommit) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalFrees, AreWaitedForWhenNothingElseIsLeft) {
+TEST(JournalFrees, AreAwaitedIfNoOtherSpaceIsFree) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}), {.device_bytes = 2 << 20});
   m.mount();
   m.as_user([&] {
@@ -260,8 +259,8 @@ TEST(JournalFrees, AreWaitedForWhenNothingElseIsLeft) {
   bench::expect_clean(*m.store);
 }
 
-/// Far more transactions than the ring holds; the power goes somewhere among the last ones.
-TEST(JournalRing, IsGoneThroughManyTimes) {
+/// Writes far more transactions than fit into the ring; the power fails among the last ones.
+TEST(JournalRing, WrapsAroundManyTimes) {
   for (const Commit commit : {Commit::synchronous, Commit::grouped}) {
     Mounted m(journalled({.commit = commit}), {.device_bytes = 4 << 20});
     m.mount();
@@ -292,8 +291,8 @@ TEST(JournalRing, IsGoneThroughManyTimes) {
   }
 }
 
-/// A block that changes all the time is never in its place by the sweep: the image is written.
-TEST(JournalRing, IsNotHeldUpByABlockThatKeepsChanging) {
+/// A block that keeps changing never gets in place by the sweep, so its image is written.
+TEST(JournalRing, IsNotBlockedByAConstantlyChangingBlock) {
   Mounted m(journalled({.commit = Commit::synchronous}),
             {.device_bytes = 4 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
   m.mount();
@@ -313,7 +312,7 @@ TEST(JournalRing, IsNotHeldUpByABlockThatKeepsChanging) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
+TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 1024,
                          .bytes_per_inode = 65536,
@@ -342,8 +341,8 @@ TEST(JournalRoom, ALongFileIsCutInOneTransaction) {
   bench::expect_clean(*m.store);
 }
 
-/// More indirect blocks at once than a transaction has room for.
-TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
+/// Needs more new indirect blocks at once than fit into a transaction.
+TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,
                          .bytes_per_inode = 262144,
@@ -366,8 +365,8 @@ TEST(JournalRoom, AWriteThatIsTooLongIsRefusedAndUndone) {
   bench::expect_clean(*m.store);
 }
 
-/// What the driver is asked for: w a write into the ring, c its commit record, f a flush, d data,
-/// or a blank.
+/// Classifies a request to the driver: w for a write to the ring, c for its commit record, f for a
+/// flush, d for data, or a blank.
 char letter_of(const Superblock& super, const os::BlockRequest& request) {
   if (request.op == model::Op::flush) return 'f';
   if (request.op != model::Op::write) return ' ';
@@ -376,7 +375,7 @@ char letter_of(const Superblock& super, const os::BlockRequest& request) {
   return !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
 }
 
-/// All of it, in order.
+/// Records all requests in order.
 class Letters final : public os::DiskTracer {
  public:
   explicit Letters(const Superblock& super) : super_(super) {}
@@ -390,7 +389,7 @@ class Letters final : public os::DiskTracer {
   const Superblock& super_;
 };
 
-TEST(JournalFlushes, AreBeforeAndAfterACommitRecord) {
+TEST(JournalFlushes, PrecedeAndFollowACommitRecord) {
   for (const bool flushes : {false, true}) {
     Mounted m(journalled({.flushes = flushes}));
     m.mount();
@@ -408,8 +407,8 @@ TEST(JournalFlushes, AreBeforeAndAfterACommitRecord) {
   }
 }
 
-/// Which data were still on their way when the first commit record went: of those issued before its
-/// transaction.
+/// Finds data writes, issued before the transaction of the first commit record, that were still in
+/// flight when the record was issued.
 class DataBehindTheRecord final : public os::DiskTracer {
  public:
   explicit DataBehindTheRecord(const Superblock& super) : super_(super) {}
@@ -428,9 +427,9 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// The next transaction frees blocks whose data the commit is still waiting for, and writes new
-/// ones under the same keys: the cache knows the newest write of a block only.
-TEST(JournalCommits, WaitForDataOfBlocksThatAreFreedMeanwhile) {
+/// The next transaction frees blocks whose data the commit still waits for, and writes new ones
+/// under the same keys. The cache only knows the newest write of a block.
+TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     auto setup = journalled({.interval_ns = 1000 * model::kSecondNs});
     setup.queue = {.schedule = os::Schedule::shuffled, .seed = seed, .concatenated_sectors = 8};
@@ -464,7 +463,7 @@ TEST(JournalCommits, WaitForDataOfBlocksThatAreFreedMeanwhile) {
   }
 }
 
-TEST(JournalErrors, EndIt) {
+TEST(JournalErrors, StopTheVolume) {
   Mounted m(journalled());
   m.mount();
   m.as_user([&] {
@@ -483,7 +482,7 @@ TEST(JournalErrors, EndIt) {
   EXPECT_TRUE(replayed(image).lookup("f"));
 }
 
-TEST(JournalRing, TooShortForItsGroupsIsRefused) {
+TEST(JournalRing, RejectsARingTooShortForItsGroups) {
   auto store = *media::MemoryStore::create(8192);
   const auto made = mkfs(*store, {.journal_bytes = 100'000});
   ASSERT_FALSE(made);

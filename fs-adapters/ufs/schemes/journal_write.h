@@ -1,5 +1,5 @@
 #pragma once
-// One write of the journal's own: into its ring, or of an image to its place.
+// A write by the journal itself: to its ring, or of an image in place.
 
 #include <span>
 
@@ -9,7 +9,8 @@
 
 namespace headcrash::ufs {
 
-/// Issued when it is made; wait() before it goes. The bytes must stay valid until then.
+/// The constructor issues the write; call wait() before destruction. The bytes must stay valid
+/// until then.
 class Journal::LogWrite final : private os::DiskDone {
  public:
   static constexpr std::uint32_t kBytesMax = 65536;  ///< as much as a driver concatenates

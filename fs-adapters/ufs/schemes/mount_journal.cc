@@ -1,5 +1,4 @@
-// Through the driver, so that the disk takes its time for a replay as for all else
-// (mount_journal.h).
+// Uses the driver, so that a replay takes as long as the disk needs (mount_journal.h).
 
 #include "fs-adapters/ufs/schemes/mount_journal.h"
 
@@ -12,17 +11,15 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Whoever mounts: what is in a log may be what the file system is.
+/// Checks the log device, which may contain essential updates.
 Result<void> find_log_device(const os::System& system, const MountOptions& options,
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;
   if (external && system.queue.devices() < 2)
-    return fail("ufs", "its log is on a device of its own, which is not there",
-                "give that device, too (log=)");
+    return fail("ufs", "missing log device", "pass it with log=");
   const bool wanted = options.options.journal.place == JournalOptions::Place::external;
   if (options.scheme == SchemeKind::journal && wanted && !external)
-    return fail("ufs", "it has no log on a device of its own",
-                "make it with mkfs's external-journal");
+    return fail("ufs", "it has no external log", "create it with mkfs option external-journal");
   return {};
 }
 
@@ -41,21 +38,21 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
   TRY(find_log_device(system, options, superblock));
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
-  // What is in the cache may be older than what is written here.
+  // Cached blocks may be older than the blocks written here.
   system.cache.drop_clean();
   if (superblock.journal.fragments == 0) {
     if (!superblock.clean)
-      return fail("ufs", "the file system was not unmounted, and has no journal", "run fsck on it");
+      return fail("ufs", "the file system was not unmounted and has no journal", "run fsck on it");
     TRY(add_journal(store, superblock, 0));
   }
   if (journals && superblock.journal.fragments < journal_fragments_min(superblock))
-    return fail("journal", "is too short for its groups",
-                "make the file system again with a longer journal");
+    return fail("journal", "is too short for the number of groups",
+                "create the file system with a larger journal");
   if (!superblock.clean) {
     TRY(replay_journal(store, superblock, ReplayFor::mount));
   }
   TRY(const auto old, read_superblock(store, superblock));
-  if (!superblock.clean && !options.although_not_clean) return old;
+  if (!superblock.clean && !options.allow_unclean) return old;
   if (!journals && !old.in_use) return old;
   return reset_journal(store, superblock, old, journals);
 }

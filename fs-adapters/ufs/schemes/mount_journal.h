@@ -1,15 +1,14 @@
 #pragma once
-// What a mount does about a journal, before anything else is believed (journal_replay.h): brings to
-// its places what was committed, and makes the journal empty, for a scheme that uses it or one that
-// does not.
+// Journal handling at mount, before anything else is read (journal_replay.h): replays committed
+// transactions and empties the journal, whether or not the scheme uses it.
 
 #include "fs-adapters/ufs/core/file_system.h"
 #include "fs-adapters/ufs/format/journal_format.h"
 
 namespace headcrash::ufs {
 
-/// `superblock` is what is on the disk when this returns: clean if a journal could make it so.
-/// Without a journal, and a scheme that wants none, nothing happens.
+/// On return, `superblock` equals the one on the disk; it is clean if a replay made it so. Does
+/// nothing if there is no journal and the scheme needs none.
 Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions& options,
                                           Superblock& superblock);
 

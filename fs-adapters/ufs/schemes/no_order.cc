@@ -1,4 +1,4 @@
-// Everything delayed, nothing ordered (no_order.h).
+// Delayed writes without order (no_order.h).
 
 #include "fs-adapters/ufs/schemes/no_order.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// No Order: every metadata write is delayed, everything is released at once. As fast as metadata
-// updates get, and the control of every crash test: it keeps none of the rules (Ganger and Patt
-// 1994, section 5; the delayed mount option of Ohta and Tezuka 1990).
+// No Order: all metadata writes are delayed, and everything is freed at once. It is the upper bound
+// for the speed of metadata updates, and the control of every crash test, because it follows none
+// of the rules (Ganger and Patt 1994, section 5; the delayed mount option of Ohta and Tezuka 1990).
 
 #include "fs-adapters/ufs/schemes/scheme.h"
 

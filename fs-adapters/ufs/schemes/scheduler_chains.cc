@@ -1,4 +1,4 @@
-// Writes that name what they come after (scheduler_chains.h).
+// Writes with chains (scheduler_chains.h).
 
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
@@ -28,9 +28,9 @@ void SchedulerChains::After::add(const os::DiskQueue& disk, const After& others)
 SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
-/// Of a write that others will name.
+/// Checks the id of a write that others will name.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
-  invariant(id != 0 || volume_.stopped(), "chains: a write that others come after has been issued");
+  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow was not issued");
   return id;
 }
 
@@ -41,7 +41,7 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, boo
   const os::RequestId id =
       sent(volume_.cache.write_async(std::move(*buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
-            "chains: what an inode comes after goes with its write");
+            "chains: an inode's dependencies were not attached to its write");
   return id;
 }
 
@@ -77,8 +77,8 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) {
       os::RequestId& newest = freed_fragments_[extent.at + i];
-      // Equal: two pointers of a damaged file lead to it, and free_extents() fails.
-      invariant(newest <= by || by == 0, "chains: what is freed again is freed by a later write");
+      // Equal if two pointers of a damaged file lead to it; free_extents() then fails.
+      invariant(newest <= by || by == 0, "chains: freed again by an earlier write");
       newest = by;
     }
 }
@@ -163,10 +163,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// What must be on the disk before a block in which the entry names something else, or nothing, any
-/// more: the other name of what has moved; of a directory that goes, the other names of what was in
-/// it.
-void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey& block) {
+/// Records the writes that must precede the removal or change of an entry: for a moved inode, that
+/// of its other name; for a removed directory, those of names that have moved out of it.
+void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {
     const auto name = names_.find(number);
@@ -177,9 +176,9 @@ void SchedulerChains::name_goes(const DroppedLink& dropped, const os::BufferKey&
   }
 }
 
-/// By that write: lower counts come after it.
-void SchedulerChains::name_gone(const tree::CoreInode& directory, const DroppedLink& dropped,
-                                os::RequestId by) {
+/// Records the write that removes a name; lower counts must follow it.
+void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
+                                         const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);
   if (dropped.parent != nullptr) inodes_[dropped.parent->number].add(volume_.disk, by);
   if (!dropped.moved) return;
@@ -205,20 +204,20 @@ VfsResult<void> SchedulerChains::link_added(Operation& operation, const LinkAddi
   }
   if (const auto made = made_.find(addition.directory.number); made != made_.end())
     blocks_[key].add(volume_.disk, made->second);
-  if (replaces) name_goes(addition.replaced, key);
+  if (replaces) before_name_removal(addition.replaced, key);
   const os::RequestId name = sent(volume_.cache.write_async(std::move(directory_block)));
   names_[addition.target.number] = name;
   if (addition.target.attributes.is_directory()) paths_.add(volume_.disk, name);
   if (!replaces) return {};
-  name_gone(addition.directory, addition.replaced, name);
+  after_name_removal(addition.directory, addition.replaced, name);
   return volume_.drop_link(operation, addition.replaced);
 }
 
 VfsResult<void> SchedulerChains::link_removed(Operation& operation, const LinkRemoval& removal,
                                               os::HeldBuffer directory_block) {
-  name_goes(removal.dropped, directory_block.key());
+  before_name_removal(removal.dropped, directory_block.key());
   const os::RequestId gone = sent(volume_.cache.write_async(std::move(directory_block)));
-  name_gone(removal.directory, removal.dropped, gone);
+  after_name_removal(removal.directory, removal.dropped, gone);
   return volume_.drop_link(operation, removal.dropped);
 }
 
@@ -229,7 +228,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, *id);
   if (tracked()) {
     const bool taken_over = freed_inodes_.emplace(number, *id).second;
-    invariant(taken_over, "chains: who got an inode has taken over what it comes after");
+    invariant(taken_over, "chains: a reused inode lacks the dependencies of its predecessor");
   }
   names_.erase(number);
   made_.erase(number);
@@ -240,7 +239,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
 
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
-  // What is below a directory that has moved does not know that its path has changed.
+  // Inodes below a moved directory have no record of its new path.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
   return {};
@@ -256,7 +255,7 @@ VfsResult<void> SchedulerChains::sync() {
 std::size_t SchedulerChains::bytes_in_core() const {
   return (blocks_.size() + inodes_.size() + names_.size() + made_.size() + moved_out_.size() +
           freed_fragments_.size() + freed_inodes_.size()) *
-         kNoteBytes;
+         kDependencyBytes;
 }
 
 }  // namespace headcrash::ufs

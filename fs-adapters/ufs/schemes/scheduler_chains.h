@@ -1,29 +1,29 @@
 #pragma once
-// Scheduler Chains: each write names the requests that must be complete before it (Ganger and Patt
-// 1994, section 3.2). A request can name only those that were issued before it.
+// Scheduler Chains: each write names the requests that must complete before it (Ganger and Patt
+// 1994, section 3.2). A request can name only earlier requests.
 //
-// What a block must come after is noted under the block's name and attached when the block is
-// issued, by
-// whomever: at once, by the syncer, by who needs its buffer. An in-core inode has notes of its own,
-// which become its block's when it is copied there. Once attached they are forgotten: later writes
-// of the same block come after this one anyway.
+// The requests that a block must follow are recorded under the block's key, and attached when the
+// block is issued: immediately, by the syncer, or to make room. In-core inodes have separate
+// records, which move to the inode's block when the inode is copied there. Records are dropped once
+// attached, because later writes of the block follow this one anyway.
 //
-//   create    inode -> 1              directory's block after 1
+//   create    inode -> 1              directory block after 1
 //   mkdir     its block -> 1          inode after 1 -> 2, parent's inode -> 3, entry after 2 and 3
-//   unlink    directory's block -> 1  inode (lower count, or cleared) after 1 -> 2
-//   rmdir     as unlink, 1 after the removal of names that have moved out of it; parent (lower count) after 1
+//   unlink    directory block -> 1    inode (lower count, or cleared) after 1 -> 2
+//   rmdir     as unlink; 1 also follows the removal of names that moved out of the directory;
+//                                     parent (lower count) after 1
 //   rename    new name -> 1, after a new directory's inode
 //                                     old name after 1 -> 2, inode and old parent (lower counts)
 //                                     after 2
 //   init      new block -> 1          inode or indirect block after 1
 //   grow      new place -> 1          inode after 1 -> 2, the old place belongs to 2
 //
-// De-allocation: what is freed can be used again at once, but not reach the disk before the write
-// that resets the old pointer to it has. `tracked` keeps, for each fragment and inode, the number
-// of that write while it is under way; a new owner's first write of the block and of its pointer
-// come after it ("we make the newly allocated block itself dependent on the old owner"). Freed,
-// used and freed again: the newest number stays, since that write came after the older one.
-// `barrier` lets the driver hold back all later writes instead.
+// De-allocation: freed space can be reused at once, but must not reach the disk before the write
+// that resets its old pointer. `tracked` keeps the number of that write for each fragment and inode
+// while the write is in flight. A new owner's first writes of the block and of its pointer follow
+// it ("we make the newly allocated block itself dependent on the old owner"). If space is freed,
+// reused and freed again, only the newest number is kept, because that write followed the older
+// one. `barrier` instead lets the driver hold back all later writes.
 
 #include <map>
 #include <unordered_map>
@@ -57,8 +57,8 @@ class SchedulerChains : public DriverOrder {
   bool before_write(os::Outgoing& write) override;
 
  private:
-  /// Requests that something must come after. Complete ones are dropped when the list has grown;
-  /// when one has failed the volume is stopped, and nothing is left that could come after it.
+  /// Requests that something must follow. Completed ones are dropped when the list has grown. After
+  /// a failure the volume is stopped, so no request can follow the failed one.
   class After {
    public:
     void add(const os::DiskQueue& disk, os::RequestId id);
@@ -72,25 +72,27 @@ class SchedulerChains : public DriverOrder {
 
   os::RequestId sent(os::RequestId id) const;
   VfsResult<os::RequestId> send_inode(tree::CoreInode& inode, bool barrier = false);
-  void name_goes(const DroppedLink& dropped, const os::BufferKey& block);
-  void name_gone(const tree::CoreInode& directory, const DroppedLink& dropped, os::RequestId by);
+  void before_name_removal(const DroppedLink& dropped, const os::BufferKey& block);
+  void after_name_removal(const tree::CoreInode& directory, const DroppedLink& dropped,
+                          os::RequestId by);
   void freed(const std::vector<Extent>& extents, os::RequestId by);
   After freed_before(const Extent& extent) const;
   void forget_complete();
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
-  std::map<os::BufferKey, After> blocks_;          ///< what a block's next write must come after
-  std::unordered_map<InodeNumber, After> inodes_;  ///< what an inode's next copy must come after
-  std::unordered_map<InodeNumber, os::RequestId> names_;  ///< a renamed inode's new name
-  std::unordered_map<InodeNumber, os::RequestId> made_;   ///< a new directory's inode
-  std::unordered_map<InodeNumber, After>
-      moved_out_;  ///< of a directory: names taken out that are elsewhere
-  After
-      paths_;  ///< writes of a directory's new name, its "..", its old name: fsync waits for all of them
+  std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
+  /// Requests that an inode's next copy must follow.
+  std::unordered_map<InodeNumber, After> inodes_;
+  std::unordered_map<InodeNumber, os::RequestId> names_;  ///< write of a renamed inode's new name
+  std::unordered_map<InodeNumber, os::RequestId> made_;   ///< write of a new directory's inode
+  /// For a directory: removals of names that have moved elsewhere.
+  std::unordered_map<InodeNumber, After> moved_out_;
+  /// Writes of a directory's new name, its "..", and its old name; fsync waits for all of them.
+  After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
-  std::size_t forget_at_ = 4096;  ///< entries of the tables at which complete ones are looked for
-  std::vector<os::RequestId> sent_after_;  ///< of the write that before_write() has just seen
+  std::size_t forget_at_ = 4096;  ///< number of entries at which completed ones are searched
+  std::vector<os::RequestId> sent_after_;  ///< chains of the write that before_write() last saw
   ZeroPage zeroes_;
 };
 

@@ -1,4 +1,5 @@
-// Scheduler chains (scheduler_chains.h), rule by rule: which requests name which.
+// Tests of scheduler chains (scheduler_chains.h), rule by rule: the requests that each request
+// names.
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -9,7 +10,7 @@ namespace {
 
 using bench::Mounted;
 
-/// What the driver knew of each write.
+/// Records the driver's requests and chains.
 class Chains final : public os::DiskTracer {
  public:
   struct Request {
@@ -27,7 +28,7 @@ class Chains final : public os::DiskTracer {
   void completed(const os::DiskTrace& request) override {
     if (request.status == model::Status::ok) arrived.push_back(request.lba);
   }
-  /// The `nth` write of that place, from 0; the last one.
+  /// Returns the `number`-th write to that place, counted from 0.
   Request nth(std::uint64_t lba, std::size_t number) const {
     for (const Request& one : requests_)
       if (one.lba == lba && number-- == 0) return one;
@@ -86,7 +87,7 @@ struct ChainsWorld {
   Chains chains;
 };
 
-TEST(SchedulerChains, R3AnEntryComesAfterItsInode) {
+TEST(SchedulerChains, R3AnEntryFollowsItsInode) {
   ChainsWorld w;
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", "text");
@@ -96,7 +97,7 @@ TEST(SchedulerChains, R3AnEntryComesAfterItsInode) {
   });
 }
 
-TEST(SchedulerChains, R3ANewDirectoryComesAfterItsBlockAndItsNameAfterBothInodes) {
+TEST(SchedulerChains, R3ANewDirectoryFollowsItsBlockAndItsNameBothInodes) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -110,7 +111,7 @@ TEST(SchedulerChains, R3ANewDirectoryComesAfterItsBlockAndItsNameAfterBothInodes
   });
 }
 
-TEST(SchedulerChains, R3WithInitializationAPointerComesAfterTheZeroes) {
+TEST(SchedulerChains, R3WithInitializationAPointerFollowsTheZeroes) {
   ChainsWorld w("chains-cb-init");
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", "");
@@ -124,7 +125,7 @@ TEST(SchedulerChains, R3WithInitializationAPointerComesAfterTheZeroes) {
   });
 }
 
-TEST(SchedulerChains, R2AnInodeIsClearedAfterItsEntry) {
+TEST(SchedulerChains, R2AClearedInodeFollowsItsEntry) {
   ChainsWorld w;
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", "text");
@@ -135,7 +136,7 @@ TEST(SchedulerChains, R2AnInodeIsClearedAfterItsEntry) {
   });
 }
 
-TEST(SchedulerChains, R1TheOldNameGoesAfterTheNewOneAndTheCountFallsAfterBoth) {
+TEST(SchedulerChains, R1TheOldNameFollowsTheNewOneAndTheCountBoth) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -146,7 +147,7 @@ TEST(SchedulerChains, R1TheOldNameGoesAfterTheNewOneAndTheCountFallsAfterBoth) {
     EXPECT_TRUE(w.fs().rename("a", "d/b", RenameMode::replace));
     const auto added = w.chains.last(w.block_lba(w.number_of("d")));
     const auto removed = w.chains.last(w.block_lba(kRootInode));
-    EXPECT_TRUE(follows(added, w.chains.nth(w.inode_lba(a), 0))) << "the count has risen first";
+    EXPECT_TRUE(follows(added, w.chains.nth(w.inode_lba(a), 0))) << "the count rises first";
     EXPECT_TRUE(follows(removed, added));
     EXPECT_TRUE(w.volume().inodes.write_all_delayed());
     w.m.cache.write_behind(w.volume().inodes.block_key(a));
@@ -154,7 +155,7 @@ TEST(SchedulerChains, R1TheOldNameGoesAfterTheNewOneAndTheCountFallsAfterBoth) {
   });
 }
 
-TEST(SchedulerChains, R1ADirectoryGoesAfterTheNamesThatHaveMovedOutOfIt) {
+TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -167,11 +168,10 @@ TEST(SchedulerChains, R1ADirectoryGoesAfterTheNamesThatHaveMovedOutOfIt) {
   });
 }
 
-/// Until the old name is gone a repair may take either. It lies in another block than the new one,
-/// and nothing is written with the file that would come after both: the ".." stays, as does the
-/// parent's count, and the directory's own lies in another block than the file's inode. The driver
-/// takes what it likes.
-TEST(SchedulerChains, AnFsyncBelowADirectoryThatHasMovedWaitsForTheOldNameToGo) {
+/// Until the old name is removed, a repair may pick either. The old name is in another block than
+/// the new one. Nothing written with the file follows both: "..", the parent's count, and the
+/// directory's inode, which is in another block than the file's inode. The driver schedules freely.
+TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
     setup.queue.schedule = os::Schedule::shuffled;
@@ -198,7 +198,7 @@ TEST(SchedulerChains, AnFsyncBelowADirectoryThatHasMovedWaitsForTheOldNameToGo) 
   }
 }
 
-TEST(SchedulerChains, R2WhoTakesFreedBlocksOrInodesWritesAfterTheOldOwner) {
+TEST(SchedulerChains, R2WritesToReusedSpaceFollowTheOldOwner) {
   ChainsWorld w;
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", std::string(4096, 'a'));
@@ -215,7 +215,7 @@ TEST(SchedulerChains, R2WhoTakesFreedBlocksOrInodesWritesAfterTheOldOwner) {
     EXPECT_EQ(w.number_of("b"), a);
     EXPECT_TRUE(follows(w.chains.nth(w.inode_lba(a), 0), cleared)) << "the inode";
     InodeNumber owner = w.number_of("b");
-    if (w.block_lba(owner) != place) {  // there was another one left
+    if (w.block_lba(owner) != place) {  // there was another free one
       bench::put_file(w.fs(), "c", std::string(4096, 'c'));
       owner = w.number_of("c");
     }
@@ -228,7 +228,7 @@ TEST(SchedulerChains, R2WhoTakesFreedBlocksOrInodesWritesAfterTheOldOwner) {
   });
 }
 
-TEST(SchedulerChains, R2OrABarrierHoldsEverybodyBack) {
+TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
   ChainsWorld w("chains-barrier-cb");
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", std::string(4096, 'a'));
@@ -239,9 +239,9 @@ TEST(SchedulerChains, R2OrABarrierHoldsEverybodyBack) {
   });
 }
 
-/// The driver has forgotten a request that is complete, failed or not: what is issued later could
-/// not be held back by it. So nothing is issued any more.
-TEST(SchedulerChains, AfterAFailedWriteNothingThatNeedsItIsWritten) {
+/// The driver forgets a request once it is complete, failed or not, and could not hold back later
+/// requests. So no more requests may be issued.
+TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;
     w.m.as_user([&] {
@@ -258,7 +258,7 @@ TEST(SchedulerChains, AfterAFailedWriteNothingThatNeedsItIsWritten) {
       for (int visit = 0; visit < 3; ++visit) w.m.cache.sweep(0, 1);
       (void)w.fs().unlink("a");
       w.m.queue.drain();
-      EXPECT_EQ(std::ranges::count(w.chains.arrived, root), 0) << "the name of what is not there";
+      EXPECT_EQ(std::ranges::count(w.chains.arrived, root), 0) << "a name without its inode";
       const auto reader = ImageReader::open(*w.m.store);
       EXPECT_TRUE(reader->lookup("a"));
       EXPECT_FALSE(reader->lookup("b"));
@@ -266,9 +266,8 @@ TEST(SchedulerChains, AfterAFailedWriteNothingThatNeedsItIsWritten) {
   }
 }
 
-/// Data of a fragment that moves: the pointer relies on them, and is written after they have
-/// failed.
-TEST(SchedulerChains, AFailedWriteOfMovedDataStopsThePointer) {
+/// Data of a moved fragment: the pointer depends on it, and is written after the data has failed.
+TEST(SchedulerChains, AFailedWriteOfMovedDataHoldsBackThePointer) {
   ChainsWorld w("chains");
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", std::string(1000, 'a'));

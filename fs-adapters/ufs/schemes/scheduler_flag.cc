@@ -78,7 +78,7 @@ VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& rem
 
 VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
-  // What is below a directory that has moved does not know that its path has changed.
+  // Inodes below a moved directory have no record of its new path.
   volume_.disk.wait_for(last_path_);
   return {};
 }

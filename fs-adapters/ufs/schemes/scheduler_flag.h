@@ -1,16 +1,17 @@
 #pragma once
-// Scheduler Flag: what Conventional waits for is sent without waiting, with a flag that forbids the
-// driver to let later writes overtake it (Ganger and Patt 1994, section 3.1).
+// Scheduler Flag: writes for which Conventional waits are issued asynchronously, with a flag that
+// forbids the driver to reorder later writes before them (Ganger and Patt 1994, section 3.1).
 //
-// Every write that something later depends on has the flag, which is what `Part` asks for and
-// enough for `Full` and `Back`; which of them it means, and whether reads may pass, is the queue's
-// (disk_queue.h), whether blocks are locked meanwhile the cache's (-CB). What is freed can be used
-// again at once: whatever its new owner writes, it writes later.
+// Each write that later writes depend on has the flag. `Part` requires this, and it suffices for
+// `Full` and `Back`. The queue determines the meaning of the flag and whether reads may bypass it
+// (disk_queue.h); the cache determines whether blocks are locked (-CB). Freed space can be reused
+// at once, because a new owner's writes are later.
 //
-//   create    inode F, directory's block L          F: asynchronous with the flag; L: the last write of a
-//   mkdir     its block F, inode F, parent's F, L      series, LastWrite of the options; D: delayed
-//   unlink    directory's block F, inode D, or without links: cleared inode F
-//   truncate  indirect blocks that stay F, inode F
+//   create    inode F, directory block L                 F: asynchronous with the flag
+//   mkdir     its block F, inode F, parent's inode F, L  L: last write of a series, LastWrite of
+//   unlink    directory block F, inode D; without           the options
+//             links: cleared inode F                     D: delayed
+//   truncate  remaining indirect blocks F, inode F
 //   write     a new indirect block F; with allocation initialization every new block F, as zeroes
 //   grow      a fragment that moves: its new place F, inode F
 //   rename    inode F, new name F, old name F
@@ -40,8 +41,8 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  os::RequestId last_path_ =
-      0;  ///< the last write of a directory's names that moved it: fsync waits for it
+  /// Last write that moved a directory's name; fsync waits for it.
+  os::RequestId last_path_ = 0;
   ZeroPage zeroes_;
 };
 

@@ -1,4 +1,4 @@
-// What all ordering schemes have in common (scheme.h), above all what fsync and sync promise.
+// Common code of all ordering schemes (scheme.h), including fsync and sync.
 
 #include "fs-adapters/ufs/schemes/scheme.h"
 
@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 
 namespace {
 
-constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: blocks that cannot be written
+constexpr std::uint64_t kShareOfFailures = 2;  // of the cache: limit of unwritable blocks
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (volume.inodes.changed(inode.number)) TRY(volume.inodes.write_delayed(inode));
@@ -26,7 +26,8 @@ VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
   return write_inode(volume, inode);
 }
 
-/// The names that lead to it, and what leads to them. `seen`: whose names have had their turn.
+/// Writes the names that lead to the inode, and those of the parents. `seen` has the inodes already
+/// processed.
 VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber inode,
                             std::set<InodeNumber>& seen) {
   if (!seen.insert(inode).second) return {};
@@ -34,7 +35,7 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     auto directory = volume.inodes.get(name->directory, &operation);
     if (!directory) return pass_on_errno(directory);
-    if (!(*directory)->disk.is_directory()) continue;  // it has been removed meanwhile
+    if (!(*directory)->disk.is_directory()) continue;  // it has been removed in the meantime
     auto written = write_pointers(volume, **directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
     if (written) written = write_names(volume, operation, name->directory, seen);
@@ -57,7 +58,7 @@ VfsResult<void> Scheme::write_with_names(Operation& operation, CoreInode& inode)
 
 VfsResult<bool> Scheme::names_arrived(Operation& operation, InodeNumber inode,
                                       std::uint64_t noted) {
-  const std::vector<InodeNumber> way = volume_.names.way_of(inode);
+  const std::vector<InodeNumber> way = volume_.names.inodes_to_sync(inode);
   for (const InodeNumber one : way)
     for (const PendingName& name : volume_.names.of(one)) {
       if (!shows(one, name)) return false;
@@ -97,9 +98,9 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
   if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
 }
 
-/// What another sync has issued is not dirty any more, but may be what this one promises.
-/// Without an error after the last round: others change something all the time, or a hook keeps it
-/// back. unmount(), when nobody else is there, looks itself.
+/// Also waits for writes issued by another sync. Returns no error after the last round, since other
+/// users may change blocks all the time or a hook may hold them back. unmount(), which runs alone,
+/// checks for itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     TRY(volume_.inodes.write_all_delayed());

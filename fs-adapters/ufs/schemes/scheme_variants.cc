@@ -1,4 +1,4 @@
-// The table (scheme_variants.h).
+// The table of scheme variants (scheme_variants.h).
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
-/// Nothing is left behind after a replay: neither residue nor maps that lag.
+/// A journal leaves nothing after a replay: neither residue nor stale maps.
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;
@@ -51,7 +51,7 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   return made;
 }
 
-/// The same with the log on a device of its own.
+/// Same with the log on a separate device.
 SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
   made.name = std::move(name);
   made.title = std::move(title);
@@ -60,8 +60,8 @@ SchemeVariant external(SchemeVariant made, std::string name, std::string title) 
   return made;
 }
 
-/// The logging peers of Peacock 1998: VxFS with VxLD logs names and data on a drive of its own,
-/// Solaris' own logging (SDS) names alone, without batching.
+/// The logging systems of Peacock 1998: VxFS with VxLD logs names and data on a separate drive;
+/// Solaris logging (SDS) logs names only, without batching.
 void add_external_journals(std::vector<SchemeVariant>& table) {
   using Options = JournalOptions;
   constexpr Options kData{.contents = Options::Contents::data};
@@ -69,37 +69,32 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   constexpr Options kDataUnbatched{.sharing = Options::Sharing::none,
                                    .contents = Options::Contents::data};
   table.push_back(
-      journal("journal-unbatched", "Journal, ordered, a commit for each who waits", kUnbatched));
+      journal("journal-unbatched", "Journal, ordered, a commit per waiting caller", kUnbatched));
   table.push_back(journal("journal-data-unbatched",
-                          "Journal with data, a commit for each who waits", kDataUnbatched));
+                          "Journal with data, a commit per waiting caller", kDataUnbatched));
   const auto add = [&](std::string name, std::string title, const Options& options) {
     table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
   };
-  add("journal-external", "Journal on a device of its own, ordered, commits in groups", {});
-  add("journal-external-data", "Journal with data on a device of its own, commits in groups",
-      kData);
-  add("journal-external-unbatched",
-      "Journal on a device of its own, ordered, a commit for each who waits", kUnbatched);
-  add("journal-external-data-unbatched",
-      "Journal with data on a device of its own, a commit for each who waits", kDataUnbatched);
+  add("journal-external", "External journal, ordered, group commit", {});
+  add("journal-external-data", "External journal with data, group commit", kData);
+  add("journal-external-unbatched", "External journal, ordered, a commit per waiting caller",
+      kUnbatched);
+  add("journal-external-data-unbatched", "External journal with data, a commit per waiting caller",
+      kDataUnbatched);
   using Rule = Options::Rule;
   const auto control = [&](std::string name, std::string title, Rule broken) {
     add(std::move(name), std::move(title), {.broken = broken});
     table.back().shown_by = "reuse/0@tiny~1";
   };
-  control("journal-external-homes-early",
-          "Journal on a device of its own, to which blocks go after they have gone to their places",
+  control("journal-external-homes-early", "External journal, written after the blocks in place",
           Rule::homes_early);
   control("journal-external-data-unawaited",
-          "Journal on a device of its own whose commit record does not wait for data",
-          Rule::data_unawaited);
-  control(
-      "journal-external-answered-early",
-      "Journal on a device of its own that answers when it has asked for the commit record's write",
-      Rule::answered_early);
+          "External journal whose commit record does not wait for data", Rule::data_unawaited);
+  control("journal-external-answered-early",
+          "External journal that reports a commit when its record is issued", Rule::answered_early);
 }
 
-/// Beside the delay: a tick, and the further ones that a write takes which waits for others.
+/// In addition to the delay: one tick, and further ticks for writes that wait for others.
 constexpr std::int64_t kDelayS = 5, kTickS = 1, kTicksOfStages = 2;
 
 SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title) {
@@ -115,7 +110,7 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
                     const NetraOptions& options = {}) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
   made.features = made.mount.needs = features;
-  // Where there is no such block the headers' lists do, and full groups demand a full check.
+  // Without such a block the headers' lists are used, and full groups require a full check.
   made.mount.needs.foreign_block = false;
   made.mount.options.netra = options;
   made.mount.allocation.placement = Placement::hot_spot;
@@ -128,8 +123,7 @@ void add_netra(std::vector<SchemeVariant>& table) {
       .fast_check = true, .bmap_cache = true, .lazy_inodes = true, .foreign_block = true};
   using Rule = NetraOptions::Rule;
   table.push_back(netra(
-      "netra",
-      "Netra: Conventional, ready for a fast check; bmap cache, hot spot, flusher, lazy inodes",
+      "netra", "Netra: Conventional with fast check, bmap cache, hot spot, flusher, lazy inodes",
       kAll));
   table.push_back(netra("netra-flush", "Netra whose flusher runs 40 % of each second", kAll,
                         {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
@@ -139,18 +133,16 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.push_back(netra(
       "netra-map-flush", "Netra with a map of busy groups, whose flusher runs 40 % of each second",
       with_map, {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
-  table.push_back(
-      netra("netra-foreign-block",
-            "Netra whose headers list one inode of other groups, to use the block behind", kAll,
-            {.foreign_in_header_max = 1}));
+  table.push_back(netra("netra-foreign-block",
+                        "Netra with one foreign inode per header, to use the foreign block", kAll,
+                        {.foreign_in_header_max = 1}));
   table.back().mount.needs.foreign_block = true;
   table.push_back(netra("netra-fast", "Netra without the bmap cache",
                         {.fast_check = true, .lazy_inodes = true}));
   table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
                         {.bmap_cache = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  table.push_back(netra("netra-check",
-                        "Conventional, ready for a fast check, and nothing else of Netra",
+  table.push_back(netra("netra-check", "Conventional with fast check, and nothing else of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
   const auto control = [&](std::string name, std::string title, Rule broken,
@@ -158,16 +150,16 @@ void add_netra(std::vector<SchemeVariant>& table) {
     table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
     table.back().shown_by = std::move(shown_by);
   };
-  control("netra-marks-late", "Netra whose marks nobody waits for", Rule::marks_late);
-  control("netra-freed-unmarked", "Netra that does not mark what is freed", Rule::freed_unmarked,
+  control("netra-marks-late", "Netra that does not wait for marks", Rule::marks_late);
+  control("netra-freed-unmarked", "Netra that does not mark freed space", Rule::freed_unmarked,
           "ace-seq2/3302");
-  control("netra-generation-unwritten", "Netra whose superblock misses the next generation",
+  control("netra-generation-unwritten",
+          "Netra that does not write the next generation to the superblock",
           Rule::generation_unwritten, "many-users/0@tiny~1");
-  control("netra-unmerged", "Netra whose truncation does not wait for the bmap cache to be merged",
+  control("netra-unmerged", "Netra that truncates before the bmap cache is merged",
           Rule::cache_unmerged, "indirect/2@deep~3");
-  control("netra-tag-late", "Netra whose tags are not there before the entries", Rule::tag_late);
-  control("netra-map-late", "Netra that does not wait until a busy group is on the map",
-          Rule::map_late);
+  control("netra-tag-late", "Netra that writes entries before their tags", Rule::tag_late);
+  control("netra-map-late", "Netra that does not wait for the map of busy groups", Rule::map_late);
   table.back().features = with_map;
   table.back().mount.needs.busy_map = true;
 }
@@ -212,15 +204,14 @@ std::vector<SchemeVariant> whole_table() {
                          SchemeKind::soft_updates, Init::on));
   table.back().block_copy = true;
   using Journal = JournalOptions;
-  table.push_back(journal("journal", "Journal, ordered, commits in groups", {}));
+  table.push_back(journal("journal", "Journal, ordered, group commit", {}));
   table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
                           {.commit = Journal::Commit::synchronous}));
-  table.push_back(journal("journal-data", "Journal with data, commits in groups",
+  table.push_back(journal("journal-data", "Journal with data, group commit",
                           {.contents = Journal::Contents::data}));
-  table.push_back(
-      journal("journal-late-removal",
-              "Journal, ordered, commits in groups; the syncer takes removed files' blocks away",
-              {.removal = Journal::Removal::by_syncer}));
+  table.push_back(journal("journal-late-removal",
+                          "Journal, ordered, group commit; the syncer frees removed files",
+                          {.removal = Journal::Removal::by_syncer}));
   table.push_back(journal(
       "journal-unordered", "Journal whose commit record waits for nothing",
       {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
@@ -229,15 +220,14 @@ std::vector<SchemeVariant> whole_table() {
   };
   table.push_back(
       with_delay(of("conventional"), "conventional-5s",
-                 "Conventional, what is 5 seconds old is written (interval periodic update)"));
+                 "Conventional, data written at an age of 5 s (interval periodic update)"));
   table.push_back(
       with_delay(of("soft-updates-init"), "soft-updates-5s",
-                 "Soft Updates with allocation initialization, what is 5 seconds old is written"));
-  table.push_back(with_delay(of("journal"), "journal-5s",
-                             "Journal, ordered, what is 5 seconds old is written"));
+                 "Soft Updates with allocation initialization, data written at an age of 5 s"));
   table.push_back(
-      with_delay(of("conventional"), "late-update",
-                 "promises 5 seconds, and writes everything each 30 (periodic update)"));
+      with_delay(of("journal"), "journal-5s", "Journal, ordered, data written at an age of 5 s"));
+  table.push_back(with_delay(of("conventional"), "late-update",
+                             "Promises 5 s, but writes everything each 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;
@@ -259,7 +249,7 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name) {
   if (found != table.end()) return *found;
   std::string names;
   for (const SchemeVariant& one : table) names += (names.empty() ? "" : ", ") + one.name;
-  return fail("scheme", "there is none called '" + std::string(name) + "'", "there are " + names);
+  return fail("scheme", "unknown scheme '" + std::string(name) + "'", "use one of: " + names);
 }
 
 adapters::Promises promises_of(const SchemeVariant& scheme) {

@@ -1,28 +1,26 @@
 #pragma once
-// The ways to run the file system, what each may leave behind after a power cut, and which of them
-// are
-// controls: the one table, for the tests, the crash lab, and whoever mounts it.
+// The table of scheme variants: for each, what a power cut may leave behind and whether it is a
+// control. Used by tests, crash exploration and mounts.
+// fsck findings have a severity (ufs::weight_of): `stale` results from every power cut, `residue`
+// from correctly ordered updates (leaked blocks and inodes, link counts that are too high),
+// `damage` from errors. All schemes of the paper write the maps of free blocks and inodes in any
+// order, because fsck rebuilds them from the inodes (Ganger and Patt 1994, section 1, has no rule
+// for them). A block in use that is marked free is therefore no damage, but a file system must not
+// be used before fsck has run.
 //
-// What fsck finds has a weight (ufs::weight_of): `stale` is what every power cut leaves, `residue`
-// what updates in the right order may leave (leaked blocks and inodes, link counts that are too
-// high), `damage` the rest. Every scheme of the paper writes the maps of free blocks and inodes
-// whenever it likes, since fsck rebuilds them from the inodes (Ganger and Patt 1994, section 1
-// names no rule about them): a block that is somebody's and marked free is then no damage, but no
-// file system may be used before fsck has run.
+// Between the writes of the new and the old name, a renamed directory has two names, as rule R1
+// requires; fsck removes one. Its ".." is written after the new name. If the old name was too
+// recent to be on the disk, ".." may refer to a directory without an entry for it; fsck corrects
+// this. An exchange of names uses a third name. fsck removes it if the inode has another name;
+// otherwise it stays.
 //
-// A directory that is renamed has two names between the writes of the new and the old one (rule R1
-// wants it so); fsck takes one away. Its ".." follows the new name: until then, when the old name
-// was itself too young to be on the disk, ".." names a directory that does not name it; fsck
-// corrects that. An exchange of names goes through a third one, which fsck takes away when what it
-// names has another name, and which stays when it is the only one.
+// The inode records its number of sectors. Pointers may be in indirect blocks, and the part of the
+// last block that belongs to the file follows from its size, which a write raises once the
+// fragments exist and a moved fragment has caused an inode write. None of the three rules orders
+// these. Nothing depends on the number, and fsck recounts it (FreeBSD also leaves it to fsck:
+// sysctl vfs.ffs.adjblkcnt).
 //
-// How many sectors an inode says it has is in the inode. Pointers may be in indirect blocks, and
-// how much of the last block belongs to a file follows from its size, which a write raises when its
-// fragments are there and a fragment that had to move has made the inode be written: none of the
-// three rules puts one before the other, nobody relies on the number, and fsck counts again
-// (FreeBSD leaves the same to fsck: the sysctl vfs.ffs.adjblkcnt is there for it).
-//
-// A control keeps none of the rules. It has to be caught: a lab in which it comes out fine judges
+// A control follows none of the rules and must be caught. If a control passes, the test proves
 // nothing.
 
 #include <iosfwd>
@@ -43,32 +41,33 @@ struct SchemeVariant {
   std::string name;
   std::string title;
   MountOptions mount;
-  os::DiskQueueOptions queue;  ///< the driver that it relies on
+  os::DiskQueueOptions queue;  ///< the driver that it requires
   bool block_copy = false;     ///< -CB
-  Features features = {};      ///< of the file systems that it is tried on
+  Features features = {};      ///< features of the file systems that it is tested on
   Weight may_leave = Weight::residue;
-  bool maps_lag = true;                          ///< maps may say "free" of what is somebody's
+  bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  std::int64_t keeps_after_s = 0;  ///< adapters::Promises; the syncer's delay and what follows it
+  std::int64_t keeps_after_s = 0;  ///< adapters::Promises; the syncer's delay and the writes that
+                                   ///< follow it
   std::string shown_by = {};       ///< adapters::SystemDescription
 };
 
-/// Every name once.
+/// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
-/// For tests' messages.
+/// For messages of tests.
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
-/// Errors tell all names.
+/// Errors list all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
-/// What the oracle may ask of it.
+/// Returns the promises for the oracle.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// True when the scheme may leave this.
+/// True if the scheme may leave this finding.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
-/// For who does not know which scheme ran: true when one that is not a control may leave each of
-/// these. A disk says that a journal was in use; then it is one of those.
+/// For an unknown scheme: true if some variant that is not a control may leave all of these
+/// findings. If the disk records a journal in use, only variants with a journal count.
 bool permitted(const FsckReport& report);
 
 }  // namespace headcrash::ufs

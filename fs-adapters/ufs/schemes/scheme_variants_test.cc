@@ -1,4 +1,4 @@
-// The table of schemes: names, controls, what may be left.
+// Tests of the table of schemes: names, controls, permitted findings.
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace headcrash::ufs {
 namespace {
 
-TEST(SchemeVariants, HaveNamesOfTheirOwn) {
+TEST(SchemeVariants, HaveUniqueNames) {
   std::set<std::string> names, controls;
   for (const SchemeVariant& variant : scheme_variants()) {
     EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
@@ -26,13 +26,13 @@ TEST(SchemeVariants, HaveNamesOfTheirOwn) {
                 "netra-marks-late", "netra-tag-late", "netra-unmerged", "no-order"}));
 }
 
-TEST(SchemeVariants, AnUnknownNameTellsTheOthers) {
+TEST(SchemeVariants, AnUnknownNameListsTheKnownOnes) {
   const auto found = find_scheme_variant("soft-update");
   ASSERT_FALSE(found);
   EXPECT_NE(found.error().message().find("soft-updates"), std::string::npos);
 }
 
-TEST(SchemeVariants, MayLeaveWhatFsckMendsWithoutAsking) {
+TEST(SchemeVariants, MayLeaveWhatAPreeningFsckRepairs) {
   const auto scheme = find_scheme_variant("soft-updates");
   ASSERT_TRUE(scheme);
   for (const FindingKind kind :
@@ -45,8 +45,8 @@ TEST(SchemeVariants, MayLeaveWhatFsckMendsWithoutAsking) {
     EXPECT_FALSE(permitted(*scheme, kind)) << name_of(kind);
 }
 
-/// What a preening fsck does: it knows no more than the disk tells.
-TEST(SchemeVariants, OneOfThemMayHaveLeftIt) {
+/// Used by a preening fsck, which knows only what is on the disk.
+TEST(SchemeVariants, PermitsFindingsOfAnyVariant) {
   constexpr auto kLast = static_cast<int>(FindingKind::no_room);
   for (const SchemeVariant& variant : scheme_variants()) {
     if (variant.control) continue;

@@ -1,4 +1,4 @@
-// Soft updates (soft_updates.h): what operations change, and the work that is deferred.
+// Soft updates (soft_updates.h): changes by operations, and deferred work.
 
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
@@ -15,21 +15,21 @@ using namespace little_endian;
 namespace {
 
 constexpr int kSettleRoundsMax =
-    100;  // of an fsync: each brings one level of dependencies to the disk
-constexpr int kSettleRoundsAtOnce = 8;  // then somebody else is in the middle of what it waits for
+    100;  // maximum rounds of an fsync; each writes one level of dependencies
+constexpr int kSettleRoundsAtOnce = 8;  // afterwards, another fiber is working on an awaited block
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // in a directory's first block, behind "."
 
 }  // namespace
 
-void SoftUpdates::note_made() {
+void SoftUpdates::count_dependency() {
   ++counters_.dependencies;
   volume_.cpu.charge(os::Cost::dependency);
 }
 
-/// Work items are asked for by completed writes only, at most one for each of these.
+/// Only completed writes queue work items, at most one for each of these.
 void SoftUpdates::bound_work() {
-  if (waiting() >= options_.dependencies_max) (void)sync();  // an error stays with its blocks
+  if (waiting() >= options_.dependencies_max) (void)sync();  // the blocks keep their errors
 }
 
 void SoftUpdates::work(std::function<void()> item) {
@@ -40,7 +40,7 @@ void SoftUpdates::work(std::function<void()> item) {
 // --- block allocation
 
 void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
-  InodeNotes& notes = inodes_[allocation.inode.number];
+  InodeDependencies& dependencies = inodes_[allocation.inode.number];
   AllocDirect made{.slot = allocation.slot,
                    .block = allocation.block,
                    .at = allocation.at,
@@ -48,10 +48,11 @@ void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
                    .fragments = allocation.fragments,
                    .old_fragments = allocation.old_fragments,
                    .old_size_bytes = allocation.old_size_bytes};
-  // Fragments that grow again: what is on the disk is what the older one would undo to.
-  const auto older = std::find_if(notes.allocations.begin(), notes.allocations.end(),
+  // Fragments that grow again: undoing restores the state of the older growth, which is on the
+  // disk.
+  const auto older = std::find_if(dependencies.allocations.begin(), dependencies.allocations.end(),
                                   [&](const AllocDirect& one) { return one.slot == made.slot; });
-  if (older != notes.allocations.end()) {
+  if (older != dependencies.allocations.end()) {
     made.old_at = older->old_at;
     made.old_fragments = older->old_fragments;
     made.old_size_bytes = older->old_size_bytes;
@@ -59,18 +60,18 @@ void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
     made.frees = std::move(older->frees);
     *older = std::move(made);
   } else {
-    notes.allocations.push_back(std::move(made));
+    dependencies.allocations.push_back(std::move(made));
   }
 }
 
 void SoftUpdates::allocate_indirect(const BlockAllocation& allocation) {
-  BlockNotes& notes = blocks_[allocation.holder->key()];
-  if (!notes.indirect) {
+  BlockDependencies& dependencies = blocks_[allocation.holder->key()];
+  if (!dependencies.indirect) {
     const auto bytes = allocation.holder->bytes();
-    notes.indirect = std::make_unique<IndirectNotes>();
-    notes.indirect->safe.assign(bytes.begin(), bytes.end());
+    dependencies.indirect = std::make_unique<IndirectDependencies>();
+    dependencies.indirect->safe.assign(bytes.begin(), bytes.end());
   }
-  notes.indirect->allocations.push_back({.slot = allocation.slot, .at = allocation.at});
+  dependencies.indirect->allocations.push_back({.slot = allocation.slot, .at = allocation.at});
 }
 
 VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
@@ -78,12 +79,12 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // Nothing waits for it. An older growth of the same fragments that does: its block will be
+    // Nothing waits for it. If an older growth of the same fragments is pending, its block will be
     // written too.
     return block;
   }
-  note_made();
-  // Writes to the old place must not be taken for this one's.
+  count_dependency();
+  // Writes to the old place must not count as writes of the new one.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
   blocks_[block.key()].allocation =
       AllocSafe{.inode = allocation.inode.number,
@@ -104,17 +105,17 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
   const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
   GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
-    // The write that counts is the next one: what is on its way may have been sent undone.
+    // Only the next write counts; writes in flight may have been sent with undone changes.
     if (volume_.cache.mark_dirty(holder)) {
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
       volume_.disk.wait_for(
-          volume_.cache.being_written(holder));  // a copy of what the cache has dropped
+          volume_.cache.being_written(holder));  // copy of an evicted block in flight
     }
   }
   if (!grown.waits_for.empty()) {
-    note_made();
+    count_dependency();
     inodes_[directory.number].sizes.push_back(std::move(grown));
   }
   return volume_.inodes.write_delayed(directory);
@@ -122,7 +123,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
 
 // --- block de-allocation
 
-/// Their writes make no pointer good any more, be it in the inode or in an indirect block.
+/// Cancels dependencies on the writes of these blocks, for pointers in the inode or in indirect
+/// blocks.
 void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
   auto at = blocks_.lower_bound(Volume::block_of(inode, first));
   while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {
@@ -134,49 +136,48 @@ void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int6
 void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first, std::int64_t end,
                                      std::vector<Extent>& frees) {
   cancel_blocks(inode.number, first, end);
-  const auto notes = inodes_.find(inode.number);
-  if (notes == inodes_.end()) return;
-  std::erase_if(notes->second.allocations, [&](AllocDirect& one) {
+  const auto dependencies = inodes_.find(inode.number);
+  if (dependencies == inodes_.end()) return;
+  std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is noted under the first block that it leads to; it stays for any other
-    // one.
+    // An indirect block is recorded under the first block below it, and stays for the others.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file has been cut: what stays is not undone to a size that reaches what is freed.
-  for (AllocDirect& one : notes->second.allocations)
+  // The file was truncated; the previous size must not extend into freed blocks.
+  for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
-  std::erase_if(notes->second.sizes,
+  std::erase_if(dependencies->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }
 
-/// Indirect blocks that are gone: what was to be undone in them is gone, too; what waited for them
-/// to be written waits for what led to them.
+/// Handles released indirect blocks. Changes to be undone in them are dropped; dependencies on
+/// their write become dependencies on the holder of their pointer.
 void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   const std::size_t count = extents.size();
   for (std::size_t i = 0; i < count; ++i) {
     const auto found = blocks_.find(Volume::place(extents[i].at));
     if (found == blocks_.end()) continue;
-    BlockNotes& notes = found->second;
-    notes.indirect.reset();
-    notes.allocation.reset();
-    notes.sizes.clear();
-    for (const FreeBlocks& freed : notes.frees)
+    BlockDependencies& dependencies = found->second;
+    dependencies.indirect.reset();
+    dependencies.allocation.reset();
+    dependencies.sizes.clear();
+    for (const FreeBlocks& freed : dependencies.frees)
       extents.insert(extents.end(), freed.extents.begin(), freed.extents.end());
-    notes.frees.clear();
-    if (notes.empty()) blocks_.erase(found);
+    dependencies.frees.clear();
+    if (dependencies.empty()) blocks_.erase(found);
   }
 }
 
 VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& removal,
                                             os::HeldBuffer holder) {
-  note_made();
+  count_dependency();
   const InodeNumber number = removal.inode.number;
   if (removal.moved) {
-    InodeNotes& notes = inodes_[number];
-    for (AllocDirect& one : notes.allocations)
+    InodeDependencies& dependencies = inodes_[number];
+    for (AllocDirect& one : dependencies.allocations)
       if (one.block == removal.first_block) {
         one.frees.insert(one.frees.end(), removal.extents.begin(), removal.extents.end());
         return volume_.inodes.write_delayed(removal.inode);
@@ -186,9 +187,9 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
   cancel_indirect(freed.extents);
   if (holder) {
     cancel_blocks(number, removal.first_block, removal.end_block);
-    BlockNotes& notes = blocks_[holder.key()];
-    if (notes.indirect) {
-      IndirectNotes& indirect = *notes.indirect;
+    BlockDependencies& dependencies = blocks_[holder.key()];
+    if (dependencies.indirect) {
+      IndirectDependencies& indirect = *dependencies.indirect;
       const auto gone = [&](std::uint32_t slot) {
         return load32(holder.bytes(), std::size_t{slot} * 4) == 0;
       };
@@ -196,12 +197,12 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
       for (std::uint32_t slot = 0; slot < volume_.geometry.pointers_per_block(); ++slot)
         if (gone(slot)) store32(indirect.safe, std::size_t{slot} * 4, 0);
     }
-    notes.frees.push_back(std::move(freed));
+    dependencies.frees.push_back(std::move(freed));
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  // While the inode's block is held: what it shows on the disk and what is to be undone in it
-  // change together.
+  // Done while the inode's block is held, so that its bytes and the changes to undo are updated
+  // together.
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
@@ -214,7 +215,7 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
 
 // --- links
 
-std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dropped) {
+std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const DroppedLink& dropped) {
   ++deferred_;
   auto removal = std::make_shared<Removal>();
   removal->inode = volume_.inodes.share(*dropped.inode, nullptr);
@@ -227,17 +228,17 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::put_off(const DroppedLink& dr
   return removal;
 }
 
-/// In a work item. One lock at a time: what has moved may have become its old parent's ancestor.
+/// Runs in a work item. Takes one lock at a time, because a moved inode may now be an ancestor of
+/// its old parent.
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(deferred_ > 0 && removal->inode,
-            "soft updates: a link that was deferred is dropped once");
+  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link was dropped twice");
   --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
     invariant(inode.deferred_removals >= links,
-              "soft updates: a link is dropped that nobody deferred");
+              "soft updates: dropped a link that was not deferred");
     inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -249,9 +250,9 @@ void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
 }
 
 SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t offset) {
-  const auto notes = blocks_.find(block);
-  if (notes == blocks_.end()) return nullptr;
-  for (const AddId id : notes->second.adds) {
+  const auto dependencies = blocks_.find(block);
+  if (dependencies == blocks_.end()) return nullptr;
+  for (const AddId id : dependencies->second.adds) {
     Add& add = adds_.at(id);
     if (add.offset == offset && !add.entry_gone) return &add;
   }
@@ -260,19 +261,19 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
-  invariant(found != adds_.end(), "soft updates: an entry is forgotten twice");
+  invariant(found != adds_.end(), "soft updates: an entry was forgotten twice");
   const auto leading = adds_of_.find(found->second.inode);
   invariant(leading != adds_of_.end() && leading->second > 0,
-            "soft updates: an entry is counted with its inode");
+            "soft updates: an entry is not counted with its inode");
   if (--leading->second == 0) adds_of_.erase(leading);
   const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
-  invariant(noted == 1, "soft updates: an entry is noted with its block");
+  invariant(noted == 1, "soft updates: an entry is not recorded with its block");
   adds_.erase(found);
 }
 
 VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition& addition,
                                         os::HeldBuffer directory_block) {
-  note_made();
+  count_dependency();
   const os::BufferKey key = directory_block.key();
   for (const tree::MovedEntry& moved : addition.moved)
     if (Add* other = add_at(key, moved.from)) other->offset = moved.to;
@@ -286,7 +287,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The name that is replaced never was on the disk.
+      // The replaced name was never on the disk.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);
@@ -295,7 +296,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
       replaced_at_once = true;
     } else {
       if (older != nullptr) older->entry_gone = true;
-      if (addition.replaced.links > 0) add.replaced.push_back(put_off(addition.replaced));
+      if (addition.replaced.links > 0) add.replaced.push_back(defer_link_drop(addition.replaced));
     }
   }
   const bool makes_directory = addition.raises_directory;
@@ -318,8 +319,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // Added and removed without a write. What its entry still names on the disk goes with the
-    // block.
+    // Added and removed without a write. The links that its entry replaced on the disk are dropped
+    // with the write of the block.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced)
       blocks_[key].removes.push_back({.removal = std::move(replaced)});
@@ -328,8 +329,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
     at_once = true;
   } else {
     if (add != nullptr) add->entry_gone = true;
-    note_made();
-    blocks_[key].removes.push_back({.removal = put_off(removal.dropped)});
+    count_dependency();
+    blocks_[key].removes.push_back({.removal = defer_link_drop(removal.dropped)});
   }
   VfsResult<void> written;
   if (removal.dropped.moved && removal.dropped.inode->attributes.is_directory())
@@ -340,25 +341,25 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   return written ? dropped : written;
 }
 
-/// A directory that goes has blocks that will never be written: who waits for them waits for its
+/// Blocks of a removed directory are never written; dependencies on them become dependencies on the
 /// inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
-    BlockNotes& notes = at->second;
-    for (Remove& remove : notes.removes) file.removals.push_back(std::move(remove.removal));
-    notes.removes.clear();
-    while (!notes.adds.empty()) {
-      const AddId id = notes.adds.back();
+    BlockDependencies& dependencies = at->second;
+    for (Remove& remove : dependencies.removes) file.removals.push_back(std::move(remove.removal));
+    dependencies.removes.clear();
+    while (!dependencies.adds.empty()) {
+      const AddId id = dependencies.adds.back();
       for (auto& replaced : adds_.at(id).replaced) file.removals.push_back(std::move(replaced));
       forget_add(id);
     }
-    notes.allocation.reset();
-    at = notes.empty() ? blocks_.erase(at) : std::next(at);
+    dependencies.allocation.reset();
+    at = dependencies.empty() ? blocks_.erase(at) : std::next(at);
   }
 }
 
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
-  note_made();
+  count_dependency();
   const InodeNumber number = removal.inode.number;
   auto block = volume_.inodes.copy_to_block(removal.inode);  // held: see blocks_removed()
   FreeFile file{.number = number,
@@ -368,11 +369,11 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   cancel_indirect(file.extents);
   cancel_allocations(removal.inode, 0, std::numeric_limits<std::int64_t>::max(), file.extents);
   forget_directory_blocks(number, file);
-  InodeNotes& notes = inodes_[number];
-  notes.adds.clear();
+  InodeDependencies& dependencies = inodes_[number];
+  dependencies.adds.clear();
   if (block && never_written_.erase(number) != 0) {
-    // Nothing on the disk leads to it, or from it to anything.
-    for (const FreeBlocks& freed : notes.frees)
+    // On the disk, nothing refers to it, and it refers to nothing.
+    for (const FreeBlocks& freed : dependencies.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
     volume_.cache.write_delayed(std::move(*block));
@@ -380,7 +381,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
     for (const auto& one : file.removals) work([this, one] { drop(one); });
     return volume_.free_inode(number, removal.directory);
   }
-  notes.free_file = std::move(file);
+  dependencies.free_file = std::move(file);
   if (!block) return pass_on_errno(block);
   volume_.cache.write_delayed(std::move(*block));
   return {};
@@ -393,24 +394,23 @@ void SoftUpdates::inode_allocated(InodeNumber number) {
 void SoftUpdates::inode_copied(CoreInode& inode, os::HeldBuffer&) {
   const auto found = inodes_.find(inode.number);
   if (found == inodes_.end()) return;
-  InodeNotes& notes = found->second;
-  for (AllocDirect& one : notes.allocations) one.staged = one.ever_staged = true;
-  for (GrownSize& one : notes.sizes) one.staged = one.ever_staged = true;
-  for (AddSafe& one : notes.adds) one.staged = true;
-  for (FreeBlocks& one : notes.frees) one.staged = true;
-  if (notes.free_file) notes.free_file->staged = true;
+  InodeDependencies& dependencies = found->second;
+  for (AllocDirect& one : dependencies.allocations) one.staged = one.ever_staged = true;
+  for (GrownSize& one : dependencies.sizes) one.staged = one.ever_staged = true;
+  for (AddSafe& one : dependencies.adds) one.staged = true;
+  for (FreeBlocks& one : dependencies.frees) one.staged = true;
+  if (dependencies.free_file) dependencies.free_file->staged = true;
 }
 
 // --- fsync, space
 
-std::map<os::BufferKey, SoftUpdates::BlockNotes>::iterator SoftUpdates::first_block_of(
+std::map<os::BufferKey, SoftUpdates::BlockDependencies>::iterator SoftUpdates::first_block_of(
     InodeNumber inode) {
   return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
 }
 
-/// Something of the inode, of its names, or, for a directory, of the names in it has still to be
-/// written.
-bool SoftUpdates::owes(InodeNumber inode) {
+/// True if writes are pending for the inode, its names, or, for a directory, its entries.
+bool SoftUpdates::has_pending_dependencies(InodeNumber inode) {
   if (adds_of_.contains(inode)) return true;
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
     if (!at->second.adds.empty() || !at->second.removes.empty()) return true;
@@ -419,24 +419,25 @@ bool SoftUpdates::owes(InodeNumber inode) {
                                     !found->second.sizes.empty() || !found->second.adds.empty());
 }
 
-/// What a directory's entries wait for.
+/// Writes the inodes that a directory's entries wait for.
 VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   std::vector<InodeNumber> targets;
   for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory;
        ++at)
     for (const AddId id : at->second.adds) targets.push_back(adds_.at(id).inode);
   for (const InodeNumber target : targets) {
-    const auto notes = inodes_.find(target);
+    const auto dependencies = inodes_.find(target);
     const bool whole =
-        notes != inodes_.end() && std::any_of(notes->second.adds.begin(), notes->second.adds.end(),
-                                              [](const AddSafe& one) { return one.whole; });
+        dependencies != inodes_.end() &&
+        std::any_of(dependencies->second.adds.begin(), dependencies->second.adds.end(),
+                    [](const AddSafe& one) { return one.whole; });
     if (whole) TRY(as_result(volume_.cache.flush_object(target)));
     TRY(volume_.write_if_dirty(volume_.inodes.block_key(target)));
   }
   return {};
 }
 
-/// The blocks of directories that name it, as far as they may show it.
+/// Writes the directory blocks with entries for the inode, if they may contain the entry already.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)
@@ -445,7 +446,7 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
   for (const os::BufferKey& block : named_in) {
     const auto directory = static_cast<InodeNumber>(block.object);
-    // A new one is not there at all before its first block is, and shows nobody's name.
+    // A new directory is hidden before its first block is written, with all its entries.
     if (written && never_written_.contains(directory))
       written = as_result(volume_.cache.flush_object(directory));
     if (written) written = volume_.write_if_dirty(volume_.inodes.block_key(directory));
@@ -454,26 +455,27 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-/// Not while its entry, or the directory's way to the block, is undone in what is sent.
+/// False while the entry, or the directory's path to the block, is undone in sent writes.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
-  const auto notes = inodes_.find(name.directory);
-  if (notes == inodes_.end()) return true;
+  const auto dependencies = inodes_.find(name.directory);
+  if (dependencies == inodes_.end()) return true;
   const auto in_the_way = [&](const auto& one) { return one.block <= name.block; };
-  return std::none_of(notes->second.allocations.begin(), notes->second.allocations.end(),
-                      in_the_way) &&
-         std::none_of(notes->second.sizes.begin(), notes->second.sizes.end(), in_the_way);
+  return std::none_of(dependencies->second.allocations.begin(),
+                      dependencies->second.allocations.end(), in_the_way) &&
+         std::none_of(dependencies->second.sizes.begin(), dependencies->second.sizes.end(),
+                      in_the_way);
 }
 
-/// Between two rounds: blocks that directories on the way have got and cannot show before they are
+/// Runs between two rounds: writes new blocks of directories on the path, which are hidden until
 /// written.
-VfsResult<void> SoftUpdates::write_way_to(InodeNumber inode, int round) {
+VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
-  for (const InodeNumber one : volume_.names.way_of(inode)) {
-    const auto notes = inodes_.find(one);
-    if (one == inode || notes == inodes_.end()) continue;
-    const InodeNotes& undone = notes->second;
+  for (const InodeNumber one : volume_.names.inodes_to_sync(inode)) {
+    const auto dependencies = inodes_.find(one);
+    if (one == inode || dependencies == inodes_.end()) continue;
+    const InodeDependencies& undone = dependencies->second;
     if (undone.allocations.empty() && undone.sizes.empty()) continue;
     std::vector<os::BufferKey> indirect;
     for (const AllocDirect& allocation : undone.allocations)
@@ -495,17 +497,18 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_adds_of(inode.number));
     const auto arrived = names_arrived(operation, inode.number, noted);
     if (!arrived) return pass_on_errno(arrived);
-    // An indirect block that another user has sent undone is not dirty until that write is
-    // complete.
-    if (*arrived && !owes(inode.number) && unwritten_indirect_blocks(volume_, inode).empty())
+    // An indirect block that another user has sent with undone changes becomes dirty only when that
+    // write completes.
+    if (*arrived && !has_pending_dependencies(inode.number) &&
+        unwritten_indirect_blocks(volume_, inode).empty())
       return {};
-    TRY(write_way_to(inode.number, round));
+    TRY(write_path_to(inode.number, round));
   }
   return refuse(EIO);
 }
 
-/// The name, and of a directory the ".." that goes with it: fsck believes that as long as there are
-/// two names.
+/// Writes the name, and for a directory also its "..", which fsck relies on while there are two
+/// names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
@@ -519,14 +522,14 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   };
   const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
-    // The ".." waits for the count of the parent that it names.
+    // The ".." waits for the count of the parent that it refers to.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
-    // A directory's name waits for its first block, too.
+    // A directory's name also waits for its first block.
     TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
     TRY(write_adds_of(inode.number));
-    TRY(write_way_to(inode.number, round));
+    TRY(write_path_to(inode.number, round));
   }
   return settled() ? VfsResult<void>() : refuse(EIO);
 }
@@ -536,13 +539,13 @@ bool SoftUpdates::reclaim() {
   return something && sync().has_value();
 }
 
-/// A note for each allocation, entry, inode and link to be dropped; and the safe copies of indirect
-/// blocks.
+/// Counts the records of allocations, entries, inodes and deferred links, and the safe copies of
+/// indirect blocks.
 std::size_t SoftUpdates::bytes_in_core() const {
   std::size_t copies = 0;
-  for (const auto& [key, notes] : blocks_)
-    if (notes.indirect) copies += notes.indirect->safe.size();
-  return (waiting() + blocks_.size()) * kNoteBytes + copies;
+  for (const auto& [key, dependencies] : blocks_)
+    if (dependencies.indirect) copies += dependencies.indirect->safe.size();
+  return (waiting() + blocks_.size()) * kDependencyBytes + copies;
 }
 
 }  // namespace headcrash::ufs

@@ -1,5 +1,6 @@
-// Soft updates (soft_updates.h), rule by rule: one block is written, and what it may show is looked
-// at; and what a failed write leaves of the dependencies. Nobody writes behind here.
+// Tests of soft updates (soft_updates.h), rule by rule: one block is written and its content on the
+// disk is checked; also the state of dependencies after a failed write. There are no background
+// writes.
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -25,7 +26,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     return dynamic_cast<const SoftUpdates&>(*volume().scheme).counters();
   }
 
-  // One block, as the syncer might.
+  // Writes one block, as the syncer would.
   void write(const os::BufferKey& key) {
     m_.cache.write_behind(key);
     m_.queue.drain();
@@ -39,7 +40,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     return static_cast<InodeNumber>(fs().stat(path)->inode);
   }
 
-  // What the disk shows now.
+  // Reads the present state of the disk.
   ImageReader disk() {
     auto reader = ImageReader::open(*m_.store);
     EXPECT_TRUE(reader);
@@ -55,7 +56,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
              return one.kind == FindingKind::block_marked_free && one.block == at;
            });
   }
-  /// What the machine's log holds, one write after the other on an image of before it.
+  /// Applies the logged writes one by one to an earlier image and checks each state.
   void expect_permitted_after_each_write(media::MemoryStore& image) {
     for (const auto& one : m_.log.log) {
       ASSERT_TRUE(image.write(one.lba, one.bytes));
@@ -67,7 +68,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
             << name_of(finding.kind) << ": " << finding.text;
     }
   }
-  /// Of all kinds that the scheme may leave, without the one that would hide a wrong undo.
+  /// Ignores other permitted findings, which could hide a wrong undo.
   void expect_no(FindingKind kind) {
     Fsck fsck;
     const auto seen = fsck.check(*m_.store);
@@ -108,7 +109,8 @@ TEST_P(SoftUpdatesRules, R3AnEntryWaitsForItsInode) {
     write_root();
     EXPECT_FALSE(shows("a"));
     EXPECT_EQ(counters().undone_entries, 1U);
-    EXPECT_TRUE(m_.cache.unwritten(Volume::block_of(kRootInode, 0))) << "sent undone: dirty again";
+    EXPECT_TRUE(m_.cache.unwritten(Volume::block_of(kRootInode, 0)))
+        << "dirty again after a write with undone changes";
     write_inodes_of(number_of("a"));
     write_root();
     EXPECT_TRUE(shows("a"));
@@ -116,12 +118,12 @@ TEST_P(SoftUpdatesRules, R3AnEntryWaitsForItsInode) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndItsParentsCount) {
+TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("d", 0755));
     const InodeNumber number = number_of("d");
     write_inodes_of(number);
-    EXPECT_FALSE(inode_on_disk(number).allocated()) << "without its first block it is not there";
+    EXPECT_FALSE(inode_on_disk(number).allocated()) << "hidden without its first block";
     write(Volume::block_of(number, 0));
     write_root();
     EXPECT_FALSE(shows("d"));
@@ -135,8 +137,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndItsParentsCount) {
   });
 }
 
-/// Only -init: without it a file's blocks may show what they held before.
-TEST_P(SoftUpdatesRules, R3APointerWaitsForItsBlockAndSizeAndSectorsGoWithIt) {
+/// Only with -init; without it, a file's blocks may have their previous contents.
+TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));  // one fragment
@@ -145,7 +147,7 @@ TEST_P(SoftUpdatesRules, R3APointerWaitsForItsBlockAndSizeAndSectorsGoWithIt) {
     const Inode before = inode_on_disk(number);
     const auto file = fs().open("a", {});
     for (const std::size_t bytes :
-         {2500U, 9000U, 30000U}) {  // it grows in place, moves, gets more blocks
+         {2500U, 9000U, 30000U}) {  // grows in place, moves, gets more blocks
       EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(bytes, std::byte{'b'})));
       write_inodes_of(number);
       const Inode undone = inode_on_disk(number);
@@ -162,7 +164,7 @@ TEST_P(SoftUpdatesRules, R3APointerWaitsForItsBlockAndSizeAndSectorsGoWithIt) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R3AnIndirectBlockShowsNoPointerBeforeItsBlock) {
+TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(13 * 4096, 'a'));
@@ -184,8 +186,8 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockShowsNoPointerBeforeItsBlock) {
   });
 }
 
-/// The first part of what a file has got is not on the disk yet, a later one is.
-TEST_P(SoftUpdatesRules, R3BehindASizeThatIsUndoneThereAreNoPointersThatAreGoodNeither) {
+/// The first part of a file's new blocks is not on the disk yet, but a later one is.
+TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
@@ -201,8 +203,7 @@ TEST_P(SoftUpdatesRules, R3BehindASizeThatIsUndoneThereAreNoPointersThatAreGoodN
     expect_no(FindingKind::bad_sectors);
     write(Volume::block_of(number, 0));
     write_inodes_of(number);
-    EXPECT_EQ(inode_on_disk(number).size_bytes, 4096U)
-        << "as far as the next block that is missing";
+    EXPECT_EQ(inode_on_disk(number).size_bytes, 4096U) << "up to the next missing block";
     EXPECT_EQ(inode_on_disk(number).direct[3], 0U);
     EXPECT_TRUE(fs().fsync(*file));
     EXPECT_NE(inode_on_disk(number).direct[3], 0U);
@@ -210,8 +211,9 @@ TEST_P(SoftUpdatesRules, R3BehindASizeThatIsUndoneThereAreNoPointersThatAreGoodN
   });
 }
 
-/// What is sent in place of an indirect block, since another block has not been written.
-TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset) {
+/// Checks the safe copy that is sent instead of an indirect block, because another block is
+/// unwritten.
+TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     constexpr std::uint64_t kBlock = 4096;
@@ -227,7 +229,7 @@ TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset)
     write(Volume::place(indirect));
     EXPECT_EQ(counters().undone_indirects, undone + 1);
     m_.syncer.do_work(os::Syncer::Extent::everything);
-    EXPECT_EQ(volume().allocator.free_fragments(), free + 4) << "the hole's block is anybody's";
+    EXPECT_EQ(volume().allocator.free_fragments(), free + 4) << "the hole's block is free";
     Inode as_long_as_now = inode_on_disk(number);
     as_long_as_now.size_bytes = 15 * kBlock;
     const auto pointers = disk().blocks(as_long_as_now, 15);
@@ -239,7 +241,7 @@ TEST_P(SoftUpdatesRules, R2AnIndirectBlockThatIsUndoneShowsNoPointerThatIsReset)
   });
 }
 
-TEST_P(SoftUpdatesRules, R2AnInodeStaysUntilItsEntryIsGone) {
+TEST_P(SoftUpdatesRules, R2AnInodeStaysUntilItsEntryIsRemoved) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     EXPECT_TRUE(fs().sync());
@@ -256,7 +258,7 @@ TEST_P(SoftUpdatesRules, R2AnInodeStaysUntilItsEntryIsGone) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R2BlocksAreTakenUntilTheirPointersAreReset) {
+TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(4096, 'a'));
     EXPECT_TRUE(fs().sync());
@@ -272,7 +274,7 @@ TEST_P(SoftUpdatesRules, R2BlocksAreTakenUntilTheirPointersAreReset) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R2AFragmentThatMovedKeepsItsOldPlaceUntilThePointerIsThere) {
+TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
     bench::put_file(fs(), "b", std::string(1000, 'b'));  // behind it
@@ -295,8 +297,8 @@ TEST_P(SoftUpdatesRules, R2AFragmentThatMovedKeepsItsOldPlaceUntilThePointerIsTh
   });
 }
 
-/// A growth that is still to be undone when the file is cut below where it began.
-TEST_P(SoftUpdatesRules, R2AFileThatWasCutAndGrowsAgainIsNotUndoneToWhatItHasGivenUp) {
+/// A growth that is pending when the file is truncated below its beginning.
+TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
   if (!m_.setup.mount.options.allocation_initialization) return;  // nothing is undone
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(2500, 'a'));
@@ -307,7 +309,7 @@ TEST_P(SoftUpdatesRules, R2AFileThatWasCutAndGrowsAgainIsNotUndoneToWhatItHasGiv
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    m_.syncer.do_work(os::Syncer::Extent::everything);  // two fragments are anybody's
+    m_.syncer.do_work(os::Syncer::Extent::everything);  // two fragments are free for others
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
     EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);
@@ -316,7 +318,7 @@ TEST_P(SoftUpdatesRules, R2AFileThatWasCutAndGrowsAgainIsNotUndoneToWhatItHasGiv
   });
 }
 
-TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
+TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldOneIsRemoved) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), "a", "text");
@@ -329,12 +331,13 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsThereBeforeTheOldOneGoes) {
   });
 }
 
-/// The new name is in a block that its directory has just got, and that somebody else writes while
-/// the rename waits for the file.
-TEST_P(SoftUpdatesRules, R1ANameInABlockThatNothingLeadsToIsNotThere) {
+/// The new name is in a new block of its directory, which another fiber writes while the rename
+/// waits for the file.
+TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
-    const auto long_name = [](char of) { return "d/" + std::string(250, of); };  // it fills a chunk
+    // It fills a chunk.
+    const auto long_name = [](char of) { return "d/" + std::string(250, of); };
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), long_name('1'), "");
     bench::put_file(fs(), long_name('2'), "");
@@ -363,9 +366,9 @@ TEST_P(SoftUpdatesRules, R1ANameInABlockThatNothingLeadsToIsNotThere) {
   });
 }
 
-/// Blocks that go before they were ever written: of a file, of a directory, and behind an indirect
-/// block that goes or stays.
-TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
+/// Releases blocks that were never written: of a file, of a directory, and below an indirect block
+/// that is released or stays.
+TEST_P(SoftUpdatesRules, CancelledDependenciesLeaveNothing) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
     EXPECT_TRUE(fs().sync());
@@ -382,7 +385,7 @@ TEST_P(SoftUpdatesRules, OfWhatIsCancelledNothingIsLeft) {
   });
 }
 
-TEST_P(SoftUpdatesRules, WhatWasAddedAndRemovedUnseenCostsNoWrite) {
+TEST_P(SoftUpdatesRules, AnUnwrittenEntryIsRemovedWithoutAWrite) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().sync());
     bench::put_file(fs(), "a", "text");
@@ -396,7 +399,7 @@ TEST_P(SoftUpdatesRules, WhatWasAddedAndRemovedUnseenCostsNoWrite) {
   });
 }
 
-TEST_P(SoftUpdatesRules, WhatWaitsHasABound) {
+TEST_P(SoftUpdatesRules, PendingDependenciesAreBounded) {
   Mounted::Options options;
   options.syncer.policy = os::SyncerOptions::Policy::none;
   options.cache_bytes = 8 << 20;
@@ -432,10 +435,10 @@ TEST_P(SoftUpdatesRules, DependenciesSurviveAFailedWrite) {
       const InodeNumber number = number_of(name);
       fail_next_write_of(lba_of_inodes(number), leaves);
       write_inodes_of(number);
-      m_.cache.drop_clean();  // what failed is not clean
+      m_.cache.drop_clean();  // failed blocks are not clean
       write_root();
-      EXPECT_FALSE(shows(name)) << "its inode may not be there";
-      EXPECT_TRUE(fs().chmod(name, 0600));  // what is in the block is what was there
+      EXPECT_FALSE(shows(name)) << "its inode may be missing";
+      EXPECT_TRUE(fs().chmod(name, 0600));  // the block has the same content as before
       write_inodes_of(number);
       write_root();
       EXPECT_TRUE(shows(name));
@@ -447,14 +450,14 @@ TEST_P(SoftUpdatesRules, DependenciesSurviveAFailedWrite) {
   m_.as_user([&] { end(); });
 }
 
-TEST_P(SoftUpdatesRules, AnEntryThatAFailedWriteMayHaveLeftIsRemovedAsOneThatIsThere) {
+TEST_P(SoftUpdatesRules, AnEntryInAFailedWriteIsRemovedAsIfWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     const InodeNumber number = number_of("a");
     write_inodes_of(number);
     fail_next_write_of(lba_of_root(), os::DiskFault::Leaves::everything);
     write_root();
-    EXPECT_TRUE(shows("a")) << "the disk has it, and said it failed";
+    EXPECT_TRUE(shows("a")) << "on the disk, although the write failed";
     EXPECT_TRUE(fs().unlink("a"));
     m_.syncer.do_work(os::Syncer::Extent::everything);
     write_inodes_of(number);
@@ -468,7 +471,7 @@ TEST_P(SoftUpdatesRules, AnEntryThatAFailedWriteMayHaveLeftIsRemovedAsOneThatIsT
   });
 }
 
-TEST_P(SoftUpdatesRules, ANameThatIsReplacedAfterAFailedWriteIsDroppedOnce) {
+TEST_P(SoftUpdatesRules, ANameReplacedAfterAFailedWriteIsDroppedOnce) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "old.");
     bench::put_file(fs(), "b", "new.");
@@ -482,8 +485,8 @@ TEST_P(SoftUpdatesRules, ANameThatIsReplacedAfterAFailedWriteIsDroppedOnce) {
   });
 }
 
-/// Whatever of it is on the disk when the power goes.
-TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilItsNameIsGone) {
+/// Checks every possible state of the disk after a power cut.
+TEST_P(SoftUpdatesRules, ADirectoryReplacedAfterAFailedWriteCountsUntilItsNameIsRemoved) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("a", 0755) && fs().mkdir("b", 0755));
     for (const char* name : {"a", "b"}) write(Volume::block_of(number_of(name), 0));
@@ -501,10 +504,8 @@ TEST_P(SoftUpdatesRules, ADirectoryThatIsReplacedAfterAFailedWriteCountsUntilIts
   });
 }
 
-/// Their parent's inode goes to the disk with an fsync of what lies beside them, while the rename
-/// waits.
-TEST_P(SoftUpdatesRules,
-       TheParentOfADirectoryThatIsReplacedAfterAFailedWriteCountsItUntilItsNameIsGone) {
+/// The parent's inode is written by an fsync of a sibling while the rename waits.
+TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilItsNameIsRemoved) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("b", 0755) && fs().sync() && fs().mkdir("a", 0755));
@@ -536,10 +537,9 @@ TEST_P(SoftUpdatesRules,
   });
 }
 
-/// The place of an entry that is removed, and that the disk may show, is taken by one that is
-/// removed before it was ever written.
-TEST_P(SoftUpdatesRules,
-       WhatTakesThePlaceOfAnEntryThatAFailedWriteMayHaveLeftIsNotDeferredForEver) {
+/// The place of a removed entry, which may be on the disk, is reused by an entry that is removed
+/// before it is written.
+TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     write_inodes_of(number_of("a"));

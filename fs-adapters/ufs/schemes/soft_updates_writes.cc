@@ -1,4 +1,5 @@
-// Soft updates (soft_updates.h): undoing in what is sent, and what a completed write satisfies.
+// Soft updates (soft_updates.h): undoing changes in sent bytes, and satisfying dependencies at
+// completion.
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ bool arrived(const Note& note, std::uint64_t completed) {
 
 }  // namespace
 
-/// The copy that is sent in place of the buffer's bytes.
+/// Returns the copy that is sent instead of the buffer's bytes.
 std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
   if (write.source.data() != sent_.data()) {
     sent_.assign(write.bytes.begin(), write.bytes.end());
@@ -34,7 +35,7 @@ std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
   return sent_;
 }
 
-/// When the key is that of a block of inodes.
+/// Returns the first inode if the key is that of an inode block.
 std::optional<InodeNumber> SoftUpdates::first_inode_in(const os::BufferKey& key) const {
   if (key.object != 0 || key.block < 0) return std::nullopt;
   const Geometry& geometry = volume_.geometry;
@@ -46,20 +47,20 @@ std::optional<InodeNumber> SoftUpdates::first_inode_in(const os::BufferKey& key)
          (at - table) / geometry.fragments_per_block() * geometry.inodes_per_block();
 }
 
-bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes& notes,
-                             WriteNumber number) {
+bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
+                             InodeDependencies& dependencies, WriteNumber number) {
   const auto good = [](const AllocDirect& one) { return one.initialised && one.staged; };
   bool undone = false;
   std::uint64_t size_bytes = std::numeric_limits<std::uint64_t>::max();
-  for (const AllocDirect& one : notes.allocations)
+  for (const AllocDirect& one : dependencies.allocations)
     if (!good(one)) size_bytes = std::min(size_bytes, one.old_size_bytes);
-  for (const GrownSize& one : notes.sizes)
+  for (const GrownSize& one : dependencies.sizes)
     if (!one.waits_for.empty() || !one.staged)
       size_bytes = std::min(size_bytes, one.old_size_bytes);
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
-  for (AllocDirect& one : notes.allocations) {
-    // Behind the size that can be shown there must be no pointers, good ones neither.
+  for (AllocDirect& one : dependencies.allocations) {
+    // There must be no pointers beyond the permitted size, not even valid ones.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
       carry(one, number);
@@ -76,7 +77,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
     store32(bytes, kInodeSectorsOffset, sectors - std::min(sectors, spare));
     store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
   }
-  for (GrownSize& one : notes.sizes) {
+  for (GrownSize& one : dependencies.sizes) {
     if (one.old_size_bytes < size_bytes) {
       carry(one, number);
     } else if (one.ever_staged) {
@@ -86,7 +87,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // A new directory without its first block is not there at all: nothing leads to it yet.
+  // A new directory without its first block is hidden completely, because nothing refers to it yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
@@ -94,11 +95,12 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode, InodeNotes&
     const auto bytes = undoing(write).subspan(offset, kInodeBytes);
     std::fill(bytes.begin(), bytes.end(), std::byte{0});
   }
-  for (AddSafe& one : notes.adds)
+  for (AddSafe& one : dependencies.adds)
     if (one.staged && !hidden && (!one.whole || !undone)) carry(one, number);
-  for (FreeBlocks& one : notes.frees)
+  for (FreeBlocks& one : dependencies.frees)
     if (one.staged) carry(one, number);
-  if (notes.free_file && notes.free_file->staged) carry(*notes.free_file, number);
+  if (dependencies.free_file && dependencies.free_file->staged)
+    carry(*dependencies.free_file, number);
   return undone;
 }
 
@@ -115,11 +117,12 @@ bool SoftUpdates::undo_inodes(os::Outgoing& write, InodeNumber first, WriteNumbe
   return undone;
 }
 
-bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber number) {
+bool SoftUpdates::undo_adds(os::Outgoing& write, BlockDependencies& dependencies,
+                            WriteNumber number) {
   bool undone = false;
-  for (const AddId id : notes.adds) {
+  for (const AddId id : dependencies.adds) {
     Add& add = adds_.at(id);
-    // One that is gone is done with by any write of the block that arrives.
+    // For a removed entry, any completed write of the block is sufficient.
     if (add.entry_gone || add.waits_for == 0) {
       carry(add, number);
       add.sent = true;
@@ -134,14 +137,14 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockNotes& notes, WriteNumber 
   return undone;
 }
 
-bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockNotes& notes) {
-  if (notes.indirect->allocations.empty()) {
-    notes.indirect.reset();
+bool SoftUpdates::undo_indirect(os::Outgoing& write, BlockDependencies& dependencies) {
+  if (dependencies.indirect->allocations.empty()) {
+    dependencies.indirect.reset();
     return false;
   }
   ++counters_.undone_indirects;
   const auto bytes = undoing(write);
-  std::copy(notes.indirect->safe.begin(), notes.indirect->safe.end(), bytes.begin());
+  std::copy(dependencies.indirect->safe.begin(), dependencies.indirect->safe.end(), bytes.begin());
   return true;
 }
 
@@ -156,15 +159,16 @@ bool SoftUpdates::shows_inodes(const os::Outgoing& write, InodeNumber first) con
   return true;
 }
 
-bool SoftUpdates::shows_what_is_noted(const os::Outgoing& write, const BlockNotes& notes) const {
+bool SoftUpdates::contains_recorded_changes(const os::Outgoing& write,
+                                            const BlockDependencies& dependencies) const {
   if (const auto first = first_inode_in(write.key); first && !shows_inodes(write, *first))
     return false;
-  if (notes.indirect)
-    for (const AllocIndirect& one : notes.indirect->allocations)
+  if (dependencies.indirect)
+    for (const AllocIndirect& one : dependencies.indirect->allocations)
       if (load32(write.bytes, std::size_t{one.slot} * 4) != one.at ||
-          load32(notes.indirect->safe, std::size_t{one.slot} * 4) != 0)
+          load32(dependencies.indirect->safe, std::size_t{one.slot} * 4) != 0)
         return false;
-  return std::ranges::all_of(notes.adds, [&](AddId id) {
+  return std::ranges::all_of(dependencies.adds, [&](AddId id) {
     const Add& add = adds_.at(id);
     return add.entry_gone || add.waits_for == 0 ||
            load32(write.bytes, add.offset + tree::kEntryInodeOffset) == add.inode;
@@ -173,36 +177,36 @@ bool SoftUpdates::shows_what_is_noted(const os::Outgoing& write, const BlockNote
 
 bool SoftUpdates::before_write(os::Outgoing& write) {
   if (!Scheme::before_write(write)) return false;
-  BlockNotes& notes = blocks_[write.key];
-  if (!shows_what_is_noted(write, notes)) {
+  BlockDependencies& dependencies = blocks_[write.key];
+  if (!contains_recorded_changes(write, dependencies)) {
     volume_.stop();
     return false;
   }
-  const WriteNumber number = ++notes.issued;
+  const WriteNumber number = ++dependencies.issued;
   bool undone = false;
   if (const auto first = first_inode_in(write.key)) undone = undo_inodes(write, *first, number);
-  if (notes.indirect) undone = undo_indirect(write, notes) || undone;
-  if (!notes.adds.empty()) undone = undo_adds(write, notes, number) || undone;
-  if (notes.allocation) carry(*notes.allocation, number);
-  for (Remove& one : notes.removes) carry(one, number);
-  for (FreeBlocks& one : notes.frees) carry(one, number);
+  if (dependencies.indirect) undone = undo_indirect(write, dependencies) || undone;
+  if (!dependencies.adds.empty()) undone = undo_adds(write, dependencies, number) || undone;
+  if (dependencies.allocation) carry(*dependencies.allocation, number);
+  for (Remove& one : dependencies.removes) carry(one, number);
+  for (FreeBlocks& one : dependencies.frees) carry(one, number);
   if (!undone)
-    for (SizeSafe& one : notes.sizes) carry(one, number);
-  notes.undone.push_back(undone);
+    for (SizeSafe& one : dependencies.sizes) carry(one, number);
+  dependencies.undone.push_back(undone);
   return true;
 }
 
 void SoftUpdates::satisfied(const AllocSafe& allocation) {
   if (allocation.holder == 0) {
-    const auto notes = inodes_.find(allocation.inode);
-    if (notes == inodes_.end()) return;
-    for (AllocDirect& one : notes->second.allocations)
+    const auto dependencies = inodes_.find(allocation.inode);
+    if (dependencies == inodes_.end()) return;
+    for (AllocDirect& one : dependencies->second.allocations)
       if (one.slot == allocation.slot) one.initialised = true;
     return;
   }
   const auto holder = blocks_.find(Volume::place(allocation.holder));
   if (holder == blocks_.end() || !holder->second.indirect) return;
-  IndirectNotes& indirect = *holder->second.indirect;
+  IndirectDependencies& indirect = *holder->second.indirect;
   std::erase_if(indirect.allocations, [&](const AllocIndirect& one) {
     if (one.slot != allocation.slot) return false;
     store32(indirect.safe, std::size_t{one.slot} * 4, one.at);
@@ -211,36 +215,36 @@ void SoftUpdates::satisfied(const AllocSafe& allocation) {
 }
 
 void SoftUpdates::shown(const os::BufferKey& holder, const SizeSafe& size) {
-  const auto notes = inodes_.find(size.inode);
-  if (notes == inodes_.end()) return;
-  for (GrownSize& one : notes->second.sizes)
+  const auto dependencies = inodes_.find(size.inode);
+  if (dependencies == inodes_.end()) return;
+  for (GrownSize& one : dependencies->second.sizes)
     if (one.block == size.block) std::erase(one.waits_for, holder);
 }
 
-void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
-  std::erase_if(notes.sizes, [&](const GrownSize& one) { return arrived(one, completed); });
-  std::erase_if(notes.allocations, [&](AllocDirect& one) {
+void SoftUpdates::inode_written(InodeDependencies& dependencies, WriteNumber completed) {
+  std::erase_if(dependencies.sizes, [&](const GrownSize& one) { return arrived(one, completed); });
+  std::erase_if(dependencies.allocations, [&](AllocDirect& one) {
     if (!arrived(one, completed)) return false;
     if (!one.frees.empty())
       work([this, extents = std::move(one.frees)] { (void)volume_.free_extents(extents); });
     return true;
   });
-  std::erase_if(notes.adds, [&](const AddSafe& one) {
+  std::erase_if(dependencies.adds, [&](const AddSafe& one) {
     if (!arrived(one, completed)) return false;
     const auto add = adds_.find(one.add);
     if (add == adds_.end()) return true;
-    invariant(add->second.waits_for > 0, "soft updates: an entry waits for less than nothing");
+    invariant(add->second.waits_for > 0, "soft updates: negative dependency count of an entry");
     --add->second.waits_for;
     return true;
   });
-  std::erase_if(notes.frees, [&](FreeBlocks& one) {
+  std::erase_if(dependencies.frees, [&](FreeBlocks& one) {
     if (!arrived(one, completed)) return false;
     work([this, extents = std::move(one.extents)] { (void)volume_.free_extents(extents); });
     return true;
   });
-  if (!notes.free_file || !arrived(*notes.free_file, completed)) return;
-  auto file = std::make_shared<FreeFile>(std::move(*notes.free_file));
-  notes.free_file.reset();
+  if (!dependencies.free_file || !arrived(*dependencies.free_file, completed)) return;
+  auto file = std::make_shared<FreeFile>(std::move(*dependencies.free_file));
+  dependencies.free_file.reset();
   work([this, file] {
     (void)volume_.free_extents(file->extents);
     (void)volume_.free_inode(file->number, file->directory);
@@ -248,41 +252,41 @@ void SoftUpdates::inode_written(InodeNotes& notes, WriteNumber completed) {
   });
 }
 
-void SoftUpdates::block_written(const os::BufferKey& key, BlockNotes& notes) {
-  const WriteNumber completed = notes.completed;
-  const std::vector<AddId> adds = notes.adds;
+void SoftUpdates::block_written(const os::BufferKey& key, BlockDependencies& dependencies) {
+  const WriteNumber completed = dependencies.completed;
+  const std::vector<AddId> adds = dependencies.adds;
   for (const AddId id : adds) {
     Add& add = adds_.at(id);
     if (!arrived(add, completed)) continue;
     for (const auto& removal : add.replaced) work([this, removal] { drop(removal); });
     forget_add(id);
   }
-  std::erase_if(notes.removes, [&](const Remove& one) {
+  std::erase_if(dependencies.removes, [&](const Remove& one) {
     if (!arrived(one, completed)) return false;
     work([this, removal = one.removal] { drop(removal); });
     return true;
   });
-  std::erase_if(notes.frees, [&](FreeBlocks& one) {
+  std::erase_if(dependencies.frees, [&](FreeBlocks& one) {
     if (!arrived(one, completed)) return false;
     work([this, extents = std::move(one.extents)] { (void)volume_.free_extents(extents); });
     return true;
   });
-  std::erase_if(notes.sizes, [&](const SizeSafe& one) {
+  std::erase_if(dependencies.sizes, [&](const SizeSafe& one) {
     if (!arrived(one, completed)) return false;
     shown(key, one);
     return true;
   });
-  if (notes.allocation && arrived(*notes.allocation, completed)) {
-    const AllocSafe allocation = *notes.allocation;
-    notes.allocation.reset();
+  if (dependencies.allocation && arrived(*dependencies.allocation, completed)) {
+    const AllocSafe allocation = *dependencies.allocation;
+    dependencies.allocation.reset();
     satisfied(allocation);
   }
 }
 
-/// What a write carried that did not arrive waits for the next one.
-void SoftUpdates::put_back(const os::BufferKey& key, BlockNotes& notes) {
+/// Resets the dependencies of a failed write, to be carried by the next one.
+void SoftUpdates::put_back(const os::BufferKey& key, BlockDependencies& dependencies) {
   const auto not_carried = [&](auto& note) {
-    if (note.carried == notes.completed) note.carried = 0;
+    if (note.carried == dependencies.completed) note.carried = 0;
   };
   if (const auto first = first_inode_in(key)) {
     const InodeNumber end = *first + volume_.geometry.inodes_per_block();
@@ -294,36 +298,36 @@ void SoftUpdates::put_back(const os::BufferKey& key, BlockNotes& notes) {
       if (at->second.free_file) not_carried(*at->second.free_file);
     }
   }
-  for (const AddId id : notes.adds) not_carried(adds_.at(id));
-  std::for_each(notes.removes.begin(), notes.removes.end(), not_carried);
-  std::for_each(notes.frees.begin(), notes.frees.end(), not_carried);
-  std::for_each(notes.sizes.begin(), notes.sizes.end(), not_carried);
-  if (notes.allocation) not_carried(*notes.allocation);
+  for (const AddId id : dependencies.adds) not_carried(adds_.at(id));
+  std::for_each(dependencies.removes.begin(), dependencies.removes.end(), not_carried);
+  std::for_each(dependencies.frees.begin(), dependencies.frees.end(), not_carried);
+  std::for_each(dependencies.sizes.begin(), dependencies.sizes.end(), not_carried);
+  if (dependencies.allocation) not_carried(*dependencies.allocation);
 }
 
 void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = blocks_.find(key);
   if (found == blocks_.end() || found->second.undone.empty()) return;
-  BlockNotes& notes = found->second;
-  ++notes.completed;
-  invariant(notes.completed + notes.undone.size() == notes.issued + 1,
-            "soft updates: a write has come back that never went");
-  const bool undone = notes.undone.front();
-  notes.undone.pop_front();
+  BlockDependencies& dependencies = found->second;
+  ++dependencies.completed;
+  invariant(dependencies.completed + dependencies.undone.size() == dependencies.issued + 1,
+            "soft updates: an unknown write completed");
+  const bool undone = dependencies.undone.front();
+  dependencies.undone.pop_front();
   if (status != model::Status::ok) {
-    put_back(key, notes);
+    put_back(key, dependencies);
     return;
   }
   if (undone) volume_.cache.mark_dirty(key);
   if (const auto first = first_inode_in(key)) {
     const InodeNumber end = *first + volume_.geometry.inodes_per_block();
     for (auto at = inodes_.lower_bound(*first); at != inodes_.end() && at->first < end;) {
-      inode_written(at->second, notes.completed);
+      inode_written(at->second, dependencies.completed);
       at = at->second.empty() ? inodes_.erase(at) : std::next(at);
     }
   }
-  block_written(key, notes);
-  if (notes.empty()) blocks_.erase(found);
+  block_written(key, dependencies);
+  if (dependencies.empty()) blocks_.erase(found);
 }
 
 }  // namespace headcrash::ufs
