@@ -1,5 +1,5 @@
 #pragma once
-// Finds the lines "persisted TEXT" in what a running application prints
+// Finds the lines "persisted TEXT" in a running application's output
 // (harness/workload/application.h).
 
 #include <string>
@@ -8,20 +8,19 @@
 
 namespace headcrash::guest {
 
-inline constexpr std::size_t kPersistedTextMost = 200;  ///< bytes; a mark is one sector
+inline constexpr std::size_t kPersistedTextMost = 200;  ///< in bytes; a mark is one sector
 
 class PersistedLines {
  public:
-  /// The texts of the lines that these bytes complete, in order. A line that is too long or not
-  /// printing ASCII is not one of ours: it is counted, since a program whose promises go unheard
-  /// would be judged too kindly.
+  /// Returns the texts of the lines that these bytes complete, in order. Counts lines that are too
+  /// long or not printable ASCII: ignoring a promise would judge the program too leniently.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 
  private:
   void end_line(std::vector<std::string>& texts);
 
-  std::string line_;  // at most a little longer than such a line can be
+  std::string line_;  // bounded to slightly more than the longest valid line
   std::size_t refused_ = 0;
 };
 
