@@ -1,8 +1,8 @@
-// Rounds of trials (bench.h, plan.h).
+// Runs rounds of trials (bench.h, plan.h).
 //
-// One trial at a time: what runs beside a timed one would be measured with it. Only guests whose
-// processor takes no time may run side by side, and then within a round: which trials a round has
-// depends on earlier ones.
+// Trials run one at a time, because concurrent work would affect their times. Only guests whose
+// processor costs no time may run concurrently, and only within a round, since a round depends on
+// earlier ones.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
@@ -96,7 +96,7 @@ class BenchRunner {
     return plan_anew();
   }
 
-  /// How many trials there will be, by what is known now.
+  /// Plans the number of trials from current knowledge.
   Result<void> plan_anew() {
     std::size_t planned = 0;
     for (const Cell& cell : cells_) {
@@ -152,7 +152,7 @@ class BenchRunner {
 
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
 
-  /// With the mutex held.
+  /// Requires the mutex.
   void report(campaign::CampaignProgress progress) const {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
@@ -182,7 +182,7 @@ class BenchRunner {
   vm::GuestImages images_;  ///< by file system; most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
-  std::mutex mutex_;  ///< while trials run: of all below, and of the database
+  std::mutex mutex_;  ///< protects all members below, and the database, while trials run
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;
@@ -191,8 +191,8 @@ class BenchRunner {
 
 Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
   if (jobs <= 1 || (bench.virtual_time && bench.charge == 0)) return {};
-  return fail("--jobs", "trials in which the processor's time counts run one at a time",
-              "leave it out, or use guests in virtual time without a charge");
+  return fail("--jobs", "trials run one at a time if processor time counts",
+              "omit it, or use guests in virtual time without a charge");
 }
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a benchmark's trials and keeps each in the database the moment it is finished: a benchmark
-// killed at any moment resumes with --resume, repeats no finished trial and loses none.
+// Runs the trials of a benchmark and stores each in the database as soon as it ends. A benchmark
+// killed at any moment continues with --resume; it neither repeats nor loses a finished trial.
 
 #include <atomic>
 #include <filesystem>
@@ -19,20 +19,20 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  std::size_t jobs =
-      1;  ///< trials at once, at least 1; above 1 with virtual time and no charge only
+  /// Concurrent trials, at least 1; above 1 only with virtual time and no charge.
+  std::size_t jobs = 1;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// What a cell has come to, by phase.
+/// The result of a cell, by phase.
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  std::string failure;  ///< why the last one failed; empty: none did in this call
+  std::string failure;  ///< reason of the last failure in this call; empty if none failed
   struct Phase {
     std::string label;
-    statistics::Summary time_ms;  ///< to quiescence, where that was waited for
+    statistics::Summary time_ms;  ///< time to quiescence, if awaited
   };
   std::vector<Phase> phases;
 };
@@ -41,27 +41,27 @@ struct BenchOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< there was nothing to do
+  bool finished_before = false;  ///< all trials were already finished
   std::vector<CellOutcome> cells;
 };
 
-/// Errors stop the benchmark; what was finished before is in the database.
+/// Runs the trials. An error stops the benchmark; finished trials are in the database.
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
-/// What a benchmark is going to do.
+/// The expected work of a benchmark.
 struct BenchForecast {
-  std::size_t cells = 0, least = 0, most = 0;  ///< trials
+  std::size_t cells = 0, least = 0, most = 0;  ///< number of trials
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    std::string
-        origin;  ///< of the estimate: "3 trials of it", "2 like it", "the file", "the others"
+    /// Origin of the estimate: "3 trials of it", "2 like it", "the file", "the others".
+    std::string origin;
   };
   std::vector<CellForecast> each;
-  std::optional<double> least_s, most_s;  ///< none while nothing is known of any cell
+  std::optional<double> least_s, most_s;  ///< nullopt if no cell has an estimate
 };
-/// With `jobs` trials at once (BenchOptions). Estimates come from earlier trials in the database,
-/// if there is one, then from the file.
+/// Estimates the work with `jobs` concurrent trials (BenchOptions). Estimates come from earlier
+/// trials in the database, if it exists, and otherwise from the file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

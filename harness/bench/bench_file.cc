@@ -1,4 +1,4 @@
-// Reads benchmark files (bench_file.h).
+// Parses benchmark files (bench_file.h).
 #include "harness/bench/bench_file.h"
 
 #include <fmt/format.h>
@@ -27,23 +27,23 @@ namespace {
 using base::StrictTable;
 using model::kSectorBytes;
 
-constexpr std::size_t kWorkloadsMost = 1000;  // lists of parameters multiply
+constexpr std::size_t kWorkloadsMost = 1000;  // limit, since lists of parameters multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
 
-/// An error of something that the file names, told with the key that names it.
+/// Adds the key of the file to an error about an object that the key names.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
 
 // ---- clocks and devices
 
-/// `clock` stays as it is when the table does not have the key.
+/// Leaves `clock` unchanged if the table lacks the key.
 Result<void> take_timing_clock(const StrictTable& table, std::string& clock) {
   TRY(table.take("clock", clock));
   TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));
   if (parsed.kind == profiles::Clock::Kind::off)
-    return fail(table.subject("clock"), "nothing can be timed with the clock off",
-                "use real, or real:K for devices that the host cannot keep up with");
+    return fail(table.subject("clock"), "a benchmark cannot run with the clock off",
+                "use real, or real:K for devices that are too fast for the host");
   return {};
 }
 
@@ -57,9 +57,9 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     if (!read) return read;
   }
   if (profiles.empty())
-    return fail(table.subject("profiles"), "is missing", "write profiles = [\"hp-c2447\"]");
+    return fail(table.subject("profiles"), "is missing", "use profiles = [\"hp-c2447\"]");
   if (!like.name.empty() && profiles.size() > 1)
-    return fail(table.subject("name"), "needs exactly one profile", "write a [[device]] for each");
+    return fail(table.subject("name"), "needs exactly one profile", "add a [[device]] for each");
   if (like.name.find('/') != std::string::npos)
     return fail(table.subject("name"),
                 "contains a '/', which separates the parts of a trial's key");
@@ -82,8 +82,8 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     for (const BenchDevice& other : bench.devices) {
       if (other.name == device.name)
         return fail(table.subject("profiles"),
-                    fmt::format("two devices are called \"{}\"", device.name),
-                    "give one of them another name = \"...\"");
+                    fmt::format("two devices have the name \"{}\"", device.name),
+                    "give one of them a different name = \"...\"");
     }
     bench.devices.push_back(std::move(device));
   }
@@ -94,7 +94,7 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
   TRY(const auto tables, root.tables("device"));
   if (tables.empty())
     return fail(root.subject("device"), "is missing",
-                "write [[device]] and profiles = [\"hp-c2447\"]");
+                "add [[device]] with profiles = [\"hp-c2447\"]");
   for (const StrictTable& table : tables) {
     TRY(read_one_device(table, bench));
   }
@@ -103,7 +103,7 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
 
 // ---- workloads
 
-/// `files = 100` and `files = [100, 200]` alike.
+/// Accepts `files = 100` and `files = [100, 200]`.
 Result<std::vector<std::int64_t>> take_values(const StrictTable& table, const std::string& key) {
   std::int64_t one = 0;
   if (table.take(key, one, {.least = INT64_MIN, .most = INT64_MAX})) return std::vector{one};
@@ -117,11 +117,11 @@ Result<std::vector<std::int64_t>> take_values(const StrictTable& table, const st
     const std::set<std::int64_t> different(values.begin(), values.end());
     if (values.size() == many.size() && different.size() == values.size()) return values;
   }
-  return fail(table.subject(key), "must be a whole number or a list of different ones",
-              fmt::format("write {0} = 100 or {0} = [100, 200]", key));
+  return fail(table.subject(key), "must be a whole number or a list of distinct ones",
+              fmt::format("use {0} = 100 or {0} = [100, 200]", key));
 }
 
-/// Every combination of the parameters' values.
+/// Returns every combination of the parameters' values.
 Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
                                                    const std::vector<std::string>& parameters) {
   std::vector<timed::Arguments> all{{}};
@@ -155,8 +155,8 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   if (!found) return within(table.subject("name"), found.error());
   like.timed = *found;
   if (like.scale != "exact" && like.scale != "scaled")
-    return fail(table.subject("scale"), fmt::format("\"{}\" is unknown", like.scale),
-                "write scale = \"exact\" or \"scaled\"");
+    return fail(table.subject("scale"), fmt::format("unknown scale \"{}\"", like.scale),
+                "use scale = \"exact\" or \"scaled\"");
   const bool scaled = like.scale == "scaled";
   std::vector<std::string> parameters,
       allowed{"name", "scale", "takes-s", "devices", "filesystems"};
@@ -194,7 +194,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
     if (!read) return read;
   }
   if (workload.name.find_first_of("/ ") != std::string::npos)
-    return fail(table.subject("name"), "contains a '/' or a blank", "write it with '-' instead");
+    return fail(table.subject("name"), "contains a '/' or a blank", "use '-' instead");
   if (std::string file; workload.name.empty() && table.has("job-file")) {
     TRY(table.take("job-file", file));
     workload.name = std::filesystem::path(file).stem().string();
@@ -207,7 +207,7 @@ Result<void> read_tool(const StrictTable& table, const std::filesystem::path& be
   return {};
 }
 
-/// "sata-7300" is refused, "sata-7200" offered.
+/// An unknown name such as "sata-7300" is rejected, with "sata-7200" as a suggestion.
 Result<std::vector<std::string>> names_among(const StrictTable& table, const char* key,
                                              const char* noun,
                                              const std::vector<std::string>& known) {
@@ -215,7 +215,7 @@ Result<std::vector<std::string>> names_among(const StrictTable& table, const cha
   TRY(table.take(key, names));
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    return fail(table.subject(key), fmt::format("no {} of this file is called \"{}\"", noun, name),
+    return fail(table.subject(key), fmt::format("this file has no {} named \"{}\"", noun, name),
                 base::suggest(name, known));
   }
   return names;
@@ -234,7 +234,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   TRY(const auto tables, root.tables("workload"));
   if (tables.empty())
     return fail(root.subject("workload"), "is missing",
-                "write [[workload]] and name = \"lfs-small-file\"");
+                "add [[workload]] with name = \"lfs-small-file\"");
   std::vector<std::string> all_devices, all_filesystems;
   for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
   for (const adapters::LinuxAdapter& each : bench.filesystems)
@@ -255,10 +255,10 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
       for (std::size_t j = 0; j < before; ++j) {
         if (bench.workloads[i].label == bench.workloads[j].label &&
             share_a_cell(bench.workloads[i], bench.workloads[j]))
-          return fail(
-              table.subject("name"),
-              fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
-              "leave one out, or distinguish them by a parameter, their devices, their file systems or a tool's name = \"...\"");
+          return fail(table.subject("name"),
+                      fmt::format("\"{}\" is listed twice", bench.workloads[i].label),
+                      "omit one, or distinguish them by a parameter, devices, file systems or a "
+                      "tool's name = \"...\"");
       }
     }
   }
@@ -272,7 +272,7 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
   TRY(root.take("filesystems", names));
   TRY(root.take("kernels", kernels));
   if (names.empty())
-    return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+    return fail(root.subject("filesystems"), "is missing", "use filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
     auto adapter = adapters::load_adapter(name);
     if (!adapter) return within(root.subject("filesystems"), adapter.error());
@@ -281,12 +281,11 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
         return fail(
             root.subject("device.size"),
             fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-            fmt::format("make {} larger or leave the file system out", device.name));
+            fmt::format("increase {} or omit the file system", device.name));
     }
     if (adapter->log_size_bytes != 0)
       return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, and a benchmark measures one",
-                  "leave it out");
+                  "needs a second device for its log, but a benchmark has one", "omit it");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
         return fail(root.subject("filesystems"), fmt::format("\"{}\" is listed twice", name));
@@ -312,7 +311,7 @@ Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
   if (bench.interval < kNarrowest || bench.interval > kWidest)
     return fail(table->subject("interval"),
                 fmt::format("must be from {} to {}", kNarrowest, kWidest),
-                "write interval = 0.05 for a mean known to 5 %");
+                "use interval = 0.05 for a mean within 5 %");
   return {};
 }
 
@@ -339,9 +338,9 @@ Result<void> check_waits(const StrictTable& root, const Bench& bench) {
     const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
       return fail(root.subject("workload"),
-                  fmt::format("a phase of {} waits for {} s, and these guests' time is the host's",
+                  fmt::format("a phase of {} waits for {} s, and these guests run in real time",
                               workload.label, waits_s),
-                  "give --guest virtual, or kind = \"virtual\" under [guest]");
+                  "use --guest virtual, or kind = \"virtual\" under [guest]");
   }
   return {};
 }

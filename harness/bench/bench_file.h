@@ -1,11 +1,11 @@
 #pragma once
-// A benchmark: which file systems on which devices do which timed workloads, and how often.
+// A benchmark: the file systems, devices and timed workloads to combine, and the repetitions.
 //
 //   [[workload]] name = "postmark", transactions = [1000, 4000]   two workloads of the matrix
 //   filesystems x [[device]] profiles x workloads                 its cells
 //   cells x repetitions                                           its trials
 //
-// Cells that differ in nothing but the file system form a group: they are what is compared.
+// Cells that differ only in the file system form a group; these are compared.
 
 #include <cstdint>
 #include <optional>
@@ -21,55 +21,54 @@
 namespace headcrash::bench {
 
 struct BenchDevice {
-  std::string name;  ///< in keys and in the database: the profile's, unless the file gives another
+  std::string name;  ///< in keys and in the database; the profile's name by default
   std::string profile;
   std::uint64_t size_bytes = 0;
-  std::optional<bool> write_cache;  ///< none: as the profile says
-  std::string clock;                ///< while something is measured: "real" or "real:K"
+  std::optional<bool> write_cache;  ///< nullopt for the profile's setting
+  std::string clock;                ///< during measurements: "real" or "real:K"
 };
 
-/// One workload of the matrix: each of its parameters has one value.
+/// One workload of the matrix, with a single value for each parameter.
 struct BenchWorkload {
-  std::string name;                             ///< "lfs-small-file"; of a tool: "fio-random-write"
-  std::string scale;                            ///< exact, scaled, custom
-  std::string label;                            ///< in keys: "lfs-small-file.scaled.files=500"
-  const timed::TimedWorkload* timed = nullptr;  ///< null: a tool's
+  std::string name;   ///< "lfs-small-file"; for a tool: "fio-random-write"
+  std::string scale;  ///< exact, scaled or custom
+  std::string label;  ///< in keys: "lfs-small-file.scaled.files=500"
+  const timed::TimedWorkload* timed = nullptr;  ///< null for a tool
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  double expected_s = 0;  ///< a trial takes about as long, says the file; 0: it does not say
-  std::vector<std::string> devices;      ///< names of those it runs on; empty: on all
-  std::vector<std::string> filesystems;  ///< likewise, without a kernel's "@6.12"
+  double expected_s = 0;  ///< duration of a trial according to the file, in seconds; 0 if not given
+  std::vector<std::string> devices;      ///< names of its devices; empty for all
+  std::vector<std::string> filesystems;  ///< names of its file systems, without a kernel's "@6.12";
+                                         ///< empty for all
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
 };
 
-/// "files=1000 users=4"; for a tool the digest of its job.
+/// Returns "files=1000 users=4"; for a tool, the digest of its job.
 std::string parameters_text(const BenchWorkload& workload);
 
-/// Keys and defaults are explained in benches/quick.toml.
+/// A benchmark file. benches/quick.toml explains keys and defaults.
 struct Bench {
   std::string name, title;
-  std::string takes;  ///< how long, roughly and on what, in words
-  std::string text;   ///< the file itself, kept in the database
+  std::string takes;  ///< duration and conditions, in words
+  std::string text;   ///< text of the file, stored in the database
   std::uint64_t seed = 1;
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<BenchDevice> devices;
   std::vector<BenchWorkload> workloads;
-  std::int64_t least = 3, most = 10;  ///< repetitions of a cell
-  double interval = 0.05;  ///< wanted half width of the mean's 95 % interval, relative to it
-  bool virtual_time =
-      false;  ///< guests of user-mode Linux: no clock of the file's is used, and none set
-  double charge =
-      0;  ///< with it: what a nanosecond that the host's processor takes for a guest is in its time
-  std::string clock = "real";  ///< of devices that do not say
+  std::int64_t least = 3, most = 10;  ///< repetitions per cell
+  double interval = 0.05;  ///< target half width of the mean's 95 % interval, relative to the mean
+  bool virtual_time = false;   ///< use user-mode Linux; ignores the file's clocks
+  double charge = 0;           ///< virtual nanoseconds per nanosecond of the host's processor
+  std::string clock = "real";  ///< for devices without a clock
   std::string setup_clock = "off";
-  bool quiescence = true;  ///< after each measured phase, until nothing is left to write
+  bool quiescence = true;  ///< wait after each measured phase until no data is left to write
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 600;  ///< a phase or command that takes longer is a hang
 };
 
-/// A built-in benchmark by name, or a file by path (any name with a '/' or ending in .toml).
-/// `guests` has what is asked for in place of the file's own.
+/// Loads a built-in benchmark by name, or a file by path (a name with '/' or ending in .toml).
+/// `guests` overrides settings of the file.
 Result<Bench> load_bench(const std::string& name_or_path, const run::OtherGuests& guests = {});
 Result<Bench> parse_bench(const std::string& text, const std::string& file_name);
 
@@ -79,7 +78,7 @@ struct BenchSummary {
 };
 std::vector<BenchSummary> built_in_benches();
 
-/// Of everything that shapes the trials: what --resume recognises an unfinished run by.
+/// Returns a digest of all settings that shape the trials, by which --resume finds a run.
 std::string bench_digest(const Bench& bench);
 
 }  // namespace headcrash::bench

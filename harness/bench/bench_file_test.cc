@@ -33,7 +33,7 @@ void expect_refused(const std::string& text, const std::vector<std::string>& wor
     EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
 }
 
-TEST(BenchFile, ListsAreCellsOfTheMatrix) {
+TEST(BenchFile, ListsMultiplyToCells) {
   const auto bench = parse_bench(kGood, "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(bench->name, "mine");
@@ -47,7 +47,7 @@ TEST(BenchFile, ListsAreCellsOfTheMatrix) {
   EXPECT_NE(parameters_text(bench->workloads[1]).find("files=400"), std::string::npos);
 }
 
-TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
+TEST(BenchFile, EachFileSystemIsCombinedWithEachKernel) {
   const auto bench =
       parse_bench("kernels = [\"6.1\", \"6.12\"]\n" + std::string(kGood), "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
@@ -58,7 +58,7 @@ TEST(BenchFile, EachFileSystemIsUnderEachKernel) {
   EXPECT_FALSE(load_bench("quick", {.kernels = {"7 3"}}));
 }
 
-TEST(BenchFile, ScaleIsWhatTheValuesAre) {
+TEST(BenchFile, ScaleFollowsTheValues) {
   const auto exact =
       parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
   ASSERT_TRUE(exact) << exact.error().message();
@@ -69,7 +69,7 @@ TEST(BenchFile, ScaleIsWhatTheValuesAre) {
   EXPECT_NE(parameters_text(exact->workloads[0]), parameters_text(scaled->workloads[0]));
 }
 
-TEST(BenchFile, UnknownWordsNameTheNearest) {
+TEST(BenchFile, ErrorsSuggestTheNearestName) {
   expect_refused(replaced(kGood, "[repetitions]\nleast", "[repetition]\nleast"),
                  {"repetition", "did you mean \"repetitions\""});
   expect_refused(replaced(kGood, "lfs-small-file", "lfs-smal-file"),
@@ -92,7 +92,7 @@ TEST(BenchFile, AGuestInVirtualTimeHasOneClock) {
   EXPECT_NE(bench_digest(*bench), bench_digest(*real));
   EXPECT_FALSE(parse_bench(kGood + "[guest]\nkind = \"qemu\"\n", "mine.toml")->virtual_time);
   expect_refused(kGood + "[guest]\nkind = \"xen\"\n", {"guest.kind", "xen", "virtual"});
-  // As --guest does it.
+  // Simulates --guest.
   EXPECT_TRUE(load_bench("quick", {.kind = "virtual"})->virtual_time);
   EXPECT_FALSE(load_bench("quick")->virtual_time);
 }
@@ -108,7 +108,7 @@ TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
     expect_refused(in_virtual_time + "charge = " + wrong + "\n",
                    {"guest.charge", "from 0.001 to 1000"});
   expect_refused(kGood + "[guest]\ncharge = 1\n", {"guest.charge", "--guest virtual"});
-  // As --guest and --charge do it; the run's text has both.
+  // Simulates --guest and --charge; the run's text has both.
   const auto chosen = load_bench("quick", {.kind = "virtual", .charge = 3});
   ASSERT_TRUE(chosen) << chosen.error().message();
   EXPECT_EQ(chosen->charge, 3);
@@ -116,7 +116,7 @@ TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
   EXPECT_FALSE(load_bench("quick", {.charge = 3}));
 }
 
-TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
+TEST(BenchFile, RejectsUnmeasurableSettings) {
   expect_refused(replaced(kGood, "[[device]]", "clock = \"off\"\n[[device]]"), {"clock", "off"});
   expect_refused(replaced(kGood, "[[device]]", "clock = \"real:abc\"\n[[device]]"),
                  {"clock", "abc"});
@@ -140,7 +140,7 @@ TEST(BenchFile, WhatCannotBeMeasuredIsRefused) {
                  {"workload[1].job", "takes none"});
 }
 
-TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
+TEST(BenchFile, AWorkloadMayHaveASizePerDevice) {
   const std::string small =
       replaced(kGood, "files = [200, 400]", "files = 200\ndevices = [\"hp-c2447\"]");
   const std::string large =
@@ -156,7 +156,7 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherDevice) {
                  {"workload[1].devices", "known: hp-c2447, sata-7200"});
 }
 
-TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherFileSystem) {
+TEST(BenchFile, AWorkloadMayHaveASizePerFileSystem) {
   const std::string small =
       replaced(kGood, "files = [200, 400]", "files = 200\nfilesystems = [\"ext4\"]");
   const std::string large =
@@ -177,7 +177,7 @@ TEST(BenchFile, AWorkloadMayBeOfAnotherSizeOnAnotherFileSystem) {
                  {"workload[1].filesystems", "did you mean \"xfs\"?"});
 }
 
-TEST(BenchFile, AYearOfWaitingIsForVirtualTime) {
+TEST(BenchFile, AYearOfWaitingNeedsVirtualTime) {
   const std::string ageing = replaced(kGood, "name = \"lfs-small-file\"", "name = \"ageing\"");
   const std::string year = replaced(ageing, "files = [200, 400]", "days = 364");
   expect_refused(year, {"workload", "604800 s", "--guest virtual"});
@@ -188,14 +188,14 @@ TEST(BenchFile, AYearOfWaitingIsForVirtualTime) {
 TEST(BenchFile, DevicesOfOneProfileNeedNames) {
   const std::string second =
       "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
-  expect_refused(kGood + second, {"device[1].profiles", "two devices are called \"hp-c2447\""});
+  expect_refused(kGood + second, {"device[1].profiles", "two devices have the name \"hp-c2447\""});
   const auto bench = parse_bench(kGood + second + "name = \"cached\"\n", "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(bench->devices.back().name, "cached");
   EXPECT_EQ(bench->devices.back().write_cache, true);
 }
 
-TEST(BenchFile, TheDigestFollowsTheFileAndNothingElse) {
+TEST(BenchFile, TheDigestDependsOnlyOnTheFile) {
   const auto one = parse_bench(kGood, "mine.toml"), again = parse_bench(kGood, "mine.toml"),
              other = parse_bench(replaced(kGood, "least = 2", "least = 4"), "mine.toml");
   ASSERT_TRUE(one && again && other);
@@ -203,7 +203,7 @@ TEST(BenchFile, TheDigestFollowsTheFileAndNothingElse) {
   EXPECT_NE(bench_digest(*one), bench_digest(*other));
 }
 
-TEST(BenchFile, BuiltInBenchesAreGood) {
+TEST(BenchFile, BuiltInBenchesAreValid) {
   std::set<std::string> names;
   for (const BenchSummary& summary : built_in_benches()) {
     names.insert(summary.name);

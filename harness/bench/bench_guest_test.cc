@@ -1,5 +1,5 @@
-// A benchmark from its file to its rows, in a guest: two repetitions of a small workload on ext4,
-// and one that cannot fit.
+// A benchmark from its file to its database rows, in a guest: two repetitions of a small workload
+// on ext4, and one that does not fit.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
@@ -9,7 +9,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive is 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
+// The drive has 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]
@@ -57,13 +57,13 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  TemporaryFolder folder_;  ///< not locked: a database locks its folder while it is opened
+  TemporaryFolder folder_;  ///< not locked; opening a database locks its folder
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
   std::atomic<bool> stop_ = false;
 };
 
-TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
+TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
   stop_after_ = 1;
   const auto begun = run(false, &stop_);
   ASSERT_TRUE(begun) << begun.error().message();
@@ -81,7 +81,7 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
           "SELECT count(*) FROM run WHERE kind = 'bench' AND finished_at IS NOT NULL AND trials_planned = 4"),
       1);
 
-  // Every phase of both good trials, in the order of the workload.
+  // Verifies every phase of both successful trials, in the order of the workload.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
@@ -98,9 +98,9 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // Two sides of the same requests. QEMU may join neighbouring ones, so that only bytes are
-    // equal; and ext4 reads ahead its bitmaps in the background, a block of which can fall between
-    // the two counts.
+    // Both sides of the same requests. QEMU may merge adjacent ones, so only bytes are equal. ext4
+    // also reads its bitmaps ahead in the background, and one of their blocks may fall between the
+    // two readings.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -120,7 +120,7 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
       2)
       << "the cache was dropped";
 
-  // What did not fit is reported and not measured.
+  // The trial that did not fit is reported and has no measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "
@@ -133,7 +133,7 @@ TEST_F(BenchGuest, RowsAreThereAgreeWithTheGuestAndFailuresHaveNoNumbers) {
           "WHERE t.verdict = 'failed'"),
       0);
 
-  // What a report needs and a plan learns.
+  // Results for the report and the plan.
   ASSERT_EQ(outcome->cells.size(), 2U);
   EXPECT_EQ(outcome->cells[0].phases.size(), 3U);
   EXPECT_EQ(outcome->cells[1].failed, 2);

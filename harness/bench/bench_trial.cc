@@ -1,8 +1,8 @@
-// A trial's steps (bench_trial.h).
+// The steps of a trial (bench_trial.h).
 //
-// A step either continues or ends the trial with a reason: a hang, an oops, a file that could not
-// be written. Faults of headcrash itself end it in the same way, so that one bad trial never takes
-// the benchmark with it.
+// A step either continues or ends the trial with a reason: a hang, an oops, a file that cannot be
+// written. Errors of headcrash itself end it in the same way, so that one bad trial never ends the
+// benchmark.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-constexpr milliseconds kQuietPoll{50};  // the instant itself comes from the server
+constexpr milliseconds kQuietPoll{50};  // polling interval; the server provides the exact time
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
@@ -64,7 +64,7 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// `name` is the phase's in the database.
+  /// `name` is the phase's name in the database.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> put_long_file(const std::string& path, const std::string& text);
@@ -85,14 +85,14 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// `measure` has what the guest told; all else is taken here. `name` is the phase's in the
+  /// Completes `measure`, which holds the guest's results. `name` is the phase's name in the
   /// database.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Milliseconds of the guest's time since it began, of ours in real time.
+  /// Returns milliseconds of guest time since its start; host time if in real time.
   Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
@@ -106,8 +106,7 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  bool settled_ =
-      false;  ///< nothing of the last phase is left to write, or none is to be waited for
+  bool settled_ = false;  ///< no data of the last phase is left to write, or waiting is disabled
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
@@ -116,7 +115,7 @@ Result<db::TrialRecord> BenchTrial::run() {
   TRY(start_device());
   const HostLoad before = host_load();
   const Result<void> worked = work();
-  // In virtual time it does not matter what else the host does.
+  // In virtual time, other load on the host is irrelevant.
   if (!bench_.virtual_time) record_.host_busy = used_by_others(before, host_load());
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
@@ -216,11 +215,11 @@ Result<void> BenchTrial::format_and_mount() {
   TRY(setup_->begin("mount"));
   std::string why;
   TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
-  if (!mounted) return fail("mount", "the new file system could not be mounted: " + why);
+  if (!mounted) return fail("mount", "the new file system cannot be mounted: " + why);
   return setup_->end(0);
 }
 
-/// A command that has to succeed.
+/// Runs a command that must succeed.
 Result<run::GuestOutcome> BenchTrial::exec(const std::vector<std::string>& argv) {
   auto ended = result_of(session_->exec(argv));
   if (ended && ended->exit_code != 0)
@@ -235,7 +234,7 @@ Result<GuestCounters> BenchTrial::counters(const char* request) {
   return counters_from_answer(answer);
 }
 
-/// Until no device has anything left to do; the instant, in model time.
+/// Waits until all devices are idle, and returns the time in model time.
 Result<double> BenchTrial::wait_until_quiet() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s);
   while (true) {
@@ -244,12 +243,12 @@ Result<double> BenchTrial::wait_until_quiet() {
     if (quiet != stats.end() && quiet->is_number()) return quiet->get<double>();
     if (interrupted()) return fail("", "interrupted");
     if (steady_clock::now() > deadline)
-      return fail("hang", fmt::format("the device still had something to write after {} s",
+      return fail("hang", fmt::format("the device still had data to write after {} s",
                                       bench_.step_timeout_s));
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
     } else {
-      TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));  // no time passes but the guest's
+      TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));  // only the guest's time passes
     }
   }
 }
@@ -261,8 +260,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Right before the device's own: what file systems do in the background falls between the two
-  // counts.
+  // Read immediately before the device's counters. Background work of file systems may fall between
+  // the two readings.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};
@@ -316,12 +315,12 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // The guest's clock is behind while it computes, and a read takes it to the machine's time.
+  // The guest's clock lags while it computes; a read advances it to the machine's time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return fail(phase.name, answer.error().message());
   if (answer->contains("error")) {
-    const bool refused = answer->value("errno", 0) != 0;  // then the text says so
+    const bool refused = answer->value("errno", 0) != 0;  // the text says so then
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
@@ -335,8 +334,7 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
 
 // ---- recovery
 
-/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes
-/// over.
+/// Cuts the guest's power, powers the disk on again, and starts a fresh guest.
 Result<void> BenchTrial::cut_power() {
   tell("cut");
   TRY(setup_->begin("cut"));
@@ -373,15 +371,15 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
                    {}, name);
 }
 
-/// Replay as at the next start of the machine, then a whole check, then the mount of what is clean;
-/// of a workload that boots, replay and mount in one, then the check.
+/// Replays as at the machine's next boot, runs a full check, and mounts the clean file system. For
+/// a workload that boots, replay and mount are one step, followed by the check.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
   const auto mount = [&]() -> Result<void> {
     std::string why;
     TRY(const auto mounted, result_of(session_->mount(filesystem, &why)));
-    if (!mounted) return fail("", "could not be mounted: " + why);
+    if (!mounted) return fail("", "cannot be mounted: " + why);
     return {};
   };
   const auto run = [&](const adapters::GuestCommand& command) -> Result<void> {
@@ -420,7 +418,7 @@ Result<void> BenchTrial::recover() {
 
 // ---- a tool
 
-/// The tool's own words stand behind its exit code when it fails.
+/// If the tool fails, the error contains its exit code and output.
 Result<void> BenchTrial::run_tool() {
   const ToolJob& job = *cell_.workload->tool;
   const ToolCommand command = tool_command(job, run::kMountPoint);
@@ -436,7 +434,7 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // The guest's clock is behind while it computes; the machine's has all of it.
+  // The guest's clock lags while it computes; the machine's clock includes all time.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())
@@ -453,7 +451,7 @@ Result<void> BenchTrial::run_tool() {
   return end_phase(start, std::move(measure), std::move(report.metrics));
 }
 
-/// In pieces, each a message to the agent.
+/// Sends the text in pieces, one message each.
 Result<void> BenchTrial::put_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
   std::vector<std::string> join{
@@ -466,7 +464,7 @@ Result<void> BenchTrial::put_long_file(const std::string& path, const std::strin
   return {};
 }
 
-/// In pieces: the agent keeps the end only of what a command writes.
+/// Reads in pieces, because the agent keeps only the end of a command's output.
 Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {
@@ -498,7 +496,7 @@ void BenchTrial::conclude(const Result<void>& worked) {
   record_.late = run::came_late(measured);
   if (worked) return;
   record_.operations = 0;
-  for (db::PhaseRecord& phase : record_.phases) {  // what led to a failure is not a measurement
+  for (db::PhaseRecord& phase : record_.phases) {  // phases of a failed trial are not measurements
     phase.measure.reset();
     phase.metrics.clear();
   }

@@ -1,13 +1,12 @@
 #pragma once
-// One repetition of one cell: a fresh emulated disk, a restored guest, and the phases of the
-// workload.
+// One repetition of one cell: a fresh emulated disk, a restored guest, and the workload's phases.
 //
 //   server + guest -> mkfs, mount (setup clock)
-//   each phase:  new statistics   | the agent runs it | statistics | sync, until all is quiet | statistics
+//   each phase:  new statistics   | the agent runs it | statistics | sync, until idle | statistics
 //                                 <--- elapsed --->             <-- to quiescence ->
 //
-// Phases that only prepare or verify run by the setup clock, and nothing of theirs is left to write
-// when a measured one begins.
+// Phases that only prepare or verify use the setup clock. No data of theirs is left to write when a
+// measured phase begins.
 
 #include <atomic>
 #include <filesystem>
@@ -24,17 +23,17 @@ struct BenchTrialContext {
   const Bench* bench = nullptr;
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache;      ///< saved guest states
-  std::filesystem::path scratch;    ///< existing folder of this trial's own; the caller removes it
-  std::filesystem::path artefacts;  ///< made only when there is something to keep
-  std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
+  std::filesystem::path cache;            ///< saved guest states
+  std::filesystem::path scratch;          ///< existing folder for this trial; the caller removes it
+  std::filesystem::path artefacts;        ///< created on first use
+  std::filesystem::path database_folder;  ///< base of stored artefact paths
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const std::string& phase)> on_phase;  ///< for progress; may be empty
+  std::function<void(const std::string& phase)> on_phase;  ///< reports progress; may be empty
 };
 
-/// Errors: what would fail every trial alike (no plugin, no guest, bad profile), or an
-/// interruption. What goes wrong in the guest makes a failed trial: its verdict is kFailed, its
-/// summary the reason, and it has no measure.
+/// Runs a trial. Fails on errors that would affect every trial (no plugin, no guest, an invalid
+/// profile), or on an interruption. An error in the guest makes a failed trial: its verdict is
+/// kFailed, its summary the reason, and it has no measurements.
 Result<db::TrialRecord> run_bench_trial(const BenchTrialPlan& plan,
                                         const BenchTrialContext& context);
 

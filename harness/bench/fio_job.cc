@@ -1,4 +1,4 @@
-// fio --parse-only (fio_job.h).
+// Runs fio --parse-only and finds log files (fio_job.h).
 #include "harness/bench/fio_job.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::string first_line(std::FILE* file) {
   return line.starts_with(kFrom) ? line.substr(kFrom.size()) : line;
 }
 
-/// "key" and "value" of a line of a job; no value: empty.
+/// Splits a line of a job into key and value. The value may be missing.
 std::pair<std::string, std::string> key_and_value(const std::string& line) {
   const auto trimmed = [](std::string_view text) {
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
@@ -55,7 +55,7 @@ std::pair<std::string, std::string> key_and_value(const std::string& line) {
           equals == std::string::npos ? "" : trimmed(std::string_view(line).substr(equals + 1))};
 }
 
-/// fio's times: seconds unless a unit says otherwise.
+/// Parses a time of fio; the default unit is seconds.
 double seconds_of(const std::string& text) {
   char* rest = nullptr;
   const double number = std::strtod(text.c_str(), &rest);
@@ -65,16 +65,16 @@ double seconds_of(const std::string& text) {
   return number * (unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 1);
 }
 
-/// Adds a log's text, and how far its requests reach.
+/// Adds a log's text, and the largest offset of its requests.
 Result<void> take_iolog(const std::filesystem::path& path, FioExtras& extras) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) > kIologBytesMost && !error)
     return fail(path.string(), fmt::format("is longer than {} MiB", kIologBytesMost >> 20),
-                "replay a part of it, or simulate it: headcrash simulate --trace");
+                "replay part of it, or simulate it: headcrash simulate --trace");
   TRY(auto log, replay::TraceFile::open(path.string(), std::nullopt));
   using enum replay::TraceFormat;
   if (log->format().format != fio2 && log->format().format != fio3)
-    return fail(path.string(), "is not a log of fio's", "write one with write_iolog=");
+    return fail(path.string(), "is not a fio log", "create one with write_iolog=");
   for (;;) {
     TRY(const auto requests, log->next());
     if (requests.empty()) break;
@@ -123,7 +123,7 @@ Result<void> check_fio_job(const std::string& job, const std::string& subject) {
   const auto status = fio->wait(kLimit);
   if (!status || *status == 0) return {};
   return fail(subject, "fio rejects it: " + first_line(errors.get()),
-              "`man fio` has the keys of a job");
+              "see `man fio` for the keys of a job");
 }
 
 }  // namespace headcrash::bench

@@ -1,11 +1,11 @@
 #pragma once
-// A job of fio's is examined before anything is started: by fio itself, where this machine has it.
-// What it needs in the guest goes there with it: the logs of requests that it replays.
+// Checks a fio job before anything starts, using fio itself if this machine has it. The logs of
+// requests that the job replays are copied to the guest.
 //
-//   read_iolog=trace.log      read beside the benchmark's file; in the guest it is {iolog0}, {iolog1}, ..
-//   replay_redirect=...       {root}/replayed unless the job says it: a log names the devices it was made on
+//   read_iolog=trace.log      relative to the benchmark's file; {iolog0}, {iolog1}, .. in the guest
+//   replay_redirect=...       {root}/replayed unless set, because a log names its original devices
 //
-// Without a directory: fio 3.33 dies of --directory with read_iolog.
+// Such a job gets no directory: fio 3.33 crashes with --directory and read_iolog.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,19 +16,20 @@
 
 namespace headcrash::bench {
 
-/// `subject`: the job's file or key. Errors: what fio says of the first line that it does not take.
-/// A machine without fio takes everything: the guest's error says the same, later.
+/// Checks a job. `subject` is the job's file or key. Errors contain fio's message on the first
+/// invalid line. Without fio on this machine the check succeeds, and the guest's fio reports the
+/// error later.
 Result<void> check_fio_job(const std::string& job, const std::string& subject);
 
 struct FioExtras {
-  std::vector<std::string> iologs;   ///< their texts
-  std::uint64_t replayed_bytes = 0;  ///< the file that they are replayed on is as long
-  bool time_based = false;           ///< the job takes as long as it says
-  double runtime_s = 0;              ///< the longest `runtime`; 0: none
+  std::vector<std::string> iologs;   ///< texts of the logs
+  std::uint64_t replayed_bytes = 0;  ///< size of the file on which they are replayed
+  bool time_based = false;           ///< the job runs for its `runtime`
+  double runtime_s = 0;              ///< the longest `runtime`; 0 if none
 };
 
-/// Takes what a job refers to and puts placeholders in its place. Logs are looked for in the folder
-/// `beside`. Errors: a log that cannot be read, is too long, or has a wrong line.
+/// Loads the files to which a job refers and replaces them by placeholders. Logs are relative to
+/// the folder `beside`. Fails if a log cannot be read, is too long, or has an invalid line.
 Result<FioExtras> take_fio_extras(std::string& job, const std::filesystem::path& beside);
 
 }  // namespace headcrash::bench

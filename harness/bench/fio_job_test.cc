@@ -8,11 +8,11 @@
 namespace headcrash::bench {
 namespace {
 
-TEST(FioJob, WhatFioTakesIsFine) {
+TEST(FioJob, AcceptsValidJobs) {
   EXPECT_TRUE(check_fio_job("[a]\nrw=randwrite\nbs=4k\nsize=2M\n", "mine.fio"));
 }
 
-TEST(FioJob, WhatItDoesNotTakeIsAnErrorWithItsLine) {
+TEST(FioJob, ErrorsNameTheInvalidLine) {
   if (!base::Process::start({.argv = {"fio", "--version"}})) GTEST_SKIP() << "there is no fio here";
   const auto value = check_fio_job("[a]\nrw=randwrte\nsize=2M\n", "mine.fio");
   ASSERT_FALSE(value);
@@ -24,7 +24,7 @@ TEST(FioJob, WhatItDoesNotTakeIsAnErrorWithItsLine) {
   EXPECT_NE(key.error().problem.find("bogus_key"), std::string::npos) << key.error().message();
 }
 
-TEST(FioJob, LogsOfRequestsGoWithIt) {
+TEST(FioJob, LogsOfRequestsAreIncluded) {
   const TemporaryFolder folder;
   folder.put(
       "t.log",
@@ -45,7 +45,7 @@ TEST(FioJob, LogsOfRequestsGoWithIt) {
   EXPECT_FALSE(take_fio_extras(missing, folder.path()));
 }
 
-TEST(FioJob, ItsFixedTimeIsKnown) {
+TEST(FioJob, ReadsAFixedTime) {
   const auto of = [](std::string job) { return take_fio_extras(job, ".").value(); };
   EXPECT_TRUE(of("[a]\ntime_based\nruntime=5\n").time_based);
   EXPECT_TRUE(of("[a]\ntime_based=1\nruntime=2m\n").time_based);

@@ -1,5 +1,5 @@
-// Reads /proc/stat, and /proc/PID/stat of this process and of all that descend from it
-// (host_load.h; fields: proc(5)).
+// Reads /proc/stat, and /proc/PID/stat of this process and all its descendants (host_load.h;
+// fields: proc(5)).
 #include "harness/bench/host_load.h"
 
 #include <unistd.h>
@@ -20,10 +20,10 @@ namespace {
 
 struct Used {
   int parent = 0;
-  std::uint64_t ticks = 0;  ///< its own and of children that it has waited for
+  std::uint64_t ticks = 0;  ///< of the process and its reaped children
 };
 
-/// The command's name may hold blanks and parentheses; the fields begin after the last one.
+/// The command's name may contain blanks and parentheses; the fields begin after the last one.
 bool read_process(const std::filesystem::path& folder, Used& used) {
   std::ifstream in(folder / "stat");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -60,7 +60,7 @@ std::uint64_t own_ticks() {
     const auto process = processes.find(pid);
     if (process == processes.end()) continue;
     ticks += process->second.ticks;
-    processes.erase(process);  // each once, whatever the parents say
+    processes.erase(process);  // counts each process once, whatever its parents
     for (const auto& [child, used] : processes) {
       if (used.parent == pid) waiting.push_back(child);
     }

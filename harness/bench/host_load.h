@@ -1,21 +1,21 @@
 #pragma once
-// How busy the host was with other things: a timed run shares its processors with whatever else
-// runs.
+// Measures other load on the host, which shares its processors with a timed run.
 
 #include <cstdint>
 
 namespace headcrash::bench {
 
-/// Clock ticks since the host's start, of all its processors together.
+/// Clock ticks of all processors since the host's boot.
 struct HostLoad {
-  std::uint64_t all = 0;   ///< idle time included
-  std::uint64_t busy = 0;  ///< somebody's, what a hypervisor took away included
-  std::uint64_t own = 0;   ///< this process's and its descendants', those that are over included
+  std::uint64_t all = 0;   ///< including idle time
+  std::uint64_t busy = 0;  ///< including time taken by a hypervisor
+  std::uint64_t own = 0;   ///< of this process and its descendants, including finished ones
 };
 
 HostLoad host_load();
 
-/// The share of the processors that others used in between, 0 to 1. 0 where /proc tells nothing.
+/// Returns the share of the processors used by others between two readings, 0 to 1. Returns 0 if
+/// /proc provides no data.
 double used_by_others(const HostLoad& before, const HostLoad& after);
 
 }  // namespace headcrash::bench

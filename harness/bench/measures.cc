@@ -1,4 +1,4 @@
-// JSON of agent and server into records (measures.h).
+// Converts JSON of agent and server to records (measures.h).
 #include "harness/bench/measures.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using model::kSectorBytes;
 using nlohmann::json;
 
 Error misfit(const char* what, const std::string& problem) {
-  return {what, problem, "agent, plugin and harness must come from the same build"};
+  return {what, problem, "use an agent, a plugin and a harness of the same build"};
 }
 
 void add_latencies(const json& latency, double slower, std::vector<db::MetricRecord>& metrics) {
@@ -29,8 +29,8 @@ void add_latencies(const json& latency, double slower, std::vector<db::MetricRec
   }
 }
 
-/// Smith and Seltzer 1997: the share of the blocks, a file's first one left out, that lie behind
-/// the one before.
+/// Smith and Seltzer 1997: the share of blocks that directly follow the previous block of their
+/// file, without first blocks.
 void add_layout(const json& layout, std::vector<db::MetricRecord>& metrics) {
   if (!layout.is_object()) return;
   const auto files = layout.at("files").get<double>(), blocks = layout.at("blocks").get<double>(),

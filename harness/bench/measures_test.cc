@@ -14,7 +14,7 @@ const json kAnswer =
   "operation":"files","operations":1000,"bytes_read":0,"bytes_written":1024000,
   "latency":{"count":1000,"mean_ns":2000000,"p50_ns":1500000,"p99_ns":9000000,"max_ns":12000000,"buckets":[]}})");
 
-TEST(Measures, AnAnswerInTheDevicesTime) {
+TEST(Measures, ConvertsAnAnswerToTheDevicesTime) {
   std::vector<db::MetricRecord> metrics;
   const auto measure = measure_from_answer(kAnswer, slowdown("real:5"), metrics);
   ASSERT_TRUE(measure) << measure.error().message();
@@ -28,7 +28,7 @@ TEST(Measures, AnAnswerInTheDevicesTime) {
   EXPECT_EQ(slowdown("charged:5"), 1) << "the charge slows nothing down";
 }
 
-TEST(Measures, TheLayoutScoreLeavesOutTheFirstBlockOfAFile) {
+TEST(Measures, TheLayoutScoreIgnoresFirstBlocks) {
   json answer = kAnswer;
   answer["latency"] = nullptr;
   const auto score = [&](int files, int blocks, int pieces) {
@@ -46,7 +46,7 @@ TEST(Measures, TheLayoutScoreLeavesOutTheFirstBlockOfAFile) {
   EXPECT_TRUE(none.empty());
 }
 
-TEST(Measures, AnAnswerOfAnotherBuildIsAnError) {
+TEST(Measures, RejectsAnAnswerOfAnotherBuild) {
   for (const auto& [key, value] : kAnswer.items()) {
     if (key == "ok" || key == "latency") continue;
     json less = kAnswer;
@@ -58,7 +58,7 @@ TEST(Measures, AnAnswerOfAnotherBuildIsAnError) {
   EXPECT_FALSE(busiest_ms(json::object()));
 }
 
-TEST(Measures, CountersOfTheGuestInOurUnits) {
+TEST(Measures, ConvertsCountersOfTheGuest) {
   json answer = json::parse(
       R"({"disk":{"reads":10,"read_merges":2,"read_sectors":80,"writes":20,"write_merges":3,"write_sectors":160,
       "flushes":6,"busy_ms":44},"cpu":{"user_ms":120,"system_ms":380}})");
@@ -78,7 +78,7 @@ TEST(Measures, CountersOfTheGuestInOurUnits) {
   EXPECT_FALSE(counters_from_answer(answer));
 }
 
-TEST(Measures, DevicesTellWhatTheyHave) {
+TEST(Measures, ReportsCountersOfSpecificDevices) {
   const json stats = json::parse(R"({"devices":[
     {"name":"hd0","counters":{"busy_ns":3000000,"trims":2},"nvram":{"battery":"ok","counters":{"dirty_hits":7}}},
     {"name":"hd0.below","counters":{"busy_ns":9000000,"trims":0},"array":{"counters":{"read_modify_writes":4}}}]})");
@@ -91,7 +91,7 @@ TEST(Measures, DevicesTellWhatTheyHave) {
   EXPECT_EQ(metrics[2].name, "hd0.below.array.read_modify_writes");
 }
 
-TEST(HostLoad, IsWhatOthersUsed) {
+TEST(HostLoad, MeasuresLoadOfOthers) {
   const HostLoad before{.all = 1000, .busy = 100, .own = 50};
   EXPECT_DOUBLE_EQ(used_by_others(before, {.all = 1200, .busy = 200, .own = 100}), 0.25);
   EXPECT_EQ(used_by_others(before, {.all = 1200, .busy = 140, .own = 100}), 0)
@@ -99,7 +99,7 @@ TEST(HostLoad, IsWhatOthersUsed) {
   EXPECT_EQ(used_by_others(before, before), 0);
 }
 
-TEST(HostLoad, CountsThisProcessAsItsOwn) {
+TEST(HostLoad, CountsThisProcessAsOwn) {
   const HostLoad before = host_load();
   ASSERT_GT(before.all, 0U);
   volatile unsigned spin = 0;

@@ -1,13 +1,15 @@
 #pragma once
-// The order of a benchmark's trials, and when a cell has been repeated often enough.
+// The order of a benchmark's trials, and the number of repetitions of a cell.
 //
-//   round 0: every cell once, in an order drawn from the seed    ] interleaved: drift (a warm machine,
-//   round 1: every cell once, in another order                   ] a busy neighbour) meets all cells alike
+//   round 0: every cell once, in an order drawn from the seed    ] interleaved: drift (a warm
+//                                                                machine,
+//   round 1: every cell once, in another order                   ] a busy neighbour) affects all
+//                                                                cells equally
 //   ...
 //   from round `least` on: only cells whose interval is still too wide, up to `most`
 //
-// What a round holds follows from the seed and from what the rounds before it measured, so that a
-// run that was interrupted continues as it would have.
+// A round depends on the seed and on the results of earlier rounds, so an interrupted run continues
+// in the same order.
 
 #include <map>
 #include <optional>
@@ -26,42 +28,41 @@ inline constexpr const char* kFailed = "failed";
 
 struct Cell {
   std::string key;                                     ///< "ext4/hp-c2447/lfs-small-file.scaled"
-  std::string group;                                   ///< the same without the file system
+  std::string group;                                   ///< key without the file system
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< these point into the benchmark
   const BenchDevice* device = nullptr;
   const BenchWorkload* workload = nullptr;
 };
 
-/// A shard has whole groups: file systems that are compared ran on one machine.
+/// Returns the cells of a shard. A shard has whole groups, so that compared file systems run on one
+/// machine.
 std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
-/// The order of one round.
+/// Returns the order of the cells in a round.
 std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std::int64_t round);
 
 struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// The same for all cells of a group: equal repetitions differ in the file system only.
+  /// Equal for all cells of a group, so equal repetitions differ only in the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// What a cell has shown so far: the time of each measured phase, to quiescence where that was
-/// waited for.
+/// The results of a cell so far: the time of each measured phase, to quiescence if awaited.
 struct CellSamples {
-  std::int64_t trials = 0;  ///< failed ones included
+  std::int64_t trials = 0;  ///< including failed ones
   std::int64_t failed = 0;
-  std::vector<std::string> labels;                      ///< in order
+  std::vector<std::string> labels;                      ///< in the order of the phases
   std::map<std::string, std::vector<double>> times_ms;  ///< by label
   void count(bool measured);
   void add(const std::string& label, double time_ms);
   void add(const db::TrialRecord& trial);
 };
 
-/// Repetitions in all that the cell ought to get, at least `least` and at most `most`. A phase that
-/// takes less than a tenth of the workload's time has no say, nor has a cell of which nothing could
-/// be measured.
+/// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
+/// phases shorter than a tenth of the workload's time, and cells without measurements.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

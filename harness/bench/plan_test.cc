@@ -26,7 +26,7 @@ CellSamples samples_of_times(const std::vector<double>& first, const std::vector
   return samples;
 }
 
-TEST(Plan, CellsAreEveryCombinationOnceAndKeysTellThemApart) {
+TEST(Plan, CellsAreUniqueCombinations) {
   const Bench bench = some_bench();
   const auto cells = cells_of(bench);
   std::set<std::string> keys;
@@ -36,7 +36,7 @@ TEST(Plan, CellsAreEveryCombinationOnceAndKeysTellThemApart) {
   EXPECT_TRUE(keys.contains("xfs/d1/w0"));
 }
 
-TEST(Plan, AWorkloadRunsOnTheDevicesThatItNames) {
+TEST(Plan, AWorkloadRunsOnItsDevices) {
   Bench bench = some_bench();
   bench.workloads[0].devices = {"d1"};
   std::set<std::string> keys;
@@ -46,7 +46,7 @@ TEST(Plan, AWorkloadRunsOnTheDevicesThatItNames) {
   EXPECT_FALSE(keys.contains("xfs/d0/w0"));
 }
 
-TEST(Plan, AWorkloadRunsOnTheFileSystemsThatItNames) {
+TEST(Plan, AWorkloadRunsOnItsFileSystems) {
   Bench bench = some_bench();
   bench.workloads[0].filesystems = {"ext4"};
   std::set<std::string> keys;
@@ -56,7 +56,7 @@ TEST(Plan, AWorkloadRunsOnTheFileSystemsThatItNames) {
   EXPECT_TRUE(keys.contains("xfs/d0/w1"));
 }
 
-TEST(Plan, ShardsTogetherHaveEveryCellOnceAndKeepGroupsWhole) {
+TEST(Plan, ShardsCoverAllCellsAndKeepGroupsWhole) {
   const Bench bench = some_bench();
   std::multiset<std::string> all;
   std::set<std::string> groups;
@@ -73,7 +73,7 @@ TEST(Plan, ShardsTogetherHaveEveryCellOnceAndKeepGroupsWhole) {
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 12U);
 }
 
-TEST(Plan, EachRoundHasAnOrderOfItsOwnThatRepeats) {
+TEST(Plan, EachRoundHasASeparateReproducibleOrder) {
   std::set<std::vector<std::size_t>> orders;
   for (std::int64_t round = 0; round < 6; ++round) {
     auto order = round_order(12, 7, round);
@@ -96,7 +96,7 @@ TEST(Plan, EqualRepetitionsOfAGroupHaveEqualSeeds) {
   EXPECT_EQ(trial_of(bench, cells[0], 2).key, cells[0].key + "/2");
 }
 
-TEST(Repetitions, AsManyAsTheIntervalNeeds) {
+TEST(Repetitions, FollowTheInterval) {
   const Bench bench = some_bench();
   EXPECT_EQ(repetitions_wanted({}, bench), 3);
   EXPECT_EQ(repetitions_wanted(samples_of_times({100, 100.1, 99.9}, {50, 50.1, 50}), bench), 3);
@@ -104,13 +104,13 @@ TEST(Repetitions, AsManyAsTheIntervalNeeds) {
   EXPECT_EQ(wide, 8) << "bounded";
 }
 
-TEST(Repetitions, AShortPhaseHasNoSay) {
+TEST(Repetitions, IgnoreShortPhases) {
   const Bench bench = some_bench();
   EXPECT_EQ(repetitions_wanted(samples_of_times({100, 100, 100}, {1, 2, 0.5}), bench), 3);
   EXPECT_GT(repetitions_wanted(samples_of_times({100, 100, 100}, {30, 60, 20}), bench), 3);
 }
 
-TEST(Repetitions, FailedTrialsAreRepeatedOnlyWhereSomethingCanBeMeasured) {
+TEST(Repetitions, RepeatFailedTrialsOnlyIfSomeSucceed) {
   const Bench bench = some_bench();
   CellSamples failed;
   for (int i = 0; i < 3; ++i) failed.count(false);
@@ -120,7 +120,7 @@ TEST(Repetitions, FailedTrialsAreRepeatedOnlyWhereSomethingCanBeMeasured) {
   EXPECT_EQ(repetitions_wanted(one, bench), 4) << "two values are too few for an interval";
 }
 
-TEST(Samples, OfATrialAreItsMeasuredPhasesToQuiescence) {
+TEST(Samples, AreMeasuredPhasesToQuiescence) {
   db::TrialRecord trial{.verdict = kMeasured};
   trial.phases = {
       {.name = "mkfs"}, {.name = "workload"}, {.name = "workload"}, {.name = "workload"}};

@@ -24,7 +24,7 @@ Result<std::optional<Experience>> experience(db::Database& database, const std::
 }  // namespace
 
 Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run) {
-  // A trial without measures is one row with an empty label.
+  // A trial without measurements is one row with an empty label.
   TRY(auto select,
       db::Statement::prepare(
           database.handle(),

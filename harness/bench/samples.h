@@ -1,5 +1,5 @@
 #pragma once
-// What earlier trials of a database say: of a resumed run, and of others for an estimate.
+// Queries on earlier trials in a database: those of a resumed run, and others for estimates.
 
 #include <map>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace headcrash::bench {
 
-/// Of the run's cells, by key without the repetition.
+/// Returns the samples of the run's cells, by key without the repetition.
 Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run);
 
 /// Mean wall time of trials.
@@ -18,9 +18,10 @@ struct Experience {
   std::int64_t trials = 0;
   double mean_s = 0;
 };
-/// Of the same cell in any run: file system, device, workload and parameters.
+/// Returns the experience with the same cell in any run: equal file system, device, workload and
+/// parameters.
 Result<std::optional<Experience>> experience_with(db::Database& database, const Cell& cell);
-/// The same on any file system.
+/// Returns the experience with the same cell on any file system.
 Result<std::optional<Experience>> experience_with_like(db::Database& database, const Cell& cell);
 
 }  // namespace headcrash::bench

@@ -31,7 +31,7 @@ class SamplesTest : public db::ScratchFolder {
   std::optional<db::Database> database_;
 };
 
-TEST_F(SamplesTest, ARunThatIsGoneOnWithKnowsWhatItMeasured) {
+TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   const auto other = db::must(database_->begin_run(db::some_run()));
   record(run, "ext4", 1, kMeasured, 110);  // not in the order of the repetitions
@@ -49,7 +49,7 @@ TEST_F(SamplesTest, ARunThatIsGoneOnWithKnowsWhatItMeasured) {
   EXPECT_EQ(samples.at("xfs/d/w.scaled").failed, 1);
 }
 
-TEST_F(SamplesTest, ExperienceIsOfMeasuredTrialsOfAllRuns) {
+TEST_F(SamplesTest, ExperienceComesFromMeasuredTrialsOfAllRuns) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   record(run, "ext4", 0, kMeasured, 100);
   record(run, "ext4", 1, kMeasured, 300);

@@ -1,12 +1,12 @@
 // Command lines and reports of benchmark programs (tool.h).
 //
-// fio       its JSON (fio(1), --output-format=json): each job's direction has operations, bytes, rate, and
-//           the distribution of completion times
+// fio       its JSON (fio(1), --output-format=json): each direction of a job has operations, bytes,
+//           rate and the distribution of completion times
 // postmark  the text of version 1.5: "\t4 seconds of transactions (1250 per second)"
 // dbench    "Throughput 12.3 MB/sec  4 clients  4 procs  max_latency=61.2 ms"
 // fs_mark   a table: FSUse%  Count  Size  Files/sec  App Overhead
-// sqlite    what our last words ask its shell for: the rows changed, and its own check of the file
-// compile   tools/compile.sh's last line
+// sqlite    output requested at the end of the job: rows changed, and an integrity check
+// compile   the last line of tools/compile.sh
 #include "harness/bench/tool.h"
 
 #include <fmt/format.h>
@@ -34,23 +34,23 @@ using model::kNsPerMs;
 constexpr double kBytesPerMb = 1e6, kBytesPerMib = 1 << 20;
 constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
-constexpr double kDbenchSeconds = 600;  ///< if -t does not say
+constexpr double kDbenchSeconds = 600;  ///< default of -t
 
 enum class Job {
-  usual,  ///< there is one of ours
-  ours,   ///< there is one of ours, and no other
+  usual,  ///< optional; there is a default
+  ours,   ///< always the default
   none
 };
 
 struct KnownTool {
   const char *name, *program, *package;
   Job job;
-  std::vector<std::string> argv;  ///< {root}, {job}, {report}
+  std::vector<std::string> argv;  ///< may contain {root}, {job}, {report}
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
   std::string (*own_job)() = nullptr;
-  std::vector<std::string> prepare{};        ///< before anything is measured; gets the options, too
-  std::vector<std::string> usual_options{};  ///< when the user gives none
+  std::vector<std::string> prepare{};        ///< runs before the measurement; gets the options, too
+  std::vector<std::string> usual_options{};  ///< default options
 };
 
 double number(const std::string& text) {
@@ -61,7 +61,7 @@ std::string first_word(const json& value) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// One direction of one job.
+/// Adds one direction of one job.
 void add_fio(const json& direction, const std::string& prefix, ToolReport& report) {
   const auto operations = direction.value("total_ios", std::int64_t{0});
   if (operations == 0) return;
@@ -81,7 +81,7 @@ void add_fio(const json& direction, const std::string& prefix, ToolReport& repor
   }
 }
 
-/// Warnings may stand before the JSON. Throws json::exception.
+/// Parses fio's JSON, which warnings may precede. Throws json::exception.
 ToolReport parse_fio(const std::string& text) {
   const std::size_t begin = text.find('{');
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
@@ -104,7 +104,7 @@ ToolReport parse_fio(const std::string& text) {
   return report;
 }
 
-/// The first group of the first match. Throws when there is none.
+/// Returns the first group of the first match. Throws without a match.
 double find_number(const std::string& text, const char* pattern, const char* what) {
   std::smatch match;
   if (!std::regex_search(text, match, std::regex(pattern)))
@@ -112,7 +112,7 @@ double find_number(const std::string& text, const char* pattern, const char* wha
   return number(match[1]);
 }
 
-/// "27.74 megabytes", as postmark writes bytes (powers of 1024).
+/// Parses "27.74 megabytes", postmark's format of bytes (powers of 1024).
 double find_bytes(const std::string& text, const char* direction) {
   const std::regex pattern(std::string("([0-9.]+) (bytes|kilobytes|megabytes|gigabytes) ") +
                            direction);
@@ -169,7 +169,7 @@ ToolReport parse_fs_mark(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
-    report.operations = static_cast<std::int64_t>(number(match[2]));  // counted up from row to row
+    report.operations = static_cast<std::int64_t>(number(match[2]));  // cumulative from row to row
     report.bytes_written = report.operations * static_cast<std::int64_t>(number(match[3]));
     rates += number(match[4]);
     ++rows;
@@ -278,7 +278,7 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
   return word;
 }
 
-/// The program itself tells a line that it does not understand again and again, without an end.
+/// The program itself would report an invalid line endlessly.
 Result<void> check_dbench_load(const std::string& load, const std::string& subject) {
   std::istringstream lines(load);
   const std::regex status("(NT_STATUS_[A-Z_]+|0x[0-9A-Fa-f]+|SUCCESS)\\s*$");
@@ -289,13 +289,13 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
     if (!std::regex_search(line, status) ||
         std::isalpha(static_cast<unsigned char>(line.front())) == 0)
       return fail(subject,
-                  fmt::format("line {} is not a line of a load for dbench 4: {}", number, line),
+                  fmt::format("line {} is not a valid line of a dbench 4 load: {}", number, line),
                   R"(write for example: Mkdir "\clients\client1" NT_STATUS_OK)");
   }
   return {};
 }
 
-/// `job`, or the text of the file that `job-file` names, beside the benchmark's own file.
+/// Returns `job`, or the text of the file `job-file`, which is relative to the benchmark's file.
 Result<std::string> take_job(const base::StrictTable& table, const std::filesystem::path& beside) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
@@ -303,14 +303,14 @@ Result<std::string> take_job(const base::StrictTable& table, const std::filesyst
   }
   if (file.empty()) return job;
   if (!job.empty())
-    return fail(table.subject("job-file"), "cannot be combined with 'job'", "give one of them");
+    return fail(table.subject("job-file"), "cannot be combined with 'job'", "use only one of them");
   auto text = base::read_text_file((beside / file).string());
   if (text && text->empty()) return fail((beside / file).string(), "is empty");
   return text;
 }
 
-/// How long the job takes whatever the file system does; nullopt: until it has done its work.
-/// Throws what parsing does.
+/// Returns the fixed duration of the job; nullopt if it ends with its work. Throws the exceptions
+/// of parsing.
 std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) {
   if (job.tool == "dbench") {
     const auto option = std::ranges::find(job.options, "-t");
@@ -323,7 +323,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      return job.fio.runtime_s;  // stopped by it
+      return job.fio.runtime_s;  // limited by it
   return std::nullopt;
 }
 
@@ -342,7 +342,7 @@ Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem:
   if (tool == nullptr) {
     std::vector<std::string> names;
     for (const KnownTool& each : known_tools()) names.emplace_back(each.name);
-    return fail(table.subject("tool"), fmt::format("\"{}\" is unknown", job.tool),
+    return fail(table.subject("tool"), fmt::format("unknown tool \"{}\"", job.tool),
                 base::suggest(job.tool, names));
   }
   TRY(auto text, take_job(table, beside));
@@ -375,8 +375,8 @@ Result<std::string> tool_program(const ToolJob& job) {
     const std::string program = folder + "/" + tool.program;
     if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
-  return fail(tool.program, "is not installed here, and so cannot be in the guest",
-              fmt::format("install the package {} (scripts/setup does)", tool.package));
+  return fail(tool.program, "is not installed here, so it cannot be copied to the guest",
+              fmt::format("install the package {} (scripts/setup does so)", tool.package));
 }
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root) {
@@ -421,7 +421,8 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
   } catch (const std::exception&
-               error) {  // of the JSON library, of regular expressions, of the parsers above
+               error) {  // exceptions of the JSON library, regular expressions and the parsers
+                         // above
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),
                 "it wrote: " + text.substr(0, std::min(text.size(), kShown)));

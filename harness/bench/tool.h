@@ -1,6 +1,6 @@
 #pragma once
-// A benchmark program of the distribution as a workload: run in the guest as people run it there,
-// its own figures read. The host's program is packed into the guest's image, with its libraries.
+// Benchmark programs of the distribution as workloads. A program runs in the guest unmodified, and
+// its own results are read. The host's program and its libraries are packed into the guest image.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,43 +14,44 @@
 
 namespace headcrash::bench {
 
-/// What a tool is to do.
+/// The job of a tool.
 struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
-  std::string job;   ///< fio's job file, postmark's commands, dbench's load, SQL; none for fs_mark
-  std::vector<std::string> options;  ///< more words for its command line
-  FioExtras fio;                     ///< of fio's job
+  std::string job;   ///< fio's job file, postmark's commands, dbench's load or SQL; empty for
+                     ///< fs_mark
+  std::vector<std::string> options;  ///< additional words for its command line
+  FioExtras fio;                     ///< extras of a fio job
 };
 
-/// What is asked of the guest for it. `{root}` is the mount point, `{job}` the job's file.
+/// The commands for the guest. `{root}` is the mount point, `{job}` the job's file.
 struct ToolCommand {
   std::vector<std::string> argv;
-  std::vector<std::string> prepare;  ///< before it, not measured; empty: nothing
-  std::string job_text;              ///< what is put there
-  std::string job_path;              ///< where the job is put; empty: nowhere
+  std::vector<std::string> prepare;  ///< command run before the tool, not measured; may be empty
+  std::string job_text;              ///< text of the job's file
+  std::string job_path;              ///< path of the job's file; empty if none
   std::vector<std::pair<std::string, std::string>> more_files;  ///< path and text
-  std::string report_path;  ///< where the tool leaves its report; empty: on standard output
+  std::string report_path;  ///< path of the tool's report; empty for standard output
 };
 
-/// What it told.
+/// The results that a tool reports.
 struct ToolReport {
   std::string operation = "operations";
   std::int64_t operations = 0, bytes_read = 0, bytes_written = 0;
   std::vector<db::MetricRecord> metrics;
 };
 
-/// Reads the keys of a [[workload]] with `tool`; the key `tool` itself is there. Errors name the
-/// nearest tool. A `job-file` is looked for in the folder `beside`.
+/// Parses the keys of a [[workload]] that has the key `tool`. Errors suggest the nearest tool.
+/// `job-file` is relative to the folder `beside`.
 Result<ToolJob> take_tool(const base::StrictTable& table, const std::filesystem::path& beside);
-/// Keys that take_tool() reads.
+/// Returns the keys that parse_tool() reads.
 std::vector<std::string> tool_keys();
 
-/// Where the host has it. Errors name its package.
+/// Returns the tool's path on the host. Errors name its package.
 Result<std::string> tool_program(const ToolJob& job);
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root);
 
-/// From what the tool wrote. Errors: it is not what this tool writes.
+/// Parses the tool's output. Fails if it is not a report of this tool.
 Result<ToolReport> parse_report(const ToolJob& job, const std::string& text);
 
 }  // namespace headcrash::bench

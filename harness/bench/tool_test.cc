@@ -15,7 +15,7 @@ double metric(const ToolReport& report, const std::string& name) {
   return -1;
 }
 
-TEST(Tool, FioIsReadByJobAndDirection) {
+TEST(Tool, ParsesFioByJobAndDirection) {
   const ToolJob job{.tool = "fio", .job = "[a]"};
   const auto report = parse_report(job, R"(fio: a warning
 {"fio version":"fio-3.33","jobs":[
@@ -33,7 +33,7 @@ TEST(Tool, FioIsReadByJobAndDirection) {
   EXPECT_EQ(metric(*report, "fio.a#1.write.iops"), 7.5);
 }
 
-TEST(Tool, AFioJobThatFailedIsNoNumber) {
+TEST(Tool, AFailedFioJobHasNoResult) {
   const auto report =
       parse_report({.tool = "fio"}, R"({"jobs":[{"jobname":"a","error":28,"write":{}}]})");
   ASSERT_FALSE(report);
@@ -41,7 +41,7 @@ TEST(Tool, AFioJobThatFailedIsNoNumber) {
       << report.error().message();
 }
 
-TEST(Tool, PostmarksOwnUnits) {
+TEST(Tool, ParsesPostmarksUnits) {
   const auto report = parse_report({.tool = "postmark"}, R"(Time:
 	5 seconds total
 	4 seconds of transactions (1250 per second)
@@ -61,7 +61,7 @@ Data:
   EXPECT_EQ(metric(*report, "postmark.deleted"), 1013);
 }
 
-TEST(Tool, DbenchAndFsMark) {
+TEST(Tool, ParsesDbenchAndFsMark) {
   const auto dbench = parse_report({.tool = "dbench"}, R"( Operation      Count    AvgLat    MaxLat
  ----------------------------------------
  NTCreateX       1234     0.012     1.500
@@ -82,7 +82,7 @@ FSUse%        Count         Size    Files/sec     App Overhead
   EXPECT_EQ(metric(*fs_mark, "fs_mark.files"), 110);
 }
 
-TEST(Tool, ApplicationsTellWhatTheyDid) {
+TEST(Tool, ParsesReportsOfApplications) {
   const auto rows = parse_report({.tool = "sqlite"}, "rows changed|382\nok\n");
   ASSERT_TRUE(rows) << rows.error().message();
   EXPECT_EQ(rows->operations, 382);
@@ -103,7 +103,7 @@ ToolJob taken(const std::string& text) {
   return {.tool = "", .job = job.error().message()};
 }
 
-TEST(Tool, JobsAreOursTheUsersOrAnError) {
+TEST(Tool, JobsAreDefaultsOrTheUsers) {
   EXPECT_NE(taken("tool = \"sqlite\"").job.find("CREATE TABLE"), std::string::npos);
   EXPECT_EQ(taken("tool = \"sqlite\"\njob = \"VACUUM;\"").job, "VACUUM;");
   EXPECT_NE(taken("tool = \"compile\"").job.find("tcc -nostdinc"), std::string::npos);
@@ -127,7 +127,7 @@ TEST(Tool, JobsAreOursTheUsersOrAnError) {
   EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
 }
 
-TEST(Tool, WhatIsNoReportIsAnErrorWithItsWords) {
+TEST(Tool, RejectsOutputThatIsNoReport) {
   for (const char* tool : {"fio", "postmark", "dbench", "fs_mark", "sqlite", "compile"}) {
     const auto report = parse_report({.tool = tool}, "open failed: no space");
     ASSERT_FALSE(report) << tool;
@@ -147,7 +147,7 @@ TEST(Tool, CommandsNameRootAndJob) {
   EXPECT_TRUE(tool_command({.tool = "fs_mark"}, "/mnt").job_path.empty());
 }
 
-TEST(Tool, AFixedTimeIsReported) {
+TEST(Tool, ReportsAFixedTime) {
   const auto fixed = [](const ToolJob& job, const std::string& text) {
     const auto report = parse_report(job, text);
     EXPECT_TRUE(report) << report.error().message();
@@ -165,7 +165,7 @@ TEST(Tool, AFixedTimeIsReported) {
   EXPECT_EQ(fio({}, 5000), 0);
 }
 
-TEST(Tool, LogsOfRequestsArePutIntoTheGuest) {
+TEST(Tool, CopiesLogsOfRequestsToTheGuest) {
   const ToolJob job{.tool = "fio",
                     .job = "[a]\nread_iolog={iolog0}\n",
                     .fio = {.iologs = {"fio version 2 iolog\n"}, .replayed_bytes = 1 << 20}};

@@ -1,4 +1,4 @@
-// The jobs' texts (usual_jobs.h).
+// The texts of the default jobs (usual_jobs.h).
 #include "harness/bench/usual_jobs.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using timed::DbenchOperation;
 
 constexpr std::uint64_t kDbenchPercent = 3;
 
-/// A folder of the client that plays: dbench puts its number in the place of the 1.
+/// Returns a folder of the playing client: dbench replaces the 1 by its number.
 std::string folder_of(std::uint32_t number) {
   return fmt::format(R"(\clients\client1\d{})", number % timed::kDbenchFolders);
 }
@@ -25,8 +25,8 @@ std::string path_of(const DbenchOperation& operation, std::uint32_t more_renames
   return fmt::format(R"({}\f{}{})", folder_of(operation.number), operation.number, suffix);
 }
 
-/// A line of dbench 4's load. Dispositions of NTCreateX: 2 create, 1 open. A file's handle is its
-/// number.
+/// Formats a line of a dbench 4 load. Dispositions of NTCreateX: 2 creates, 1 opens. A file's
+/// handle is its number.
 std::string dbench_line(const DbenchOperation& operation) {
   constexpr std::uint32_t kFirstHandle = 10'000;
   const std::uint32_t handle = kFirstHandle + operation.number;

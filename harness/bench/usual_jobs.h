@@ -1,22 +1,22 @@
 #pragma once
-// What a benchmark program is asked to do when the user says nothing: one job each, small enough
-// for an emulated drive of the nineties, the same on every machine.
+// The default job of each benchmark program. They are small enough for an emulated drive of the
+// nineties, and equal on every machine.
 
 #include <string>
 
 namespace headcrash::bench {
 
-/// 500 overwrites of 4 KiB at random in 8 MiB, each fsynced, then all of it read back and its
-/// checksums compared.
+/// Returns a job with 500 random overwrites of 4 KiB in 8 MiB, each synced with fsync. All data is
+/// then read back and its checksums are verified.
 std::string usual_fio_job();
-/// postmark 1.5's own numbers: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
+/// Returns the defaults of postmark 1.5: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
 std::string usual_postmark_job();
-/// 3 % of the generated load of the timed workload dbench (dbench_load.h), in the words of dbench
-/// 4. A client begins it again until the time is over.
+/// Returns 3 % of the generated load of the timed workload dbench (dbench_load.h), in the format of
+/// dbench 4. A client restarts it until the time is over.
 std::string usual_dbench_job();
-/// 200 short transactions, as a telephone book or a message store has them.
+/// Returns 200 short transactions, like those of a telephone book or a message store.
 std::string usual_sqlite_job();
-/// tools/compile.sh
+/// Returns tools/compile.sh.
 std::string usual_compile_job();
 
 }  // namespace headcrash::bench

@@ -1,4 +1,4 @@
-// Trials in parallel, results in order of completion (campaign.h).
+// Runs trials concurrently and stores results in order of completion (campaign.h).
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ class Runner {
   }
 
  private:
-  /// Finds or makes the run, and the trials that it still lacks.
+  /// Finds or creates the run, and collects its remaining trials.
   Result<void> prepare() {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
@@ -76,7 +76,7 @@ class Runner {
     return {};
   }
 
-  /// A thread's guest for exploring; null for trials of one cut.
+  /// Creates a thread's worker for exploring; null for trials with one cut.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(
@@ -120,7 +120,7 @@ class Runner {
     return run_trial(plan, context);
   }
 
-  /// With the mutex held.
+  /// Requires the mutex.
   void report(CampaignProgress progress) const {
     if (!options_.on_progress) return;
     progress.done = outcome_.done_before + outcome_.done_now;
@@ -134,13 +134,13 @@ class Runner {
   const CampaignOptions& options_;
   db::Database database_;
   TrialPlans plans_{campaign_};
-  std::vector<std::size_t> todo_;  // of the plans
+  std::vector<std::size_t> todo_;  // indices of plans
   vm::GuestImages images_;         // by guest_of(); most share one
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
-  std::mutex mutex_;                              ///< of all below, and of the database
-  run::TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials of one cut
+  std::mutex mutex_;                              ///< protects all members below, and the database
+  run::TimeLeft<const ExploredCell*> time_left_;  ///< by cell; null for trials with one cut
   CampaignOutcome outcome_;
 };
 

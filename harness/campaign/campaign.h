@@ -1,6 +1,6 @@
 #pragma once
-// Runs a campaign's trials and keeps each in the database the moment it is finished: a campaign
-// killed at any moment resumes with --resume, repeats no finished trial and loses none.
+// Runs the trials of a campaign and stores each in the database as soon as it ends. A campaign
+// killed at any moment continues with --resume; it neither repeats nor loses a finished trial.
 
 #include <atomic>
 #include <cstdint>
@@ -17,10 +17,11 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  std::optional<double>
-      left_s;  ///< estimate from the trials of this call, by file system and workload
-  const db::TrialRecord* trial = nullptr;  ///< just finished; null when a phase begins
-  std::string running, phase;              ///< key and phase of a trial that is under way
+  /// Estimated from the trials of this call, by file system and workload.
+  std::optional<double> left_s;
+  const db::TrialRecord* trial = nullptr;  ///< the trial that just ended; null at the start of a
+                                           ///< phase
+  std::string running, phase;              ///< key and phase of a running trial
 };
 
 struct CampaignOptions {
@@ -28,7 +29,7 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  bool stop_at_first = false;  ///< ufs-schemes: at a trial that was not as expected
+  bool stop_at_first = false;  ///< ufs-schemes: stop at the first unexpected trial
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
   const std::atomic<bool>* interrupted = nullptr;
@@ -38,15 +39,16 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< there was nothing to do
-  std::optional<Error> contradiction =
-      {};  ///< a self-check of the lab failed, and ended the campaign
+  bool finished_before = false;  ///< all trials were already finished
+  /// A self-check of the lab failed and ended the campaign.
+  std::optional<Error> contradiction = {};
 };
 
-/// Errors stop the campaign; what was finished before is in the database.
+/// Runs the trials. An error stops the campaign; finished trials are in the database.
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options);
 
-/// $HEADCRASH_CACHE, or headcrash in the user's cache folder: guest images and saved states.
+/// Returns $HEADCRASH_CACHE, or headcrash in the user's cache folder: the place of guest images and
+/// saved states.
 std::filesystem::path default_cache();
 
 }  // namespace headcrash::campaign

@@ -1,4 +1,4 @@
-// Reads campaign files and lays out their trials (campaign_file.h).
+// Parses campaign files and plans their trials (campaign_file.h).
 #include "harness/campaign/campaign_file.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
   if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
   return fail(device.subject("size"),
               fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
-              "give a multiple of 512, for example \"320M\"");
+              "use a multiple of 512, for example \"320M\"");
 }
 
 Result<void> check_profiles(const StrictTable& device, const Campaign& campaign) {
@@ -52,15 +52,16 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
     }
     const std::string name = std::filesystem::path(profile).stem();
     if (!names.insert(name).second) {
-      return fail(device.subject("profiles"), fmt::format("two profiles are called \"{}\"", name),
+      return fail(device.subject("profiles"),
+                  fmt::format("two profiles have the name \"{}\"", name),
                   "rename one of the files");
     }
   }
   return {};
 }
 
-/// A campaign that explores has a stage in place of a device: it has a size, and arrays that it can
-/// be.
+/// Parses the stage, which replaces the device in a campaign that explores. It has a size and may
+/// be one of several arrays.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -69,7 +70,7 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
     if (table->has(key)) {
       return fail(table->subject(key),
                   "is not used by a campaign that explores: its workloads are recorded on a stage",
-                  "leave it out, or leave [explore] out for power cuts under way");
+                  "omit it, or omit [explore] for single power cuts");
     }
   }
   for (const auto& read :
@@ -85,7 +86,7 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
   TRY(const auto table, root.table("device"));
   if (!table || !table->has("profiles")) {
     return fail(root.subject("device.profiles"), "is missing",
-                "write profiles = [\"hp-c2447\"] under [device]");
+                "use profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = *table;
   TRY(device.only({"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock",
@@ -128,8 +129,8 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   if (!table) return {};
   if (table->has("application")) {
     return fail(
-        table->subject("application"), "is for campaigns that explore",
-        "add [explore]: each crash state of the application's run is then put to its `verify`");
+        table->subject("application"), "requires a campaign that explores",
+        "add [explore]: its `verify` then checks each crash state of the application's run");
   }
   TRY(table->only({"name", "rounds", "fill"}));
   for (const auto& read : {table->take("name", campaign.workload),
@@ -139,7 +140,7 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   }
   if (campaign.fill_bytes >= campaign.size_bytes) {
     return fail(table->subject("fill"), "would fill more than the device",
-                "leave the workload a few MiB");
+                "leave a few MiB for the workload");
   }
   const auto list = workload::make_workload(
       {.name = campaign.workload, .rounds = static_cast<std::uint32_t>(campaign.rounds)});
@@ -154,19 +155,18 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   TRY(table->take("after-unmount", campaign.cut_after_unmount));
   if (campaign.cut_after_unmount && table->has("after-persistence-ms"))
     return fail(table->subject("after-unmount"),
-                "a cut is after the unmount or after a persistence point",
-                "leave one of the two out");
+                "a cut is either after the unmount or after a persistence point",
+                "omit one of the two");
   std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
   TRY(table->take("after-persistence-ms", range));
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
     return fail(table->subject("after-persistence-ms"),
-                "must be two rising numbers from 0 to 60000",
-                "write after-persistence-ms = [0, 50]");
+                "must be two ascending numbers from 0 to 60000",
+                "use after-persistence-ms = [0, 50]");
   }
   TRY(table->take("start-s", campaign.start_s, {.least = 0, .most = 3600}));
   if (campaign.start_s > 0 && campaign.clock == "off")
-    return fail(table->subject("start-s"), "needs a running clock",
-                "write device.clock = \"real\"");
+    return fail(table->subject("start-s"), "needs a running clock", "use device.clock = \"real\"");
   campaign.cut_earliest_ms = range[0];
   campaign.cut_latest_ms = range[1];
   return {};
@@ -178,7 +178,7 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   TRY(table->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}));
   TRY(run::take_guest_kind(*table, campaign.virtual_time));
   if (table->has("write-cache") && !root.has("explore")) {
-    return fail(table->subject("write-cache"), "applies to campaigns that explore only",
+    return fail(table->subject("write-cache"), "applies only to campaigns that explore",
                 "use device.write-cache for the drive's own, or add [explore]");
   }
   TRY(table->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536}));
@@ -191,7 +191,7 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
   TRY(root.take("kernels", kernels));
   if (names.empty() && root.has("controls")) return {};
   if (names.empty())
-    return fail(root.subject("filesystems"), "is missing", "write filesystems = [\"ext4\"]");
+    return fail(root.subject("filesystems"), "is missing", "use filesystems = [\"ext4\"]");
   for (const std::string& name : adapters::under_kernels(names, kernels)) {
     TRY(auto adapter,
         load_filesystem(root, root.subject("filesystems"), name, campaign.size_bytes));
@@ -207,7 +207,7 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
 Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   if (root.has("controls")) {
     return fail(root.subject("controls"), "need an [explore] table",
-                "add [explore], or list file systems that are expected to lose among the others");
+                "add [explore], or list file systems that are expected to lose with the others");
   }
   if (root.has("workloads")) {
     return fail(root.subject("workloads"), "need an [explore] table",
@@ -220,17 +220,18 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   }
   for (const adapters::LinuxAdapter& each : campaign.filesystems)
     if (!each.first_mount_options.empty())
-      return fail(root.subject("filesystems"),
-                  fmt::format("{} is mounted twice after a cut, which campaigns do that explore",
-                              each.name),
-                  "add [explore], or leave the variant out");
+      return fail(
+          root.subject("filesystems"),
+          fmt::format("{} is mounted twice after a cut, which requires a campaign that explores",
+                      each.name),
+          "add [explore], or omit the variant");
   return {};
 }
 
 Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   if (root.has("cut")) {
     return fail(root.subject("cut"), "a campaign that explores cuts everywhere",
-                "leave it out, or leave [explore] out for power cuts under way");
+                "omit it, or omit [explore] for single power cuts");
   }
   ExplorationDefaults defaults;
   ExploredCell& cell = defaults.cell;
@@ -263,7 +264,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   return {};
 }
 
-/// In a trial's key, where a '/' parts its places.
+/// Returns the workload's name for a trial's key, in which '/' separates the parts.
 std::string key_name(const std::string& workload) {
   if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
   std::string name = workload;
@@ -271,7 +272,8 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// One with a base is one text with it, so that what the database keeps needs no other file.
+/// Loads a campaign. One with a base is merged into one text, so that the text in the database
+/// needs no other file.
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;
@@ -280,13 +282,13 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
-    return fail(own.subject("base"), "is circular or nested too deep",
-                fmt::format("leave it out of one of the files; at most {} may build on each other",
+    return fail(own.subject("base"), "is circular or nested too deeply",
+                fmt::format("omit it from one of the files; at most {} may build on each other",
                             kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return forward_error(below);  // one file that leads there is enough
+    if (depth > 0) return forward_error(below);  // one file of the chain is sufficient
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
@@ -314,7 +316,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   TRY(root.has("explore") ? read_explored(root, campaign) : read_cuts(root, campaign));
   if (campaign.virtual_time && campaign.start_s > 0)
     return fail(root.subject("cut.start-s"), "no time passes between two guests in virtual time",
-                "leave it out, or write guest.kind = \"qemu\"");
+                "omit it, or use guest.kind = \"qemu\"");
   if (campaign.virtual_time) campaign.clock = run::kVirtualClock;
   return campaign;
 }
@@ -390,7 +392,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;  // positive in SQLite
+  plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;  // SQLite needs a positive number
   return plan;
 }
 

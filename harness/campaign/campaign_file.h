@@ -1,6 +1,5 @@
 #pragma once
-// A campaign: which file systems on which devices go through how many power cuts, and the list of
-// trials that follows.
+// A campaign: the file systems, devices and power cuts, and the resulting list of trials.
 
 #include <cstdint>
 #include <optional>
@@ -13,42 +12,41 @@
 
 namespace headcrash::campaign {
 
-/// Keys and defaults are explained in campaigns/demo.toml.
+/// A campaign file. campaigns/demo.toml explains keys and defaults.
 struct Campaign {
   std::string name, title;
-  std::string takes;  ///< how long, roughly and on what, in words
-  std::string text;   ///< the file itself, kept in the database
+  std::string takes;  ///< duration and conditions, in words
+  std::string text;   ///< text of the file, stored in the database
   std::uint64_t seed = 1;
   std::int64_t trials = 5;  ///< power cuts for each file system on each device
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< emulated drives, by name or path
   std::uint64_t size_bytes = 0;
-  std::string log_profile;          ///< of the disk for logs of their own; empty: as the disk
-  std::optional<bool> write_cache;  ///< of the drives; none: as the profile says
-  std::string
-      /// what the cut leaves under the heads (plugin/model/core/tear.h); empty: as the profile says
-      tear;
-  std::vector<std::string>
-      faults;  ///< in the text form of plugin/model/faults/faults.h; added when the workload begins
-  bool virtual_time = false;  ///< guests of user-mode Linux: neither clock is set
+  std::string log_profile;  ///< profile of the disk for separate logs; empty for that of the disk
+  std::optional<bool> write_cache;  ///< of the drives; nullopt for the profile's setting
+  /// effect of the cut under the heads (plugin/model/core/tear.h); empty for the profile's
+  std::string tear;
+  /// In the text form of plugin/model/faults/faults.h; injected at the start of the workload.
+  std::vector<std::string> faults;
+  bool virtual_time = false;  ///< use user-mode Linux and set neither clock
   std::string clock = "real", setup_clock = "off";
   std::string workload = "small-files";
   std::int64_t rounds = 60;
-  std::uint64_t fill_bytes = 0;                    ///< taken by filler files before the workload
+  std::uint64_t fill_bytes = 0;  ///< size of filler files written before the workload
   double cut_earliest_ms = 0, cut_latest_ms = 50;  ///< model time after a persistence point
-  std::int64_t start_s =
-      0;  ///< model time from power-on to recovery, as the start of a machine takes
-  /// Instead: the whole workload is compared with the reference (uncut_work.h).
+  /// Model time from power-on to recovery, to simulate the start of a machine.
+  std::int64_t start_s = 0;
+  /// Compare the whole workload with the reference instead of cutting the power (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   std::int64_t step_timeout_s = 120;  ///< a step in the guest that takes longer is a hang
-  /// Trials are recorded workloads whose crash states are explored; profiles, faults, clocks and
-  /// cut are unused (each cell has its machine).
+  /// If set, trials explore the crash states of recorded workloads. Profiles, faults, clocks and
+  /// cut are unused, since each cell has its machine.
   std::optional<Exploration> explore;
 };
 
-/// A built-in campaign by name, or a file by path (any name with a '/' or ending in .toml).
-/// `kernels` and `guest`, if they are given, in place of the file's own.
+/// Loads a built-in campaign by name, or a file by path (a name with '/' or ending in .toml).
+/// `kernels` and `guest`, if not empty, override the file's.
 Result<Campaign> load_campaign(const std::string& name_or_path,
                                const std::vector<std::string>& kernels = {},
                                const std::string& guest = {});
@@ -57,44 +55,46 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
 struct CampaignSummary {
   std::string name, title, takes;
   std::size_t trials = 0;
-  std::uint64_t states = 0;  ///< at most, of those that explore
+  std::uint64_t states = 0;  ///< upper limit, for campaigns that explore
 };
 std::vector<CampaignSummary> built_in_campaigns();
 
-/// One trial before it runs. Everything random in it comes from its seed.
+/// One trial before it runs. Its seed determines all random choices.
 struct TrialPlan {
   std::string key;  ///< "ext4/hp-c2447/small-files/3": its place in the campaign
-  const adapters::LinuxAdapter* filesystem = nullptr;  ///< in the campaign
+  const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;  ///< of the cut in its cell, from 0: which workload of an enumerator
-  const ExploredCell* cell = nullptr;  ///< in the campaign; null for a power cut under way
-  std::string workload;                ///< of an explored trial, with its number: "ace-seq1/17"
+  std::uint64_t number = 0;  ///< number of the cut in its cell, from 0; selects the workload of an
+                             ///< enumerator
+  const ExploredCell* cell = nullptr;  ///< points into the campaign; null for a trial with one
+                                       ///< power cut
+  std::string workload;  ///< workload of an explored trial with its number: "ace-seq1/17"
 };
 
-/// The trials of a campaign in the order they are run: its cells take turns, so that an interrupted
-/// one has seen every file system. There may be millions; a trial is made when it is asked for.
+/// The trials of a campaign in execution order. Its cells alternate, so that an interrupted
+/// campaign has covered every file system. There may be millions, so a trial is created on access.
 class TrialPlans {
  public:
-  /// `campaign` must outlive this and its plans.
+  /// `campaign` must outlive this object and its plans.
   explicit TrialPlans(const Campaign& campaign);
   TrialPlans(const TrialPlans&) = delete;
   TrialPlans& operator=(const TrialPlans&) = delete;
 
   std::size_t size() const { return size_; }
-  TrialPlan operator[](std::size_t index) const;  ///< below size()
-  std::uint64_t states_most() const;              ///< of all trials; 0 for power cuts under way
+  TrialPlan operator[](std::size_t index) const;  ///< `index` is below size()
+  std::uint64_t states_most() const;  ///< over all trials; 0 for trials with one power cut
   std::optional<TrialPlan> find(const std::string& key) const;
 
  private:
-  /// What takes turns: a cell, or a file system on a device.
+  /// One of the alternating places: a cell, or a file system on a device.
   struct Place {
     const adapters::LinuxAdapter* filesystem = nullptr;
     std::string profile;
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Turns in which the same places have a trial left.
+  /// A series of rounds in which the same places have trials left.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;
@@ -108,15 +108,16 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// The candidates, and the controls of a campaign that explores.
+/// Returns the candidates, and the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
-/// The guests that its trials need, by guest_of() their file systems.
+/// Returns the guests that the trials need, by guest_of() their file systems.
 std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign);
-/// A file system's name, and the packages that an application on it needs.
+/// Returns a file system's name with the packages of its application.
 std::string guest_of(const adapters::LinuxAdapter& filesystem);
 
-/// Of everything that shapes the trials: what --resume recognises an unfinished run by.
+/// Returns a digest of all settings that shape the trials, by which --resume finds an unfinished
+/// run.
 std::string campaign_digest(const Campaign& campaign);
 
 }  // namespace headcrash::campaign

@@ -17,7 +17,7 @@ TEST(Campaign, EveryBuiltInLoads) {
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
 }
 
-TEST(Campaign, PlansEveryCellAndSpreadsIt) {
+TEST(Campaign, AlternatesBetweenCells) {
   const Campaign demo = load_campaign("demo").value();
   const TrialPlans plans(demo);
   ASSERT_EQ(plans.size(), 15u);
@@ -52,7 +52,7 @@ class CampaignWithABase : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {
+TEST_F(CampaignWithABase, StatesOnlyDifferences) {
   write(
       "base.toml",
       "filesystems = ['ext4', 'xfs']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\nsize = '400M'");
@@ -68,7 +68,7 @@ TEST_F(CampaignWithABase, SaysOnlyWhatIsDifferent) {
   EXPECT_EQ(campaign_digest(*again), campaign_digest(*mine));
 }
 
-TEST_F(CampaignWithABase, ThatIsNotThereOrIsItselfIsAnError) {
+TEST_F(CampaignWithABase, RejectsAMissingOrCircularBase) {
   const Result<Campaign> none = load_campaign(write("none.toml", "base = 'control'"));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message().find("none.toml: base"), std::string::npos)
@@ -81,7 +81,7 @@ TEST_F(CampaignWithABase, ThatIsNotThereOrIsItselfIsAnError) {
       << circle.error().message();
 }
 
-TEST(Campaign, TheDeepControlsAreTheControlsWithMoreOfEach) {
+TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
   const Campaign controls = load_campaign("controls").value(),
                  deep = load_campaign("controls-deep").value();
   ASSERT_EQ(controls.explore->cells.size(), deep.explore->cells.size());
@@ -93,9 +93,9 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreOfEach) {
   }
 }
 
-// A sound kernel refuses a torn superblock, and e2fsck puts it right (linux-holes.toml).
-/// Neither ext4's kernel nor btrfs looks for another superblock.
-TEST(Campaign, LinuxHolesTearsNoWriteWhereATornSuperblockIsRefused) {
+// A correct kernel refuses a torn superblock, and e2fsck repairs it (linux-holes.toml).
+/// Neither ext4's kernel nor btrfs tries another superblock.
+TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;
   for (const ExploredCell& cell : holes.explore->cells) {
@@ -131,11 +131,11 @@ TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
 
 struct BadCampaign {
   const char* text;
-  const char* word;  ///< must stand in the message
+  const char* word;  ///< must be part of the message
 };
 class BadCampaignText : public testing::TestWithParam<BadCampaign> {};
 
-TEST_P(BadCampaignText, IsOneErrorThatNamesFileAndKey) {
+TEST_P(BadCampaignText, ReportsOneErrorWithFileAndKey) {
   const Result<Campaign> campaign = parse_campaign(GetParam().text, "mine.toml");
   ASSERT_FALSE(campaign);
   const std::string message = campaign.error().message();
@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
             "cut.start-s"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
-TEST(Campaign, TearIsWhatTheDeviceLeaves) {
+TEST(Campaign, TearIsTheEffectOnTheDevice) {
   const std::string text = "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n";
   EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "as the profile says";
   for (const std::string word : {"silent", "any", "unreadable"}) {
@@ -216,7 +216,7 @@ TEST(Campaign, TearIsWhatTheDeviceLeaves) {
   }
 }
 
-TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
+TEST(Campaign, TrialNumbersSelectAnEnumeratorsWorkloads) {
   const Result<Campaign> campaign = parse_campaign(
       "filesystems = ['ext4']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1'",
       "mine.toml");
@@ -226,7 +226,7 @@ TEST(Campaign, AnEnumeratorsWorkloadsAreTheTrialsNumbers) {
   EXPECT_EQ(TrialPlans(*campaign)[2].key, "ext4/hp-c2447/ace-seq1/3");
 }
 
-TEST(Campaign, UnknownNamesAndFiles) {
+TEST(Campaign, RejectsUnknownNamesAndFiles) {
   EXPECT_NE(load_campaign("demoo").error().message().find("did you mean \"demo\""),
             std::string::npos);
   EXPECT_NE(load_campaign("no/such.toml").error().message().find("no/such.toml"),

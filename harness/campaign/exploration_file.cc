@@ -1,4 +1,4 @@
-// Reads what a campaign file says about exploring (exploration_file.h).
+// Parses the exploration tables of a campaign file (exploration_file.h).
 #include "harness/campaign/exploration_file.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ Result<Control> parse_control(const StrictTable& table, const std::string& word)
     if (word == name(control)) return control;
     known.emplace_back(name(control));
   }
-  return fail(table.subject("must"), fmt::format("\"{}\" cannot be required of a control", word),
+  return fail(table.subject("must"), fmt::format("a control cannot require \"{}\"", word),
               base::suggest(word, known));
 }
 
@@ -51,12 +51,12 @@ Result<void> take_strategies(const StrictTable& table, std::vector<std::string>&
   return {};
 }
 
-/// Where a cell's keys stand in the file.
+/// The keys of a cell in the file, for errors.
 struct CellKeys {
   std::string device, strategies;
 };
 
-/// What the hardware's recordings can give.
+/// Checks the strategies against the recordings of the hardware.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -64,12 +64,14 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
     if (!cell.machine.is_array() && by_media) {
       return fail(
           keys.strategies,
-          fmt::format("\"{}\" needs the events of an emulated medium, and a stage has none", word),
-          "name an array, or record a trial on a profile and use headcrash explore on its recording");
+          fmt::format("\"{}\" needs the events of an emulated medium, which a stage does not have",
+                      word),
+          "use an array, or record a trial on a profile and run headcrash explore on its "
+          "recording");
     }
     if (cell.machine.is_array() && !by_media && strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
-                  fmt::format("\"{}\" applies to the writes of one disk, and {} has several", word,
+                  fmt::format("\"{}\" applies to the writes of one disk, but {} has several", word,
                               cell.machine.profile),
                   "use physical, member and recovery");
     }
@@ -77,7 +79,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   return {};
 }
 
-/// An array, for which file system and size must be fit.
+/// Checks an array against file system and size.
 Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
                            std::uint64_t size_bytes) {
   const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
@@ -86,23 +88,22 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
     return fail(keys.device + ": " + error.subject, error.problem, error.hint);
   }
   if (*bytes != size_bytes) {
-    return fail(
-        keys.device,
-        fmt::format("{} has whole stripes, and {} bytes are none", cell.machine.profile,
-                    size_bytes),
-        fmt::format("write device.size = {}, or a size that all arrays of the campaign can have",
-                    *bytes));
+    return fail(keys.device,
+                fmt::format("{} needs whole stripes, and {} bytes are not a multiple",
+                            cell.machine.profile, size_bytes),
+                fmt::format("use device.size = {}, or a size that suits all arrays of the campaign",
+                            *bytes));
   }
   return check_strategies(keys, cell);
 }
 
-/// `device`, which may be left out where there is no choice.
+/// Parses `device`, which may be omitted if there is no choice.
 Result<void> take_machine(const StrictTable& table, const std::vector<std::string>& devices,
                           ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
     return fail(table.subject("device"),
-                fmt::format("is missing, and the campaign has {}", devices.size()),
-                fmt::format("write device = \"{}\"", devices.front()));
+                fmt::format("is missing, although the campaign has {}", devices.size()),
+                fmt::format("use device = \"{}\"", devices.front()));
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
   TRY(table.take("device", cell.machine.profile));
@@ -115,11 +116,11 @@ Result<void> take_atomic_write(const StrictTable& table, std::uint64_t& bytes) {
   return {};
 }
 
-/// `budget` or `states`.
+/// Parses `budget` or `states`.
 Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
     return fail(table.subject("budget"), "cannot be combined with 'states'",
-                "leave one of them out: `budget` is of each workload, `states` of all together");
+                "omit one of them: `budget` is per workload, `states` for all of them");
   }
   if (table.has("budget")) cell.states.reset();
   TRY(table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}));
@@ -129,7 +130,7 @@ Result<void> take_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// The cell, or one under each kernel: the table's own ones, or the campaign's.
+/// Adds the cell, or one under each kernel of the table or the campaign.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -147,7 +148,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// What a control must do when the file does not say: what its adapter expects.
+/// Returns the default requirement of a control, from the expectation of its adapter.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -165,7 +166,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   std::string name, must;
   TRY(table.take("filesystem", name));
   if (name.empty())
-    return fail(table.subject("filesystem"), "is missing", "write filesystem = \"ext4\"");
+    return fail(table.subject("filesystem"), "is missing", "use filesystem = \"ext4\"");
   TRY(auto adapter, load_filesystem(root, table.subject("filesystem"), name, size_bytes));
   cell.filesystem = std::move(adapter);
   TRY(table.take("must", must));
@@ -180,13 +181,13 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   }
   if (!cell.control) {
     return fail(table.subject("must"),
-                fmt::format("is missing, and nothing is known about {}", name),
-                "write must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
+                fmt::format("is missing, and {} has no expected outcome", name),
+                "use must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
 }
 
-/// With these applications in place of the cell's workload; without any the cell as it is.
+/// Returns a cell for each application; without any, the cell itself.
 std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
                                     const ExploredCell& cell) {
   if (applications.empty()) return {cell};
@@ -195,7 +196,7 @@ std::vector<ExploredCell> with_each(const std::vector<workload::Application>& ap
   return cells;
 }
 
-/// What an application needs goes into its guest; one that is expected to lose is a control.
+/// Adds an application's requirements to its guest. One that is expected to lose becomes a control.
 void settle_application(ExploredCell& cell) {
   if (!cell.application) return;
   cell.application->add_to(cell.filesystem.guest);
@@ -204,7 +205,7 @@ void settle_application(ExploredCell& cell) {
     cell.control = Control::lose;
 }
 
-/// A control, or one for each of its applications.
+/// Parses a control, or one for each of its applications.
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
   TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
@@ -239,12 +240,12 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   return with_each(applications, cell);
 }
 
-/// A list in which something is made persistent.
+/// Checks that a list has a persistence point.
 Result<void> check_operations(const std::string& subject, const std::string& text) {
   TRY(const auto list, workload::parse_operations(text, subject));
   TRY(explorer::check_list(text, subject, {}));
   if (std::ranges::none_of(list, workload::is_persistence_point)) {
-    return fail(subject, "makes nothing persistent, so that no loss could be detected",
+    return fail(subject, "has no persistence point, so no loss could be detected",
                 "add fsync, fdatasync, fsyncdir or sync");
   }
   return {};
@@ -258,14 +259,14 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
           fmt::format("\"{}\" with {} is listed twice", cell.filesystem.name, cell.workload),
-          "what is a control need not be a candidate as well; controls that differ only in operations "
-          "need a `workload` name of their own");
+          "a control need not be a candidate as well; controls that differ only in operations"
+          " need distinct `workload` names");
     }
   }
   return {};
 }
 
-/// How many numbered workloads there are; 0 for a name without numbers, or with one.
+/// Returns the number of numbered workloads; 0 for a name without numbers, or with one.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())
@@ -317,7 +318,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
   if (adapter->minimum_size_bytes > size_bytes) {
     return fail(root.subject("device.size"),
                 fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-                "make the device larger or leave the file system out");
+                "increase the device or omit the file system");
   }
   return adapter;
 }
@@ -327,7 +328,7 @@ Result<void> take_trials(const StrictTable& table, std::optional<std::int64_t>& 
   if (table.has("trials") && table.take("trials", word)) {
     if (word != "all")
       return fail(table.subject("trials"), fmt::format("\"{}\" is not a number", word),
-                  "write a number, or \"all\"");
+                  "use a number or \"all\"");
     trials.reset();
     return {};
   }
@@ -341,8 +342,8 @@ Result<void> take_write_cache(const StrictTable& table, bool& write_through) {
   std::string word;
   if (const auto taken = table.take("write-cache", word); !taken || word.empty()) return taken;
   if (word != "write back" && word != "write through") {
-    return fail(table.subject("write-cache"), fmt::format("\"{}\" is not a kind of cache", word),
-                "write \"write back\" or \"write through\"");
+    return fail(table.subject("write-cache"), fmt::format("unknown kind of cache \"{}\"", word),
+                "use \"write back\" or \"write through\"");
   }
   write_through = word == "write through";
   return {};
@@ -352,8 +353,8 @@ Result<void> take_prefill(const StrictTable& table, bool& prefill) {
   std::string word;
   if (const auto taken = table.take("prefill", word); !taken || word.empty()) return taken;
   if (word != "pattern" && word != "none") {
-    return fail(table.subject("prefill"), fmt::format("a disk cannot be filled with \"{}\"", word),
-                "write \"pattern\" or \"none\"");
+    return fail(table.subject("prefill"), fmt::format("unknown prefill \"{}\"", word),
+                "use \"pattern\" or \"none\"");
   }
   prefill = word == "pattern";
   return {};
@@ -375,7 +376,7 @@ Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
     const std::string subject = table->subject(name);
     if (std::ranges::any_of(workload::known_workloads(),
                             [&](const auto& known) { return known.name == name; }))
-      return fail(subject, "is a workload of the catalogue", "give it another name");
+      return fail(subject, "is a workload of the catalogue", "choose another name");
     std::string& operations = own[name];
     TRY(table->take(name, operations));
     TRY(check_operations(subject, operations));
@@ -394,7 +395,7 @@ Result<std::vector<workload::Application>> take_applications(const StrictTable& 
   if (!table.has("application")) return applications;
   if (table.has("operations") || table.has("workload") || table.has("name")) {
     return fail(table.subject("application"), "cannot be combined with another workload",
-                "leave one of them out: an application is a workload");
+                "omit one of them: an application is a workload");
   }
   std::vector<std::string> names(1);
   TRY(table.type("application") == StrictTable::Type::list
@@ -422,7 +423,8 @@ Result<void> check_workload(const StrictTable& table, const std::string& key,
   if (cell.application) {
     if (cell.trials) return {};
     return fail(table.subject("trials"),
-                fmt::format("\"all\" of {} is not a number", cell.workload), "write a number");
+                fmt::format("{} has no number of workloads, so \"all\" is invalid", cell.workload),
+                "use a number");
   }
   if (!cell.operations.empty())
     return check_operations(table.subject("operations"), cell.operations);
@@ -436,13 +438,13 @@ Result<void> check_workload(const StrictTable& table, const std::string& key,
   const std::uint64_t numbers = numbers_of(cell);
   if (!cell.trials && numbers == 0) {
     return fail(table.subject("trials"),
-                fmt::format("\"all\" of {} is not a number", cell.workload),
-                "write a number; \"all\" is for ace-seq1 and its like");
+                fmt::format("{} has no number of workloads, so \"all\" is invalid", cell.workload),
+                "use a number; \"all\" is for numbered workloads such as ace-seq1");
   }
   if (cell.trials && numbers != 0 && static_cast<std::uint64_t>(*cell.trials) > numbers) {
     return fail(table.subject("trials"),
                 fmt::format("{} has only {} workloads", cell.workload, numbers),
-                "write a smaller number, or \"all\"");
+                "use a smaller number, or \"all\"");
   }
   return {};
 }
@@ -454,7 +456,8 @@ CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
     if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
     return all;
   }
-  // Made from the trial's seed, but for lists of operations, one of which is all there is.
+  // The workloads are generated from the trial's seed, except that a list of operations is a single
+  // workload.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
   return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }
@@ -466,7 +469,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   own.cell.strategies = {"prefix", "reorder", "lose-all"};
   if (!own.devices.empty()) own.cell.strategies = {"member", "physical"};
   TRY(const auto table, root.table("explore"));
-  if (!table) return fail(root.subject("explore"), "is missing", "write [explore]");
+  if (!table) return fail(root.subject("explore"), "is missing", "use [explore]");
   TRY(table->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
                    "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us",
                    "slow", "slow-us"}));
@@ -486,10 +489,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     if (!read) return forward_error(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
-    return fail(table->subject("slow"), "is for a plain disk", "leave out profiles of [device]");
+    return fail(table->subject("slow"), "requires a plain disk", "omit profiles of [device]");
   if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
     return fail(table->subject("in-guest-share"), "must be a share from 0 to 1",
-                "write in-guest-share = 0.05");
+                "use in-guest-share = 0.05");
   TRY(const auto controls, root.tables("controls"));
   for (const StrictTable& control : controls) {
     TRY(const auto cells, read_control(root, control, own));

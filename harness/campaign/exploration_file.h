@@ -1,37 +1,35 @@
 #pragma once
 // Campaigns that explore: `[explore]` and `[[controls]]` of a campaign file.
 //
-// A trial is then a workload that is recorded on a stage, and every crash state that the strategies
-// find in its recording. What stands in one row of the report is a cell: a file system, how it is
-// run, and its workloads. Controls are cells of which it is known how they must come out; their
-// keys stand in the place of the campaign's own:
+// A trial of such a campaign records a workload on a stage and checks every crash state that the
+// strategies find in the recording. A cell is one row of the report: a file system, its mode, and
+// its workloads. Controls are cells with a required outcome; their keys override the campaign's:
 //
 //   [[controls]]
 //   filesystem = "xfs"
-//   must = "lose"                    lose data in some state, show `damage` to the check, `keep` everything,
-//                                    `keep-after-fsck` (a repair is not a fault), `any` (nothing is
-//                                    known, it is no
-//                                    control: what it loses is told); left out: as the adapter
-//                                    expects
-//   kernels = ["6.12"]               under each of these, in place of the campaign's
+//   must = "lose"                    lose data in some state, show `damage` to the check, `keep`
+//                                    everything, `keep-after-fsck` (a repair is not a fault), or
+//                                    `any` (no requirement, so not a control; losses are reported);
+//                                    default: the adapter's expectation
+//   kernels = ["6.12"]               use each of these in place of the campaign's
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
-//   prefill = "none"                 the disk is new, and not full of foreign bytes before mkfs
-//   device = "netra-raid5"           an array in place of one disk; left out: the campaign's only one, with
-//                                    its faults
+//   prefill = "none"                 a new disk, not filled with foreign bytes before mkfs
+//   device = "netra-raid5"           an array in place of one disk; default: the campaign's only
+//                                    one, with its faults
 //   faults = ["dead:hd0.3"]          of the array, from the workload on
 //   faults-after-cut = [...]         of the array, when the power returns
 //   strategies = ["lose-all"]
-//   workload = "ace-seq1"            of the catalogue, or of the file's own
+//   workload = "ace-seq1"            of the catalogue, or of the file's [workloads]
 //   trials = 10
-//   budget = 50                      states of each workload; or `states`, of all of them together
-//   operations = """..."""           the workload itself (harness/workload/operation.h); `workload` is then
-//                                    its name
-//   application = "sqlite+wal-off"   a real application (harness/workload/application.h) in place of a
-//                                    workload; "sqlite+*" is a cell for each of its settings, and a
-//                                    list of names is one for each. What is expected to lose under
-//                                    its setting is a control that must
+//   budget = 50                      states per workload; or `states`, for all of them together
+//   operations = """..."""           the workload itself (harness/workload/operation.h); `workload`
+//                                    is then its name
+//   application = "sqlite+wal-off"   a real application (harness/workload/application.h) in place
+//                                    of a workload; "sqlite+*" gives a cell for each setting, and a
+//                                    list of names a cell for each name. One that is expected to
+//                                    lose under its setting is a control that must lose
 //
-// Workloads of the file's own, which several cells share, have a table:
+// Workloads shared by several cells have a table:
 //
 //   [workloads]
 //   eight-files = """..."""
@@ -58,96 +56,95 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  std::string workload =
-      "ace-seq1";          ///< of the catalogue or the file, or what `operations` are called
-  std::string operations;  ///< in text form; empty: the catalogue's
-  std::optional<workload::Application>
-      application;                         ///< in place of both; `workload` is its name then
-  std::optional<std::int64_t> trials = 5;  ///< workloads; nothing: all that have a number
+  std::string workload = "ace-seq1";  ///< in the catalogue or the file; or the name of `operations`
+  std::string operations;             ///< in text form; empty for a workload of the catalogue
+  std::optional<workload::Application> application;  ///< replaces both; `workload` is then its name
+  std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt for all numbered ones
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< plugin/states/state_enumerator.h
-  std::int64_t budget = 1000;           ///< distinct states of one trial
-  std::optional<std::int64_t>
-      states;  ///< of all trials together, which have equal shares as their budgets
-  explorer::StageMachine machine;  ///< that the workload runs and recovers on
+  std::int64_t budget = 1000;           ///< distinct states per trial
+  /// For all trials together, which have equal shares as budgets.
+  std::optional<std::int64_t> states;
+  explorer::StageMachine machine;  ///< runs the workload and recovers
   bool write_through = false;
-  bool prefill = true;          ///< of one disk; an array is made of empty members
-  bool own_strategies = false;  ///< other ones than the campaign's
+  bool prefill = true;          ///< of one disk; an array has empty members
+  bool own_strategies = false;  ///< differ from the campaign's
 };
 
-/// How the cell differs from its adapter: "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
-/// "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty for nothing.
+/// Returns the cell's differences from its adapter: "write-through", "new-disk", "netra-raid5",
+/// "dead:hd0.3", "after-cut:dead:hd0.3", "lose-all"; joined by '+', empty if none.
 std::string variant(const ExploredCell& cell);
-/// Its adapter and variant: "xfs+write-through".
+/// Returns adapter and variant: "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
   std::int64_t reorder_per_cut = 16;
-  std::uint64_t atomic_write_bytes = 512;  ///< `torn` leaves an aligned piece of this size whole
-  std::int64_t answer_delay_us =
-      explorer::DiskOptions().delay_us;  ///< while a workload is recorded
-  std::string
-      slow;  ///< writes of this kind take longer meanwhile (explorer::DiskOptions); not on arrays
+  std::uint64_t atomic_write_bytes = 512;  ///< `torn` keeps aligned pieces of this size whole
+  std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;  ///< while recording a workload
+  /// Writes of this kind take longer while recording (explorer::DiskOptions); not on arrays.
+  std::string slow;
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
-  double in_guest_share = 0.05;     ///< of the states, checked wholly in the guest as well
-  std::int64_t confirm = 20;        ///< failures of one kind that are looked at again
-  bool minimise_operations = true;  ///< of a failure; its lost writes are made few anyway
-  bool keep = false;                ///< the recordings of clean trials, too
+  double in_guest_share = 0.05;     ///< share of states that are also checked wholly in the guest
+  std::int64_t confirm = 20;        ///< number of failures of one kind to confirm
+  bool minimise_operations = true;  ///< minimise a failure's operations; its lost writes are always
+                                    ///< minimised
+  bool keep = false;                ///< keep the recordings of clean trials, too
   std::vector<ExploredCell> cells;  ///< controls first
 };
 
 /// The file's own workloads: names and operations.
 using OwnWorkloads = std::map<std::string, std::string>;
-/// Root's `workloads`. Errors: a name of the catalogue, operations that are none or persist
-/// nothing.
+/// Parses root's `workloads`. Fails for a name of the catalogue, and for operations that are
+/// invalid or persist nothing.
 Result<OwnWorkloads> read_own_workloads(const base::StrictTable& root);
-/// A cell whose workload is one of them gets its operations.
+/// Sets the operations of a cell whose workload is one of the file's own.
 void take_own_workload(const OwnWorkloads& own, ExploredCell& cell);
 
-/// What a campaign's own tables say about all cells.
+/// The defaults for all cells from a campaign's tables.
 struct ExplorationDefaults {
   ExploredCell cell;                      ///< without a file system and a device
-  std::vector<std::string> devices = {};  ///< arrays by profile; empty: a disk
+  std::vector<std::string> devices = {};  ///< arrays by profile; empty for a disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
-  std::vector<workload::Application> applications =
-      {};  ///< a cell for each; empty: the cell's workload
+  /// A cell for each; empty for the cell's workload.
+  std::vector<workload::Application> applications = {};
 };
 
-/// `filesystems`: the candidates. Reads root's `explore` and `controls`.
+/// Parses root's `explore` and `controls`. `filesystems` are the candidates.
 Result<Exploration> read_exploration(const base::StrictTable& root,
                                      const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);
 
-/// `subject` names the key. Errors: an unknown one, one that the device is too small for.
+/// Loads a file system. `subject` names the key in errors. Fails if it is unknown, or if the device
+/// is too small for it.
 Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
                                                const std::string& subject, const std::string& name,
                                                std::uint64_t size_bytes);
 
-/// `trials`: a number, or "all".
+/// Parses `trials`: a number, or "all".
 Result<void> take_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
-/// `write-cache` and `prefill`.
+/// Parse `write-cache` and `prefill`.
 Result<void> take_write_cache(const base::StrictTable& table, bool& write_through);
 Result<void> take_prefill(const base::StrictTable& table, bool& prefill);
 
-/// `faults` and `faults-after-cut`.
+/// Parses `faults` and `faults-after-cut`.
 Result<void> take_faults(const base::StrictTable& table, explorer::StageMachine& machine);
 
-/// `application`, a name or a list of names; empty if the table has none.
+/// Parses `application`, a name or a list of names; returns an empty list without it.
 Result<std::vector<workload::Application>> take_applications(const base::StrictTable& table);
-/// In place of the cell's workload.
+/// Replaces the cell's workload by an application.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
-/// Errors: an unknown one (with a suggestion), one that cannot be sought for as often as the cell
-/// says.
+/// Fails for an unknown workload (with a suggestion), and for one with fewer numbers than the
+/// cell's trials.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 
-/// The workloads of a cell, which may be hundreds of thousands: known by their turn, from 0.
+/// The workloads of a cell, by their number of turn from 0. There may be hundreds of thousands.
 struct CellWorkloads {
   std::uint64_t count = 1;
   bool numbered = false;
-  std::vector<std::uint64_t> sample;  ///< of the numbers, rising; empty: all of them
+  std::vector<std::uint64_t> sample;  ///< ascending workload numbers; empty for all
   std::uint64_t number(std::uint64_t turn) const { return sample.empty() ? turn : sample[turn]; }
 };
 CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed);

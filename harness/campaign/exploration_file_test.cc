@@ -46,13 +46,13 @@ fsync f
 """
 )";
 
-TEST(Exploration, FailuresAreMadeShorterUnlessItSaysNo) {
+TEST(Exploration, FailuresAreMinimisedUnlessDisabled) {
   EXPECT_TRUE(campaign_of("filesystems = ['ext4']\n[explore]\n").explore->minimise_operations);
   EXPECT_FALSE(campaign_of("filesystems = ['ext4']\n[explore]\nminimise-operations = false\n")
                    .explore->minimise_operations);
 }
 
-TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
+TEST(Exploration, ControlsComeFirstAndInheritFromTheCampaign) {
   const Campaign campaign = campaign_of(kWithControls);
   ASSERT_TRUE(campaign.explore);
   const auto& cells = campaign.explore->cells;
@@ -70,7 +70,7 @@ TEST(Exploration, ControlsComeFirstAndTakeWhatTheyDoNotSayFromTheCampaign) {
   EXPECT_EQ(cells[2].trials, 3);
 }
 
-TEST(Exploration, EachCellIsUnderEachKernel) {
+TEST(Exploration, EachCellIsCombinedWithEachKernel) {
   const Campaign campaign = campaign_of(
       "kernels = [\"6.1\", \"7.3\"]\n" + std::string(kWithControls) +
       "[[controls]]\nfilesystem = \"reiserfs\"\nmust = \"any\"\nkernels = [\"6.12\"]\n");
@@ -90,7 +90,7 @@ TEST(Exploration, EachCellIsUnderEachKernel) {
   EXPECT_NE(refused.error().message().find("6.12"), std::string::npos) << refused.error().message();
 }
 
-TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
+TEST(Exploration, AnApplicationReplacesTheWorkload) {
   const std::string head = "filesystems = [\"ext4\"]\ntrials = 2\n[explore]\nbudget = 9\n";
   const Campaign campaign =
       campaign_of(head +
@@ -111,7 +111,7 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
           {head + "[workload]\napplication = \"sqlite\"\nname = \"random\"\n",
            "combined with another workload"},
           {"filesystems = [\"ext4\"]\ntrials = \"all\"\n[explore]\n[workload]\napplication = \"sqlite\"\n",
-           "is not a number"},
+           "has no number of workloads"},
           {"filesystems = [\"ext4\"]\n[device]\nprofiles = [\"hp-c2447\"]\nsize = \"64M\"\n[workload]\n"
            "application = \"sqlite\"\n",
            "add [explore]"}}) {
@@ -121,7 +121,7 @@ TEST(Exploration, AnApplicationStandsInTheWorkloadsPlace) {
   }
 }
 
-TEST(Exploration, ApplicationsAndTheirSettingsAreCellsOfTheirOwn) {
+TEST(Exploration, ApplicationsAndTheirSettingsAreSeparateCells) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4', 'xfs']\ntrials = 1\n[device]\nsize = '320M'\n[explore]\nbudget = 9\n"
       "[workload]\napplication = ['git', 'lmdb+*']\n"
@@ -165,7 +165,7 @@ TEST(Exploration, AddsProgramsOfAnApplicationToItsGuestOnly) {
   }
 }
 
-TEST(Exploration, CellsShareWorkloadsOfTheFilesOwn) {
+TEST(Exploration, CellsShareTheFilesWorkloads) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\n[explore]\n[workload]\nname = 'two'\n"
       "[workloads]\none = 'sync'\ntwo = 'syncfs'\n"
@@ -180,7 +180,7 @@ TEST(Exploration, CellsShareWorkloadsOfTheFilesOwn) {
   EXPECT_EQ(cells[3].operations, "syncfs");
 }
 
-TEST(Exploration, KeysTellFileSystemVariantAndWorkload) {
+TEST(Exploration, KeysIdentifyFileSystemVariantAndWorkload) {
   const Campaign campaign = campaign_of(kWithControls);
   const TrialPlans plans(campaign);
   std::set<std::string> keys;
@@ -204,7 +204,7 @@ TEST(Exploration, AllMeansEveryNumberOnce) {
   EXPECT_TRUE(workloads.contains("ace-seq1/0"));
 }
 
-TEST(Exploration, WorkloadsMadeFromSeedsAreNumberedByTrial) {
+TEST(Exploration, SeededWorkloadsAreNumberedByTrial) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 2\n[explore]\nbudget = 5\n[workload]\nname = 'small-files'");
   const TrialPlans plans(campaign);
@@ -214,14 +214,14 @@ TEST(Exploration, WorkloadsMadeFromSeedsAreNumberedByTrial) {
   EXPECT_NE(plans[0].seed, plans[1].seed);
 }
 
-TEST(Exploration, TheDigestKnowsTheControls) {
+TEST(Exploration, TheDigestCoversControls) {
   Campaign campaign = campaign_of(kWithControls);
   const std::string before = campaign_digest(campaign);
   campaign.explore->cells[1].filesystem.mount_options = "discard";
   EXPECT_NE(campaign_digest(campaign), before);
 }
 
-TEST(Exploration, TheDigestKnowsTheApplicationsText) {
+TEST(Exploration, TheDigestCoversTheApplicationsText) {
   Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 1\n[explore]\nbudget = 5\n[workload]\napplication = 'sqlite+wal-off'");
   ASSERT_TRUE(campaign.explore->cells[0].application);
@@ -232,11 +232,11 @@ TEST(Exploration, TheDigestKnowsTheApplicationsText) {
 
 struct BadText {
   const char* text;
-  const char* word;  ///< must stand in the message
+  const char* word;  ///< must be part of the message
 };
 class BadExploration : public testing::TestWithParam<BadText> {};
 
-TEST_P(BadExploration, IsOneErrorThatNamesFileAndKey) {
+TEST_P(BadExploration, ReportsOneErrorWithFileAndKey) {
   const Result<Campaign> campaign = parse_campaign(GetParam().text, "mine.toml");
   ASSERT_FALSE(campaign);
   const std::string message = campaign.error().message();
@@ -244,7 +244,7 @@ TEST_P(BadExploration, IsOneErrorThatNamesFileAndKey) {
   EXPECT_NE(message.find(GetParam().word), std::string::npos) << message;
 }
 
-TEST(Exploration, TakesFileSystemsWhoseLogLiesOnASecondDisk) {
+TEST(Exploration, SupportsFileSystemsWithALogOnASecondDisk) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4-external-journal']\n[device]\nsize = '64M'\n[explore]\n"
       "[[controls]]\nfilesystem = 'ext4-external-journal-nobarrier'");
@@ -255,7 +255,7 @@ TEST(Exploration, TakesFileSystemsWhoseLogLiesOnASecondDisk) {
     EXPECT_EQ(cell.filesystem.log_size_bytes, 16U << 20) << cell.filesystem.name;
 }
 
-TEST(Exploration, StatesAreSharedOutAmongTheWorkloadsOfACell) {
+TEST(Exploration, StatesAreSharedByTheWorkloadsOfACell) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 3\n[explore]\nstates = 100\n[workloads]\none = 'sync'\n"
       "[[controls]]\nfilesystem = 'xfs'\nmust = 'keep'\nworkload = 'one'\n"
@@ -287,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']",
                 "device.profiles"},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']",
-                "is of no machine"},
+                "requires a machine"},
         BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
         BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is not a number"},
         BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
@@ -348,7 +348,7 @@ device = "raid5-5-forced"
 faults-after-cut = ["dead:hd0.1"]
 )";
 
-TEST(Exploration, ArraysStandInThePlaceOfTheDisk) {
+TEST(Exploration, ArraysReplaceTheDisk) {
   const Campaign campaign = campaign_of(kOnArrays);
   const auto& cells = campaign.explore->cells;
   ASSERT_EQ(cells.size(), 3U);
@@ -362,7 +362,7 @@ TEST(Exploration, ArraysStandInThePlaceOfTheDisk) {
   EXPECT_TRUE(plans[2].key.starts_with("ext4+netra-raid5+dead:hd0.2/stage/")) << plans[2].key;
 }
 
-TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
+TEST(Exploration, RejectsInvalidArrays) {
   const auto refusal = [](const std::string& from, const std::string& to) {
     std::string text = kOnArrays;
     text.replace(text.find(from), from.size(), to);
@@ -380,8 +380,9 @@ TEST(Exploration, WhatAnArrayCannotBeIsRefused) {
   EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
   EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "to the writes of one disk"),
             "");
-  EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, and the campaign has 2"),
-            "");
+  EXPECT_EQ(
+      has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, although the campaign has 2"),
+      "");
   EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }
 

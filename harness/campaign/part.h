@@ -1,5 +1,5 @@
 #pragma once
-// A part of a campaign: some of its file systems, fewer trials.
+// A part of a campaign: some of its file systems, or fewer trials.
 
 #include <cstdint>
 #include <optional>
@@ -11,16 +11,16 @@
 namespace headcrash::campaign {
 
 struct Part {
-  std::vector<std::string> filesystems;  ///< empty: all
-  std::optional<std::int64_t> trials;    ///< at most so many of a cell
-  std::vector<std::string> kernels;      ///< in place of the campaign's own; empty: those
-  std::string guest;  ///< "qemu" or "virtual" in place of the campaign's own; empty: that
+  std::vector<std::string> filesystems;  ///< empty for all
+  std::optional<std::int64_t> trials;    ///< maximum per cell
+  std::vector<std::string> kernels;      ///< replace the campaign's; empty to keep them
+  std::string guest;  ///< "qemu" or "virtual" replaces the campaign's; empty to keep it
   bool whole() const { return filesystems.empty() && !trials; }
 };
 
-/// A name without its kernel means it under each. Leaves the rest out of the campaign, and notes so
-/// in its text, so that a part is never resumed as the whole or as another part. Errors: a file
-/// system that the campaign does not have, with the nearest that it has.
+/// Reduces a campaign to a part. A name without a kernel selects the file system under each kernel.
+/// Notes the part in the campaign's text, so that it is never resumed as the whole or as another
+/// part. Fails for a file system that the campaign lacks, and suggests the nearest.
 Result<void> keep_part(Campaign& campaign, const Part& part);
 
 }  // namespace headcrash::campaign

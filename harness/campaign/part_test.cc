@@ -1,4 +1,4 @@
-// Parts of campaigns: what is left, and that it is another run.
+// Parts of campaigns: their content, and their identity as separate runs.
 #include "harness/campaign/part.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(Part, OfACampaignWithCuts) {
   EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "what the database keeps is read again";
 }
 
-TEST(Part, AFileSystemIsMeantUnderEachKernel) {
+TEST(Part, AFileSystemIncludesEachKernel) {
   Campaign campaign = load_campaign("demo", {"6.1", "7.3"}).value();
   EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
   EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(),
@@ -42,7 +42,7 @@ TEST(Part, OfACampaignThatExplores) {
   EXPECT_EQ(TrialPlans(campaign).size(), 3 * campaign.explore->cells.size());
 }
 
-TEST(Part, TheWholeIsUnchangedAndAnUnknownNameIsRefused) {
+TEST(Part, TheWholeIsUnchangedAndUnknownNamesAreRejected) {
   Campaign campaign = load_campaign("demo").value();
   const std::string whole = campaign_digest(campaign);
   ASSERT_TRUE(keep_part(campaign, {}));

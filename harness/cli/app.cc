@@ -1,4 +1,4 @@
-// The tree of commands (app.h).
+// Builds the command tree (app.h).
 #include "harness/cli/app.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// Of options whose value is a text.
+/// Placeholders of string options.
 const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--application", "NAME|FILE"},
     {"--baseline", "FILE"},
@@ -55,7 +55,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
     {"--workload", "NAME|FILE"},
 };
 
-/// Of CLI11's, with placeholders in place of types and ranges in words.
+/// Formats options like CLI11, with placeholders in place of types, and ranges in words.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -78,7 +78,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  /// "1 to 256", of CLI::Range's "INT in [1 - 256]".
+  /// Returns "1 to 256" for "INT in [1 - 256]" of CLI::Range.
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t from = type.find(" in ["), dash = type.find(" - ", from),
@@ -96,7 +96,7 @@ std::unique_ptr<CLI::App> make_app(int& exit_code) {
       "headcrash: a laboratory for storage and file systems.\n"
       "Emulated timed disks for QEMU guests, power cuts at an exact instant, recovery, verdicts, reports.");
   app->name("headcrash");
-  app->formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
+  app->formatter(std::make_shared<HelpFormatter>());  // inherited by subcommands
   app->set_version_flag("-V,--version", "headcrash " + base::version());
   app->require_subcommand(1);
   app->footer(

@@ -1,6 +1,6 @@
 #pragma once
-// The whole command line. What describes it (help, suggestions, man pages, completions) reads this
-// tree, so that an option is described in one place.
+// The command-line tree. Help, suggestions, man pages and completions are generated from this tree,
+// so each option is described once.
 
 #include <memory>
 
@@ -8,24 +8,25 @@
 
 namespace headcrash::cli {
 
-/// A subcommand that is parsed runs and leaves its exit code in `exit_code`, which must outlive the
-/// tree.
+/// Builds the tree. Parsing a subcommand runs it and stores its exit code in `exit_code`, which
+/// must outlive the tree.
 std::unique_ptr<CLI::App> make_app(int& exit_code);
 
-/// Those that are shown, in order: aliases of old names are not.
+/// Returns the visible subcommands in order, without aliases of old names.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
-/// Likewise, options and positional arguments; without --help.
+/// Returns the visible options and positional arguments in order, without --help.
 std::vector<const CLI::Option*> shown_options(const CLI::App& app);
 
-/// Of an option: "--jobs", or its short name where it has no other; of a positional argument its
-/// name.
+/// Returns "--jobs", or the short name of an option without a long one; for a positional argument,
+/// its name.
 std::string name_of(const CLI::Option& option);
 
-/// What stands for its value in help and manual: "FILE", "SIZE", "on|off"; empty for a flag.
+/// Returns the placeholder of the value in help and manual: "FILE", "SIZE", "on|off"; empty for a
+/// flag.
 std::string placeholder_of(const CLI::Option& option);
 
-/// What `one_of()` lets it be; empty: anything.
+/// Returns the values that one_of() permits; empty if any value is permitted.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
 }  // namespace headcrash::cli

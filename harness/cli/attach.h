@@ -1,6 +1,6 @@
 #pragma once
-// What the commands that serve disks share: QEMU's options as a line for a shell, running a command
-// with them, and telling of the power.
+// Functions for commands that serve disks: formatting QEMU's options for a shell, running a command
+// with them, and reporting power changes.
 
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace headcrash::cli {
 
-/// Quoted where a POSIX shell would read anything else than the words.
+/// Joins words to a shell command line, with quotes where a POSIX shell needs them.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// Runs the user's command with the disk's options added and returns its exit code.
+/// Runs the user's command with the disk's options appended and returns its exit code.
 int run_command(std::vector<std::string> command, const std::vector<std::string>& disk);
 
-/// A line on stderr for each cut, and for each return of the power.
+/// Prints a line to stderr at each power cut and each return of the power.
 class PowerReport {
  public:
   void look(bool on, std::uint64_t cuts, model::TimeNs last_cut_at);

@@ -1,4 +1,4 @@
-// headcrash bench: runs timed comparisons in guests and prints what they measured.
+// headcrash bench: runs timed comparisons in guests and prints the results.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
@@ -192,24 +192,23 @@ void add_bench(CLI::App& app, int& exit_code) {
       ->required();
   add_database_option(*command, arguments->database, MadeIfMissing::yes);
   command
-      ->add_option(
-          "--jobs", arguments->jobs,
-          "Trials that run at the same time; more than one with guests in virtual time only")
+      ->add_option("--jobs", arguments->jobs,
+                   "Number of concurrent trials; more than one require guests in virtual time")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   command->add_flag("--plan", arguments->plan,
-                    "Show what would be done and how long it takes; start nothing");
+                    "Show the plan and an estimate of the time; start nothing");
   command->add_flag(
       "--resume", arguments->resume,
       "Resume the newest unfinished run of this benchmark; repeats no finished trial");
   command->add_option("--shard", arguments->shard,
-                      "i/n: only every n-th group of file systems, beginning with the i-th");
+                      "i/n: only every n-th group of file systems, starting with the i-th");
   add_kernels_option(*command, arguments->kernels);
-  add_guest_option(*command, arguments->guest, "what the file says");
+  add_guest_option(*command, arguments->guest, "the file's setting");
   command->add_option(
       "--charge", arguments->charge,
-      "With guests in virtual time: a second that the host's processor takes for the guest is so "
-      "many of its own; times are not the same twice. Default: what the file says, else none");
+      "With guests in virtual time: guest seconds per second of the host's processor; times "
+      "are not reproducible. Default: the file's setting, else none");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
   command->footer(

@@ -37,10 +37,11 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  std::uint64_t trials = 0, states_most = 0;  ///< of all shards; no states: power cuts under way
+  std::uint64_t trials = 0, states_most = 0;  ///< trials: of all shards; states: 0 for trials with
+                                              ///< one cut
 };
 
-/// Of a survey's cells, whose file systems follow each other.
+/// Returns the forecast of a survey, whose cells are grouped by file system.
 template <typename Cell>
 Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
@@ -54,7 +55,7 @@ Result<CampaignForecast> survey_forecast(const std::string& name,
   return told;
 }
 
-/// A campaign of a file, or the part of it that was asked for.
+/// Loads a campaign from a file, or the selected part of it.
 Result<campaign::Campaign> load_part(const std::string& name, const campaign::Part& part) {
   auto loaded = campaign::load_campaign(name, part.kernels, part.guest);
   if (!loaded) return loaded;
@@ -62,7 +63,7 @@ Result<campaign::Campaign> load_part(const std::string& name, const campaign::Pa
   return loaded;
 }
 
-/// Surveys and schemes have parts by name.
+/// Surveys and schemes select parts by name.
 Result<void> check_part(const std::string& name, const campaign::Part& part) {
   if ((part.whole() && part.kernels.empty() && part.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -72,11 +73,11 @@ Result<void> check_part(const std::string& name, const campaign::Part& part) {
   if (part.whole())
     return fail(part.guest.empty() ? "--kernel" : "--guest",
                 fmt::format("does not apply to {}", family),
-                part.guest.empty() ? "run a campaign of a file under several kernels"
+                part.guest.empty() ? "--kernel needs a campaign of a file"
                                    : "leave it out, or run a campaign of a file");
   return fail(part.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts have names", family),
-              fmt::format("write for example {}/{}, and --shard for fewer trials", family,
+              fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
                           part.filesystems.empty() ? "PART" : part.filesystems.front()));
 }
 
@@ -92,7 +93,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      if (!seen.insert(filesystem).second) break;  // the schemes take turns
+      if (!seen.insert(filesystem).second) break;  // the schemes alternate
       told.filesystems.push_back(filesystem);
     }
     return told;
@@ -113,7 +114,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name, const campai
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
     if (std::ranges::find(told.filesystems, filesystem->name) == told.filesystems.end())
       told.filesystems.push_back(filesystem->name);
-  if (!part.whole()) told.takes.clear();  // is of the whole
+  if (!part.whole()) told.takes.clear();  // applies to the whole
   return told;
 }
 
@@ -186,8 +187,8 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// --html: pages of failures first, since the report links to those that are there. An interrupted
-/// run gets its report when it is resumed.
+/// Handles --html. Writes the pages of failures first, since the report links to existing ones. An
+/// interrupted run gets its report when it is resumed.
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
   if (arguments.html.empty() || outcome.interrupted) return {};
@@ -199,7 +200,8 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   return {};
 }
 
-/// A survey: fine when all was measured and its controls behaved as expected.
+/// Reports a survey. It succeeds if all cells were measured and its controls had the expected
+/// outcome.
 template <typename Report>
 int report_survey(const Result<Report>& report, const campaign::CampaignOutcome& outcome,
                   const CampaignArguments& arguments, double seconds) {
@@ -271,18 +273,19 @@ void add_campaign(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--jobs", arguments->jobs,
-          "Trials that run at the same time; with a real clock, more than one makes completions late on few cores")
+          "Number of concurrent trials; with a real clock, more than one delay completions on "
+          "few cores")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_flag("--plan", arguments->plan, "Show what would be done; start nothing");
+  command->add_flag("--plan", arguments->plan, "Show the plan; start nothing");
   command->add_flag("--resume", arguments->resume,
                     "Resume the newest unfinished run of this campaign; repeats no finished trial");
   command->add_flag(
       "--redo-errors", arguments->redo_errors,
-      "Resume the newest run, finished or not, and repeat the trials that ended as harness-error");
+      "Resume the newest run, finished or not, and repeat trials that ended as harness-error");
   command->add_option(
       "--shard", arguments->shard,
-      "i/n: only every n-th trial (of ufs-schemes: workload), beginning with the i-th");
+      "i/n: only every n-th trial (of ufs-schemes: workload), starting with the i-th");
   command
       ->add_option("--only", arguments->part.filesystems,
                    "Only these file systems of the campaign; starts a separate run")
@@ -294,9 +297,9 @@ void add_campaign(CLI::App& app, int& exit_code) {
           "At most this many trials of each file system on each device; starts a separate run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->part.kernels);
-  add_guest_option(*command, arguments->part.guest, "what the file says; starts a separate run");
+  add_guest_option(*command, arguments->part.guest, "the file's setting; starts a separate run");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
-                    "ufs-schemes: stop at the first workload that is not as expected");
+                    "ufs-schemes: stop at the first workload with an unexpected outcome");
   command->add_option("--html", arguments->html,
                       "Folder for the report and a page of each failure whose recording was kept");
   add_verbosity_options(*command, arguments->verbosity);

@@ -1,4 +1,4 @@
-// The outcome of a campaign in words and as JSON (campaign_outcome.h).
+// The outcome of a campaign as text and as JSON (campaign_outcome.h).
 #include "harness/cli/campaign_outcome.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// What a row of coverage counts of the other recovery; empty: it is of states.
+/// Returns what a coverage row counts of the other recovery; empty for states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -33,7 +33,7 @@ double states_checked(const nlohmann::json& exploration, Guests guests) {
   return states;
 }
 
-/// How fast states were checked and made, and which steps took the time: over all guests.
+/// Prints the rates of checking and generating states, and the times of steps, over all guests.
 void print_speed(const nlohmann::json& exploration, Guests guests) {
   constexpr double kShareShown = 0.01;
   std::map<std::string, double> steps_ms;
@@ -68,8 +68,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Of systems that have one: what it was given besides the states, by system and then by what it
-/// counts.
+/// Prints the additional images given to the other recovery, by system and kind.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");
@@ -81,7 +80,7 @@ void print_other_recoveries(const std::map<std::string, std::map<std::string, do
   }
 }
 
-/// Each scheme, and what came of its states.
+/// Prints each scheme with the results of its states.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
     double trials = 0, states = 0, shown = 0, unconfirmed = 0;

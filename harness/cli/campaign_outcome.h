@@ -1,5 +1,5 @@
 #pragma once
-// What a campaign prints at its end, also one that `explore --db` has made.
+// Prints the outcome of a campaign, or of `explore --db`.
 
 #include <cstdint>
 #include <string>
@@ -9,12 +9,11 @@
 
 namespace headcrash::cli {
 
-/// States that were checked are rows of their own when guests checked them; without guests only
-/// those that failed are.
+/// With guests, checked states have rows of their own; without, only failed states do.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {
-  std::string database;  ///< for the commands that it prints
+  std::string database;  ///< used in printed commands
   double seconds = 0;
   Guests guests = Guests::some;
   bool as_json = false;
@@ -22,7 +21,7 @@ struct OutcomeText {
 void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summary& report,
                    const OutcomeText& text);
 
-/// Of a run of a database that nothing writes to any more. Errors: it cannot be read.
+/// Returns the summary of a finished run in a database. Fails if it cannot be read.
 Result<report::Summary> stored_summary(const std::string& database, std::int64_t run);
 
 }  // namespace headcrash::cli

@@ -42,7 +42,7 @@ void print(const nlohmann::json& value) {
 
 int finish_output(int exit_code) {
   errno = 0;
-  std::cout.flush();  // by way of stdout: what fails here leaves its mark there, and its reason
+  std::cout.flush();  // through stdout, so that an error sets its error indicator and errno
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
   const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
@@ -71,10 +71,10 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
 
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise) {
   command
-      .add_option(
-          "--guest", guest,
-          "qemu: real time; virtual: user-mode Linux, whose time stands still while it computes; default: " +
-              otherwise)
+      .add_option("--guest", guest,
+                  "qemu: real time; virtual: user-mode Linux, whose time stops while it computes; "
+                  "default: " +
+                      otherwise)
       ->check(one_of({"qemu", "virtual"}));
 }
 
@@ -84,7 +84,7 @@ void add_verbosity_options(CLI::App& command, Verbosity& verbosity) {
   command
       .add_flag_callback(
           "-v,--verbose", [&verbosity] { verbosity = Verbosity::verbose; },
-          "Print each trial or state and its steps on lines of their own")
+          "Print each trial or state and its steps on separate lines")
       ->excludes(quiet);
 }
 
@@ -93,7 +93,7 @@ CLI::Validator one_of(std::vector<std::string> known) {
   return CLI::Validator(
       [known = std::move(known)](const std::string& value) -> std::string {
         if (std::find(known.begin(), known.end(), value) != known.end()) return {};
-        return fmt::format("\"{}\" is not known; {}", value, base::suggest(value, known));
+        return fmt::format("unknown value \"{}\"; {}", value, base::suggest(value, known));
       },
       all, "");
 }

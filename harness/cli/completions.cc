@@ -1,5 +1,5 @@
-// Completions (completions.h). Each shell's script asks where it is in the tree, and what may
-// follow there.
+// Completions (completions.h). Each script determines the position in the tree and the permitted
+// next words.
 #include "harness/cli/completions.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace headcrash::cli {
 namespace {
 
-/// Every command with its place: "", "campaign", "image ufs mkfs".
+/// Visits every command with its place: "", "campaign", "image ufs mkfs".
 void each_command(const CLI::App& command, const std::string& place,
                   const std::function<void(const CLI::App&, const std::string&)>& visit) {
   visit(command, place);
@@ -21,7 +21,7 @@ void each_command(const CLI::App& command, const std::string& place,
     each_command(*part, place.empty() ? part->get_name() : place + " " + part->get_name(), visit);
 }
 
-/// "campaigns" where the description says "headcrash list campaigns"; else empty.
+/// Returns "campaigns" if the description mentions "headcrash list campaigns"; otherwise empty.
 std::string list_of(const CLI::Option& option) {
   constexpr std::string_view kList = "headcrash list ";
   const std::string& text = option.get_description();
@@ -52,7 +52,7 @@ std::string one_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// For a shell's single quotes and for zsh's [brackets] and colons.
+/// Escapes text for a shell's single quotes and for zsh's [brackets] and colons.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : one_line(text))

@@ -1,6 +1,6 @@
 #pragma once
-// Completions for shells, out of the tree that --help is printed from. A value of which the
-// description says "headcrash list X" is completed by that list; --db and others by files.
+// Shell completions, generated from the same command tree as --help. A value whose description
+// mentions "headcrash list X" is completed from that list, --db and others by file names.
 
 #include <string>
 

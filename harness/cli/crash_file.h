@@ -1,5 +1,5 @@
 #pragma once
-// The page of a crash (results/report/crash/crash_page.h) as the commands make it.
+// Writes the page of a crash (results/report/crash/crash_page.h) for commands.
 
 #include <filesystem>
 #include <optional>
@@ -13,33 +13,33 @@ namespace headcrash::cli {
 
 struct CrashFile {
   const states::RunHistory* run = nullptr;
-  const adapters::LinuxAdapter* filesystem = nullptr;    ///< null: not known
-  const explorer::RecordedWorkload* workload = nullptr;  ///< null: not known
+  const adapters::LinuxAdapter* filesystem = nullptr;    ///< null if unknown
+  const explorer::RecordedWorkload* workload = nullptr;  ///< null if unknown
   std::optional<states::CrashState> state;
-  oracle::Judgement judgement;  ///< of the state, if it was checked
+  oracle::Judgement judgement;  ///< of the state, if checked
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
   std::vector<std::string> faults;  ///< of an array, when the power returned
-  std::vector<explorer::JudgedState>
-      states;                       ///< by full name; those of other recordings are left out
-  explorer::FindGeometry hardware;  ///< set: heads, caches and the like over time, too
-  std::string recovery_of;          ///< the recording is that of the recovery of this state
+  /// By full name; states of other recordings are ignored.
+  std::vector<explorer::JudgedState> states;
+  explorer::FindGeometry hardware;  ///< if set, also shows heads, caches and other series over time
+  std::string recovery_of;          ///< state whose recovery was recorded; empty for a workload
   std::vector<std::string> reproduce;
 };
 
-/// Before the minutes that it takes to fill the file of an option (--html). Errors: it cannot be
-/// written.
+/// Checks that the file of an option (--html) can be written, before the command runs for minutes.
 Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 
-/// Replaces the file if there is one. Errors: the recording's, or that the file cannot be written.
+/// Writes the page. Replaces an existing file. Fails if the recording cannot be read or the file
+/// cannot be written.
 Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// The same, and says on stderr where it is.
+/// Writes the page, and prints its path to stderr.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// How many writes a state lacks, wholly or in part, or how many members stopped before the others;
-/// a physical state counts as lacking all.
+/// Returns the number of lost or torn writes of a state, or of members that stopped before others.
+/// A physical state counts as lacking all.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 }  // namespace headcrash::cli

@@ -1,4 +1,4 @@
-// headcrash doctor: what this machine can run, found out by trying.
+// headcrash doctor: tests what this machine can run.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What is looked for in PATH, and the package that has it.
+/// A program searched in PATH, and its package.
 struct Program {
   const char* name;
   const char* package;
@@ -50,12 +50,12 @@ struct Finding {
   bool good = true;
 };
 
-/// Where guests are kept: one that does not exist yet is made when the first guest is.
+/// Checks the folder of guests. One that does not exist is created with the first guest.
 Finding examine_cache(const fs::path& cache) {
   fs::path there = cache;
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
-  const char* hint = "set HEADCRASH_CACHE to a folder that can be written";
+  const char* hint = "set HEADCRASH_CACHE to a writable folder";
   if (!fs::is_directory(there, error))
     return {"cache", fmt::format("{} is not a folder", there.string()), hint, false};
   if (::access(there.c_str(), W_OK) != 0)
@@ -65,29 +65,29 @@ Finding examine_cache(const fs::path& cache) {
   if (error) return {"cache", fmt::format("{}: {}", there.string(), error.message()), hint, false};
   const bool room = space.available >= kWantedFreeBytes;
   return {"cache", fmt::format("{}, {} MiB free", cache.string(), space.available >> 20),
-          room ? "" : "make 2 GiB of room, or set HEADCRASH_CACHE", room};
+          room ? "" : "free 2 GiB, or set HEADCRASH_CACHE to another folder", room};
 }
 
-/// Whether there is a guest; none is built.
+/// Checks whether a guest exists, without building one.
 Finding examine_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache);
   if (!image) return {"guest", image.error().problem, "", false};
   if (*image) return {"guest", "kernel " + (*image)->kernel_version, "", true};
   return {"guest", "not built yet",
-          "the first command that needs one builds it, and downloads Debian's kernel (70 MB)",
+          "the first command that needs a guest builds it, and downloads Debian's kernel (70 MB)",
           true};
 }
 
-/// The same of the guest for virtual time, which only `guest = "virtual"` needs.
+/// Checks the guest for virtual time, which is needed only for `guest = "virtual"`.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true};
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
-  return {
-      "user-mode guest", "not built yet",
-      "only virtual time needs one: " + base::installation().build_guest.string() +
-          " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 GiB of room",
-      true};
+  return {"user-mode guest", "not built yet",
+          "needed only for virtual time: " + base::installation().build_guest.string() +
+              " --uml builds it in some minutes, from Debian's source of Linux (140 MB), in 2.4 "
+              "GiB of free space",
+          true};
 }
 
 std::vector<Finding> examine() {
@@ -100,7 +100,7 @@ std::vector<Finding> examine() {
   for (const Program& program : kMoreFileSystems) {
     const bool there = in_path(program.name);
     findings.push_back({program.name,
-                        there ? "found" : "not found, and its file system cannot be tested",
+                        there ? "found" : "not found, so its file system cannot be tested",
                         there ? "" : fmt::format("apt-get install {}", program.package), true});
   }
   const fs::path plugin_file = base::installation().plugin;

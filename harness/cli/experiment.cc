@@ -1,5 +1,4 @@
-// headcrash experiment: runs what a paper measured, in virtual time, and sets our numbers beside
-// its own.
+// headcrash experiment: repeats a paper's measurements in virtual time and compares the numbers.
 #include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
@@ -33,13 +32,13 @@ Result<std::map<std::string, double>> parameters_of(const std::vector<std::strin
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || rest != text.data() + text.size() || !std::isfinite(value))
-      return fail(each, "is not NAME=NUMBER", "for example --set memory-mb=85");
+      return fail(each, "is not NAME=NUMBER", "use, for example, --set memory-mb=85");
     parameters[each.substr(0, equals)] = value;
   }
   return parameters;
 }
 
-/// Of the host.
+/// Formats the cost on the host.
 std::string cost_of(const experiment::ExperimentOutcome& outcome) {
   ::rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
@@ -75,7 +74,7 @@ int run(const ExperimentArguments& arguments) {
   if (overwrite) clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
   if (outcome->interrupted) {
-    fmt::print(stderr, "headcrash: interrupted; nothing was kept\n");
+    fmt::print(stderr, "headcrash: interrupted; no result was stored\n");
     return kInterrupted;
   }
   if (!arguments.database.empty()) {
@@ -103,13 +102,14 @@ void add_experiment(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "experiment", "Runs a paper's experiment in virtual time and compares the numbers");
   const auto arguments = std::make_shared<ExperimentArguments>();
-  command->add_option("PAPER[/NAME]", arguments->name, "What headcrash list experiments shows")
+  command->add_option("PAPER[/NAME]", arguments->name, "An experiment (headcrash list experiments)")
       ->required();
   command->add_option("--db", arguments->database,
-                      "Results database; created if missing; default: none is kept");
+                      "Results database; created if missing; default: store nothing");
   command->add_option("--csv", arguments->csv,
-                      "File for the claims' numbers and rules, a line each");
-  command->add_option("--seed", arguments->seed, "Of workload contents")->capture_default_str();
+                      "File for the claims' numbers and rules, one per line");
+  command->add_option("--seed", arguments->seed, "Seed of workload contents")
+      ->capture_default_str();
   command->add_option(
       "--set", arguments->set,
       "A parameter of a part, NAME=NUMBER (headcrash list experiments --json); may be repeated");

@@ -1,5 +1,5 @@
-// headcrash explore: the crash states of one recorded workload, each recovered, mounted and judged
-// in guests.
+// headcrash explore: explores the crash states of one recorded workload; guests recover, mount and
+// judge each.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,12 +34,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-constexpr std::uint32_t kStoredRoundsMin = 4;  ///< of a campaign's workload
+constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for a campaign's workload
 constexpr const char* kFormattedName = "formatted.hcrec";
 constexpr const char* kRecordingName = "workload.hcrec";
 
-/// Of this process, of the children that have ended, and of those that run (fields 14 and 15 of
-/// /proc/PID/stat).
+/// Returns the CPU time of this process, of its ended children, and of its running children (fields
+/// 14 and 15 of /proc/PID/stat).
 double own_cpu_seconds() {
   double total = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -67,7 +67,7 @@ double own_cpu_seconds() {
   return total;
 }
 
-/// Its size, and what it is.
+/// Determines the disk and its size.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
@@ -84,33 +84,33 @@ Result<void> as_result(const oracle::Judgement& judgement, const std::string& su
   return fail(subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)));
 }
 
-/// Of --record, before anything is started.
+/// Creates the folder of --record before anything starts.
 Result<void> make_folder(const ExploreArguments& arguments) {
   if (arguments.keep.empty()) return {};
   std::error_code error;
   fs::create_directories(arguments.keep, error);
   if (!error && ::access(arguments.keep.c_str(), W_OK) != 0)
     error = {errno, std::generic_category()};
-  if (error)
-    return fail(arguments.keep, error.message(), "give --record a folder that can be written");
+  if (error) return fail(arguments.keep, error.message(), "give --record a writable folder");
   return {};
 }
 
-/// Those that an interruption has left incomplete; `folder` may be empty.
+/// Removes recordings left incomplete by an interruption; `folder` may be empty.
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
   for (const char* name : {kFormattedName, kRecordingName}) fs::remove(folder / name, error);
 }
 
-/// mkfs and the workload on the first guest; both recordings lie in one folder.
+/// Runs mkfs and the workload on the first guest; both recordings are in one folder.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
     folder = explored.lab->scratch() / "recordings";
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error) return fail(folder.string(), error.message(), "set TMPDIR to a folder with room");
+    if (error)
+      return fail(folder.string(), error.message(), "set TMPDIR to a folder with free space");
   } else {
     explored.kept = folder;
   }
@@ -132,14 +132,14 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   return std::move(*recorded);
 }
 
-/// The first event that cuts are made at: `from` is its number, or a mark.
+/// Returns the first event at which cuts are made. `from` is its number, or a mark.
 Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory& run) {
   if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
     const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);
     if (event < run.events()) return event;
     return fail(
         "--from",
-        fmt::format("{} has {} events, and no event {}", run.path().string(), run.events(), from),
+        fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
         "`headcrash recording export --format csv` lists them");
   }
   std::vector<std::string> known;
@@ -147,12 +147,11 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (mark.text == from) return mark.event;
     if (known.size() < kMarksNamed) known.push_back(mark.text);
   }
-  return fail(
-      "--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
-      known.empty() ? "it has no marks: give the number of an event" : base::suggest(from, known));
+  return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
+              known.empty() ? "it has no marks: give an event number" : base::suggest(from, known));
 }
 
-/// The recording that was given.
+/// Opens the given recording.
 Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto opened,
       explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
@@ -191,7 +190,7 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   return options;
 }
 
-/// As of campaigns: one line on a terminal; a line for each state if there are to be more.
+/// Shows progress like campaigns: one line on a terminal, or a line for each state if verbose.
 void show_progress(const ExploreArguments& arguments, const explorer::StateOutcome& outcome,
                    std::uint64_t checked) {
   const bool verbose = arguments.verbosity == Verbosity::verbose, terminal = can_overwrite();
@@ -224,8 +223,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Without --record the recordings go with the scratch folder, but not when somebody will want to
-/// look at them.
+/// Without --record the recordings are in the temporary folder; keeps them if there is a failure to
+/// examine.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
@@ -236,19 +235,20 @@ Result<void> keep_recordings(Explored& explored) {
     if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
     if (error)
       return fail(fs::absolute(to).string(), "the recordings cannot be kept: " + error.message(),
-                  "give --record a folder that can be written");
+                  "give --record a writable folder");
     explored.kept = to;
     return {};
   }
-  return fail("explored-*", "are too many folders of recordings", "remove those that nobody needs");
+  return fail("explored-*", "are too many folders of recordings", "remove unneeded ones");
 }
 
-/// Of the confirmed failures the one that lacks the fewest writes, which tells most; without any
-/// all of the recording.
+/// Draws the confirmed failure with the fewest missing writes, or the whole recording without
+/// failures.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* telling = nullptr;
   std::size_t fewest = 0;
-  std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;  // few, of many failures
+  // few, even with many failures
+  std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;
     auto& run = runs[failure.outcome.recording];
@@ -273,8 +273,7 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
   return write_crash_file(of, arguments.html);
 }
 
-/// A line for each state that was checked, in the order of their names: those of two explorations
-/// can be compared.
+/// Writes a line for each checked state, sorted by name, so that two explorations can be compared.
 Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::vector<explorer::JudgedState> states = explored.states;
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
@@ -284,7 +283,8 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// The first failure of each kind made small, its account and its page beside the recordings.
+/// Minimises the first failure of each kind, and writes its account and page next to the
+/// recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,
@@ -311,12 +311,11 @@ Result<void> write_accounts(const ExploreArguments& arguments, Explored& explore
   return {};
 }
 
-/// Options that do not go together.
+/// Rejects incompatible options.
 Result<void> check(const ExploreArguments& arguments) {
   const bool stored = !arguments.database.empty();
   if (!stored && (arguments.resume || arguments.trials > 1))
-    return fail(arguments.resume ? "--resume" : "--trials",
-                "is for explorations that a database keeps", "add --db FILE");
+    return fail(arguments.resume ? "--resume" : "--trials", "requires a database", "add --db FILE");
   if (stored) {
     for (const auto& [given, option] : {std::pair{!arguments.recording.empty(), "RECORDING"},
                                         {!arguments.keep.empty(), "--record"},
@@ -330,26 +329,26 @@ Result<void> check(const ExploreArguments& arguments) {
       if (given)
         return fail(
             "--db", fmt::format("cannot be combined with {}", option),
-            "leave it out: a database keeps the recordings of what failed, `headcrash replay --html` draws them, and "
-            "a campaign file takes the rest");
+            "omit it: a database keeps the recordings of failures, `headcrash replay --html` "
+            "draws them, and a campaign file has the other settings");
     }
   }
   if (stored && arguments.rounds < kStoredRoundsMin)
     return fail("--db", fmt::format("cannot be combined with --rounds {}", arguments.rounds),
-                fmt::format("give --rounds {} or more", kStoredRoundsMin));
+                fmt::format("use --rounds {} or more", kStoredRoundsMin));
   for (const auto& [path, option] : {std::pair{arguments.html, "--html"}, {arguments.csv, "--csv"}})
     if (!path.empty()) TRY(check_output_path(path, option));
   if (!arguments.from.empty() && arguments.recording.empty())
-    return fail("--from", "is for a RECORDING",
-                "a workload that is recorded now begins after mkfs by itself");
+    return fail("--from", "requires a RECORDING",
+                "a workload that is recorded now always begins after mkfs");
   if (!arguments.disk.slow.empty() &&
       (!arguments.recording.empty() || arguments.machine.is_array()))
     return fail("--slow",
-                arguments.recording.empty() ? "is for a plain disk"
-                                            : "is for a workload that is recorded now",
-                arguments.recording.empty() ? "leave out --machine" : "leave out RECORDING");
+                arguments.recording.empty() ? "requires a plain disk"
+                                            : "requires a workload that is recorded now",
+                arguments.recording.empty() ? "omit --machine" : "omit RECORDING");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
-    return fail("--minimise", "what it makes has to stay somewhere", "add --record FOLDER");
+    return fail("--minimise", "needs a folder for its results", "add --record FOLDER");
   return {};
 }
 
@@ -491,7 +490,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--atomic-write", arguments->atomic_write,
-          "For `torn`: an aligned piece of this size is written whole or not at all (512, 4K)")
+          "For `torn`: aligned pieces of this size are written completely or not at all (512, 4K)")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
                       "Record this workload first; with RECORDING: the workload that was recorded");
@@ -508,7 +507,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_machine_options(*command, arguments->machine);
   command->add_option(
       "--from", arguments->from,
-      "With RECORDING: where the power cuts begin, as the number of an event or the text of a mark; default: the start of the workload, if a mark says where that is");
+      "With RECORDING: start of the power cuts, as an event number or the text of a mark; "
+      "default: the start of the workload, if marked");
   command
       ->add_option("--budget", arguments->budget,
                    "Maximum number of distinct states; with --db: of each workload")
@@ -527,30 +527,35 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--prefill", arguments->prefill,
-          "What a new disk holds before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
+          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\"")
       ->check(one_of({"pattern", "none"}))
       ->capture_default_str();
   command
       ->add_option(
           "--answer-delay-us", arguments->disk.delay_us,
-          "Longest time that a write or flush takes while the workload runs; each time is drawn at random; 0: no delay")
+          "Maximum delay of a write or flush while the workload runs; each delay is random; "
+          "0: no delay")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command->add_option(
       "--slow", arguments->disk.slow,
-      "Writes of this kind take --slow-us longer while the workload runs: words from an account of lost writes (\"inode table\", \"node\"); it is recorded twice");
-  command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: by how much")
+      "Writes of this kind take --slow-us longer while the workload runs: part of a "
+      "description in an account of lost writes (\"inode table\", \"node\"); the workload is "
+      "recorded twice");
+  command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
       "--minimise", arguments->minimise,
-      "Minimise the first failure of each kind and write it up, as text and as a page, beside the recordings");
+      "Minimise the first failure of each kind and describe it, as text and as a page, next "
+      "to the recordings");
   command->add_option(
       "--html", arguments->html,
-      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; one file that needs no network");
+      "Draw the failure with the fewest lost writes as a page, with the verdicts of all cuts; "
+      "one file without network access");
   command->add_option("--csv", arguments->csv,
-                      "File for the states that were checked, a line each: state,strategy,verdict");
+                      "File for the checked states, one per line: state,strategy,verdict");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option(
@@ -561,7 +566,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--trials", arguments->trials,
-          "With --db: number of workloads; those of ace-seq1 and similar are numbered, others differ by seed; --resume repeats none")
+          "With --db: number of workloads; those of ace-seq1 and similar are numbered, others "
+          "differ by seed; --resume repeats none")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
   add_verbosity_options(*command, arguments->verbosity);

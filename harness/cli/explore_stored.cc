@@ -1,6 +1,5 @@
-// headcrash explore --db: the exploration as a campaign of one cell. What the database keeps of it
-// is the text of a campaign file, so that report, replay, trials and --resume know nothing of
-// explorations.
+// headcrash explore --db: runs the exploration as a campaign of one cell. The database holds it as
+// the text of a campaign file, so that report, replay, trials and --resume need no special case.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +27,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
 constexpr const char* kFile = "explore.toml";
 
-/// Found again from another folder.
+/// Makes a path absolute, so that it is valid from another folder.
 std::string lasting(const std::string& name_or_path) {
   const bool path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
   return path ? std::filesystem::absolute(name_or_path).string() : name_or_path;
@@ -38,7 +37,7 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   TRY(const auto filesystem, adapters::load_adapter(arguments.filesystem));
   TRY(const auto bytes, size_of_new_disk(arguments, filesystem));
   const explorer::StageMachine& machine = arguments.machine;
-  // Strings, numbers and lists of JSON are TOML's.
+  // Strings, numbers and lists have the same form in JSON and TOML.
   std::string text = fmt::format(
       "title = {}\nseed = {}\ntrials = {}\nfilesystems = {}\n\n[device]\nsize = {}\nprefill = {}\n",
       json(fmt::format("The crash states of {} on {}", arguments.workload + arguments.application,
@@ -67,7 +66,8 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   return campaign::parse_campaign(text, kFile);
 }
 
-/// As of an exploration that no database keeps: a trial's verdict is the worst that was reproduced.
+/// Returns the exit code of an exploration without a database: the worst reproduced verdict
+/// decides.
 int exit_code_of(const json& trials) {
   bool undone = false;
   for (const json& trial : trials) {
@@ -135,8 +135,8 @@ Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
         fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
   }
   if (bytes / model::kSectorBytes > states::kStateSectorsMax)
-    return fail("--size", fmt::format("{} is more than crash states are made of", arguments.size),
-                "give 2T or less");
+    return fail("--size", fmt::format("{} exceeds the limit for crash states", arguments.size),
+                "use 2T or less");
   return bytes;
 }
 

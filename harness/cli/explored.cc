@@ -1,4 +1,4 @@
-// The result of an exploration in words and as JSON (explored.h).
+// The result of an exploration as text and as JSON (explored.h).
 #include "harness/cli/explored.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ void print_coverage(const explorer::ExplorationResult& result) {
   }
 }
 
-/// States that fail in one way: the first that was reproduced stands for all.
+/// A group of states that fail in one way, represented by the first reproduced one.
 struct KindOfFailure {
   const explorer::ConfirmedFailure* shown = nullptr;
   std::uint64_t states = 0;
@@ -63,7 +63,7 @@ std::string kind_text(const explorer::StateOutcome& outcome) {
   return explorer::format(explorer::kind_of(outcome.judgement, outcome.findings));
 }
 
-/// In the order in which they were found.
+/// Groups failures in the order of their discovery.
 std::vector<KindOfFailure> kinds_of(const explorer::ExplorationResult& result) {
   std::vector<KindOfFailure> kinds;
   std::map<std::string, std::size_t> places;
@@ -227,7 +227,7 @@ void print_text(const Explored& explored) {
       per_second(result.checked, result.generate_ms));
   fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n",
              result.sampled, result.disagreements, result.restores);
-  std::fflush(stdout);  // what follows is on standard error
+  std::fflush(stdout);  // further output goes to standard error
 }
 
 }  // namespace headcrash::cli

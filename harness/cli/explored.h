@@ -1,5 +1,5 @@
 #pragma once
-// What `headcrash explore` was asked for, and what came of it in words and as JSON.
+// The arguments of `headcrash explore`, and its result as text and as JSON.
 
 #include <cstdint>
 #include <filesystem>
@@ -25,11 +25,11 @@ namespace headcrash::cli {
 struct ExploreArguments {
   std::string recording, filesystem, workload, application, size, keep, html, csv;
   std::string from;      ///< of a recording: an event or a mark
-  std::string database;  ///< empty: nothing is stored
+  std::string database;  ///< empty to store nothing
   std::vector<std::string> strategies;
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
-  std::int64_t trials = 1;  ///< workloads; more than one are for a database
+  std::int64_t trials = 1;  ///< number of workloads; more than one require a database
   std::size_t jobs = 2;
   std::uint64_t limit_s = 0;  ///< of the exploration; 0: none
   bool resume = false, as_json = false, minimise = false, stop_at_first = false;
@@ -41,7 +41,7 @@ struct ExploreArguments {
   std::string atomic_write = "512";
 };
 
-/// What an exploration needs and finds.
+/// Inputs and result of an exploration.
 struct Explored {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;
@@ -53,20 +53,20 @@ struct Explored {
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
   double cpu_s = 0;
-  bool virtual_time = false;  ///< guests of user-mode Linux
+  bool virtual_time = false;  ///< guests run user-mode Linux
   bool interrupted = false;
-  bool failed_at_crash = false;  ///< a crash inside of the list: what follows it was not explored
-  /// The folder in which the recordings stay; empty: they go with the command.
+  bool failed_at_crash = false;  ///< failed at a crash inside the list; the rest was not explored
+  /// Folder of kept recordings; if empty, they are removed with the command.
   std::filesystem::path kept;
 };
 
-/// Where a recording is once the command has ended; empty: nowhere.
+/// Returns the recording's path after the command has ended; empty if it is removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// The result in one sentence.
+/// Returns the result in one sentence.
 std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);
-/// The headline first, then coverage, one failure of each kind, and what took the time.
+/// Prints the headline, coverage, one failure of each kind, and the times of steps.
 void print_text(const Explored& explored);
 
 /// Records what `arguments` name, unless they give a recording, and checks its crash states. With
@@ -83,13 +83,13 @@ std::string replay_command(const Explored& explored);
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
                         const std::string& state, const std::filesystem::path& path);
 
-/// The same exploration as a run of a database, which `report`, `replay` and `runs` know
+/// Runs the exploration as a run of a database, for `report`, `replay` and `runs`
 /// (explore_stored.cc).
 int explore_into_database(const ExploreArguments& arguments);
-/// With the size that was given, or the smallest that suffices. Errors: one that does not fit.
+/// Returns the given size, or the smallest sufficient one. Fails if the size is invalid.
 Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
                                        const adapters::LinuxAdapter& filesystem);
-/// As given, or those that fit the machine.
+/// Returns the given strategies, or the defaults for the machine.
 std::vector<std::string> strategies_of(const ExploreArguments& arguments,
                                        const explorer::StageMachine& machine);
 

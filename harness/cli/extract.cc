@@ -1,5 +1,5 @@
-// headcrash extract: the image that a power cut left, with a script that shows the failure without
-// headcrash.
+// headcrash extract: writes the image left by a power cut, and a script that shows the failure
+// without headcrash.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct ExtractArguments {
   bool as_json = false;
 };
 
-/// The account of the database; else one is written now, from the findings that are there.
+/// Returns the account from the database, or writes one from the findings.
 Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
                                const explorer::RecordedWorkload& workload,
                                const explorer::StateOutcome& outcome) {
@@ -36,7 +36,7 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
-/// What the script is to look for is not stored with a recording: it is seen now, in a guest.
+/// Checks the state in a guest, since a recording does not contain the findings for the script.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
   TRY(const auto lab, one_guest(trial, opened));
@@ -53,10 +53,10 @@ Result<explorer::Reproducer> extract(const ExtractArguments& arguments) {
   TRY(const auto opened, open_state(trial));
   const auto& device = opened.run->header().devices.at(opened.state.device);
   if (!device.medium) {
-    return fail(trial.key,
-                fmt::format("its disk {} is an array or a cache, which is more than one image",
-                            device.name),
-                "look at it with `headcrash replay --shell`");
+    return fail(
+        trial.key,
+        fmt::format("its disk {} is an array or a cache, which has several images", device.name),
+        "examine it with `headcrash replay --shell`");
   }
   TRY(const auto image, opened.run->image(opened.state, opened.state.device));
   TRY(const auto workload, explorer::open_recorded_workload(trial.recording));
@@ -127,10 +127,11 @@ void add_extract(CLI::App& app, int& exit_code) {
   add_trial_options(*command, arguments->trial);
   command->add_option(
       "--state", arguments->trial.state,
-      "A crash state by name; default: the first failure's, or the power cut of a trial of one");
-  command->add_option("--fs", arguments->trial.filesystem, "File system; needed for a recording");
+      "A crash state by name; default: that of the first failure, or the power cut of a trial "
+      "with one cut");
+  command->add_option("--fs", arguments->trial.filesystem, "File system; required for a recording");
   command->add_option("-o,--output", arguments->folder,
-                      "Folder to make; default: named after file system and trial");
+                      "Folder to create; default: named after file system and trial");
   command->add_option("--format", arguments->format, "Of the image")
       ->check(one_of({"raw", "qcow2"}))
       ->capture_default_str();

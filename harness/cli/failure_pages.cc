@@ -1,4 +1,5 @@
-// From failures in a database to pages, by way of their trials' recordings (failure_pages.h).
+// Writes pages for the failures in a database, from the recordings of their trials
+// (failure_pages.h).
 #include "harness/cli/failure_pages.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the verdict that is stored. False: there is no recording.
+/// Uses the stored verdict. Returns false if the recording is missing.
 Result<bool> write_page(const db::Database& database, const report::FailurePage& page,
                         const fs::path& path) {
   TrialArguments arguments;
@@ -54,7 +55,7 @@ Result<FailurePages> write_failure_pages(db::Database& database, std::optional<s
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    return fail(folder.string(), "cannot be made: " + error.message(), "choose another folder");
+    return fail(folder.string(), "cannot be created: " + error.message(), "choose another folder");
   for (const report::FailurePage& page : wanted) {
     if (interrupted()) {
       pages.interrupted = true;

@@ -1,4 +1,4 @@
-// headcrash gc: old artefacts of a results database.
+// headcrash gc: removes old artefacts of a results database.
 #include "results/db/gc.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ struct GcArguments {
 
 int run_gc(GcArguments arguments) {
   const bool dry = arguments.options.dry_run;
-  // For writing, a database that is not there would be made.
+  // Opens a missing database for reading, because opening it for writing would create it.
   const bool reading = dry || !std::filesystem::exists(arguments.database);
   Result<db::Database> database =
       db::Database::open(arguments.database, reading ? db::Database::Access::read_only
@@ -57,7 +57,7 @@ void add_gc(CLI::App& app, int& exit_code) {
   add_database_option(*command, arguments->database);
   command
       ->add_option("--older-than", arguments->options.older_than_days,
-                   "Days since the trial began; 0 for all artefacts")
+                   "Minimum age in days since the trial began; 0 for all artefacts")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000}))
       ->capture_default_str();
   command->add_flag("--keep-failures", arguments->options.keep_failures,

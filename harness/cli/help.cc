@@ -1,4 +1,4 @@
-// headcrash help: the same text as --help, by the command's name.
+// headcrash help: prints the text of --help for a command.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,8 +9,7 @@
 namespace headcrash::cli {
 
 void add_help(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("help", "Shows what a command does, its options and examples");
+  CLI::App* command = app.add_subcommand("help", "Shows a command's purpose, options and examples");
   const auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("COMMAND", *words,
                       "A command, or one of its parts (`help image ufs mkfs`); default: all");
@@ -18,7 +17,7 @@ void add_help(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
-    const auto fresh = make_app(unused);  // in the one that was parsed, `help` has been given
+    const auto fresh = make_app(unused);  // the parsed tree already has `help` set
     const auto found = find_command(*fresh, *words);
     if (!found) {
       exit_code = report_error(found.error(), false);

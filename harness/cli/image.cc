@@ -1,6 +1,6 @@
-// headcrash image: makes, checks and looks into images of headcrash's own file systems, without
-// mounting them. One subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is the old
-// word for `image ufs`.
+// headcrash image: creates, checks and reads images of headcrash's own file systems without
+// mounting them. It has one subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is
+// the old name of `image ufs`.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -25,12 +25,12 @@ using nlohmann::json;
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
-  std::string log, log_size;  ///< of a device of its own; empty: there is none
+  std::string log, log_size;  ///< of a separate device; empty without one
   adapters::Settings mkfs;
   bool repair = false, without_log = false, as_json = false;
 };
 
-/// An image, with its log's, where that is given, as one store at a driver's addresses.
+/// An image, with its log's image if given, as one store at a driver's addresses.
 class Image {
  public:
   using File = std::unique_ptr<media::SparseFileStore>;
@@ -49,7 +49,7 @@ using Store = std::unique_ptr<Image>;
 
 using Access = media::SparseFileStore::Access;
 
-/// `size` empty: it is there, and is opened for `access`.
+/// Opens an existing image for `access`, or creates one if `size` is not empty.
 Result<Image::File> open_file(const std::string& path, const std::string& size,
                               const char* size_option, const adapters::FileSystemType& type,
                               Access access) {
@@ -68,18 +68,18 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   return media::SparseFileStore::open_existing(path, access);
 }
 
-/// The sizes are those of a mkfs.
+/// Uses the sizes if mkfs creates the images.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
-    return fail("--without-log", "and --log contradict each other", "give one of them");
+    return fail("--without-log", "and --log contradict each other", "use only one of them");
   if (arguments.log.empty() && !arguments.log_size.empty())
-    return fail("--log-size", "is of no log", "add --log FILE");
+    return fail("--log-size", "requires a log", "add --log FILE");
   auto device = open_file(arguments.image, arguments.size, "--size", *arguments.type, access);
   if (!device) return forward_error(device);
   if (arguments.log.empty()) return std::make_unique<Image>(*std::move(device), nullptr);
   std::error_code error;
   if (std::filesystem::equivalent(arguments.image, arguments.log, error))
-    return fail("--log " + arguments.log, "is the file system's own image", "give another one");
+    return fail("--log " + arguments.log, "is the image of the file system", "choose another file");
   auto log = open_file(arguments.log, arguments.log_size, "--log-size", *arguments.type, access);
   if (!log) return forward_error(log);
   return std::make_unique<Image>(*std::move(device), *std::move(log));
@@ -206,7 +206,8 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
   for (std::uint64_t at = 0;;) {
     TRY(const auto count, reader.read(number, at, buffer));
     if (count == 0) return {};
-    if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};  // main() reports it
+    // main() reports the error
+    if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};
     at += count;
   }
 }
@@ -245,18 +246,18 @@ std::string why_not(int error) {
     case EINVAL:
       return "is not a valid name: at most 31 characters, without blanks, '/' and ','";
     case EEXIST:
-      return "is there already";
+      return "already exists";
     case ENOENT:
       return "does not exist; `snapshots` lists those that do";
     case ENOSPC:
-      return "has no room: remove files, or drop another snapshot";
+      return "has no space: remove files, or drop another snapshot";
     default:
       return std::strerror(error);
   }
 }
 
 using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
-/// Mounts the image for it.
+/// Mounts the image for the change.
 int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
   const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), false);
@@ -286,7 +287,7 @@ int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots cha
   return error ? report_error(*error, false) : kFine;
 }
 
-/// Of a type that has them.
+/// For a type that has snapshots.
 template <typename Add>
 void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& arguments,
                         int& exit_code) {
@@ -306,7 +307,7 @@ void add_snapshot_verbs(const Add& add, const std::shared_ptr<ImageArguments>& a
              [](Snapshots& snapshots, const std::string& name) { return snapshots.drop(name); });
 }
 
-/// mkfs, check (also `fsck`), ls and cat of one type, and what it has of snapshots.
+/// Adds mkfs, check (also `fsck`), ls and cat of one type, and its snapshot commands.
 void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exit_code) {
   command.require_subcommand(1);
   const auto arguments = std::make_shared<ImageArguments>();
@@ -328,7 +329,8 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   }
   mkfs->add_flag("--json", arguments->as_json, "for programs");
   mkfs->callback([arguments, &exit_code] { exit_code = run_mkfs(*arguments); });
-  auto* const check = add("check", "Checks a file system; 0: clean or repaired, 1: not");
+  auto* const check =
+      add("check", "Checks a file system; exits with 0 if clean or repaired, 1 otherwise");
   check->alias("fsck");
   check->add_flag("--repair", arguments->repair, "repairs what it finds");
   check->add_flag("--json", arguments->as_json, "for programs");
@@ -341,12 +343,11 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
-      verb->add_option("--log", arguments->log,
-                       "image of its log, where that has a device of its own");
+      verb->add_option("--log", arguments->log, "image of the log, if it has a separate device");
     mkfs->add_option("--log-size", arguments->log_size,
                      "create the log's image with this size (16M)");
     check->add_flag("--without-log", arguments->without_log,
-                    "the log's device is lost: give up what only it held");
+                    "the log's device is lost: discard data that only it held");
   }
   if (!type.has_snapshots()) return;
   for (auto* const verb : {list, cat})
@@ -371,7 +372,7 @@ void add_image(CLI::App& app, int& exit_code) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);
-  // Scripts that were written when there was one type.
+  // For scripts from the time when there was one type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
     add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
               exit_code);

@@ -1,4 +1,4 @@
-// headcrash init: a commented file to begin with.
+// headcrash init: writes a commented file as a starting point.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -28,7 +28,7 @@ std::string_view text_of(const std::string& kind) {
   return {};
 }
 
-/// How the file is used, as a command.
+/// Returns a command that uses the file.
 std::string use_of(const std::string& kind, const std::string& file) {
   if (kind == "adapter")
     return fmt::format("headcrash explore --fs {} --workload ace-seq1/17", file);
@@ -36,14 +36,14 @@ std::string use_of(const std::string& kind, const std::string& file) {
 }
 
 int init(const InitArguments& arguments) {
-  // A name that other commands take for a file.
+  // Uses a name that other commands recognise as a file.
   std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
   if (!file.ends_with(".toml"))
     return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)},
                         false);
   std::error_code error;
   if (std::filesystem::exists(file, error))
-    return report_error({file, "is there already", "name another file, or remove it"}, false);
+    return report_error({file, "already exists", "choose another name, or remove it"}, false);
   if (const auto written = base::write_text_file(file, text_of(arguments.what)); !written)
     return report_error(written.error(), false);
   fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));

@@ -1,4 +1,4 @@
-// Guests for a command (lab_command.h).
+// Starts guests for commands (lab_command.h).
 #include "harness/cli/lab_command.h"
 
 #include <fmt/format.h>
@@ -33,9 +33,9 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
   if (filesystem.log_size_bytes != 0 &&
       (log == nullptr || log->sectors * model::kSectorBytes != filesystem.log_size_bytes)) {
     return fail(recording,
-                fmt::format("has no disk \"{}\" of {} bytes, on which {} keeps its log", kLogName,
+                fmt::format("has no disk \"{}\" of {} bytes, which {} needs for its log", kLogName,
                             filesystem.log_size_bytes, filesystem.name),
-                "name the file system that was recorded");
+                "give the recorded file system");
   }
   return disk->sectors * model::kSectorBytes;
 }
@@ -46,7 +46,7 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments) {
       "The guest's kernel: a Debian version (6.12, 6.1-rt), a bzImage, or with --guest virtual a folder with its source; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
-  add_guest_option(command, arguments.guest, "what the trial had, else qemu");
+  add_guest_option(command, arguments.guest, "that of the trial, else qemu");
 }
 
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
@@ -55,7 +55,7 @@ Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapte
   if (arguments.modules.empty()) return {};
   std::error_code error;
   if (!fs::exists(arguments.modules, error))
-    return fail(arguments.modules, "is not there",
+    return fail(arguments.modules, "does not exist",
                 "give the folder that modules_install made, or a .ko file");
   filesystem.guest.modules = {fs::absolute(arguments.modules).string()};
   return {};
@@ -89,7 +89,7 @@ Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& f
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
     return fail(machine.profile, fmt::format("makes a disk of {} bytes, not {}", whole, disk_bytes),
-                "name the array that the recording was made on, or leave --size out");
+                "use the array that the recording was made on, or omit --size");
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);
   TRY(const auto image, vm::guest_image(cache, filesystem.guest, accelerator));

@@ -1,5 +1,6 @@
 #pragma once
-// What the commands that work with the lab's guests share: starting it, and findings as JSON.
+// Shared by commands that use guests of the explorer: options, starting guests, and findings as
+// JSON.
 
 #include <nlohmann/json.hpp>
 
@@ -11,43 +12,43 @@
 
 namespace headcrash::cli {
 
-/// Another kernel than the adapter's, and another kind of guest than what is to be repeated had.
+/// Overrides of the adapter's kernel and of the kind of guest.
 struct KernelArguments {
   std::string kernel, modules, guest;
   bool virtual_time(bool otherwise = false) const {
     return guest.empty() ? otherwise : guest == "virtual";
   }
 };
-/// --kernel, --modules and --guest.
+/// Adds --kernel, --modules and --guest.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments);
-/// Errors: there is no such file, and it is not a version.
+/// Applies the kernel options. Fails if the kernel is neither a file nor a version.
 Result<void> take_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
-/// --machine, --fault and --fault-after-cut.
+/// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 
-/// As given; else what a recording of an array says of itself.
+/// Returns the given machine, or the array of the recording by default.
 explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
                                         const explorer::StageMachine& given);
 
-/// The size of the disk that the states of a recording are of. Errors: it has no medium; the file
-/// system keeps its log on a disk of its own, and the recording has none of its size.
+/// Returns the size of the disk of the recorded states. Fails if the recording has no medium, or
+/// lacks the log disk of the file system in the right size.
 Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
                                           const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem);
 
-/// With the user's cache and the guest that this file system wants: its log's disk, too.
-/// `virtual_time`: guests of user-mode Linux. Errors: a machine whose disk has another size.
+/// Starts a state server and guests for this file system, including its log disk, with the user's
+/// cache. `virtual_time` selects user-mode Linux. Fails if the machine's disk has a different size.
 Result<std::unique_ptr<explorer::Lab>> start_lab(const adapters::LinuxAdapter& filesystem,
                                                  const explorer::StageMachine& machine,
                                                  std::uint64_t disk_bytes, std::size_t guests,
                                                  bool virtual_time);
 
-/// With one guest whose disk has the size of the recorded one, under the trial's machine.
+/// Starts one guest under the trial's machine, with a disk of the recorded size.
 Result<std::unique_ptr<explorer::Lab>> one_guest(const StoredTrial& trial,
                                                  const OpenedState& opened);
 
-/// For a state of the trial's recording, or of the recovery of one.
+/// Returns a checker for a state of the trial's recording, or of the recording of a recovery.
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
 
 nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings);

@@ -1,4 +1,4 @@
-// headcrash list: what there is to choose from.
+// headcrash list: lists available profiles, file systems, workloads and so on.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,7 +30,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 
-/// Null where the number does not apply to the kind of device.
+/// Returns null if the number does not apply to the kind of device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
 }
@@ -87,7 +87,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Our own file systems, each with what the oracle may ask of it.
+/// Our own file systems, with the promises that the oracle checks.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -114,7 +114,7 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Those of campaigns, which are cut and judged, and those of benchmarks, which are timed.
+/// Workloads of campaigns, which are cut and judged, and of benchmarks, which are timed.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
@@ -177,7 +177,7 @@ json experiments() {
   return rows;
 }
 
-/// Parameters as "files=10000/1000": the exact and, where it differs, the scaled-down value.
+/// Formats parameters as "files=10000/1000": the exact value, and the scaled-down one if different.
 json timed_workloads() {
   json rows = json::array();
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
@@ -195,7 +195,7 @@ json timed_workloads() {
   return rows;
 }
 
-/// A profile's origins are shown by their kinds; --json has them by table.
+/// Shows a profile's origins by kind; --json has them by table.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;
@@ -207,7 +207,7 @@ std::string cell(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Numbers are set right.
+/// Numbers are right-aligned.
 void print_table(const json& rows, const std::vector<std::string>& columns) {
   std::vector<std::string> titles;
   for (const std::string& column : columns) {
@@ -227,7 +227,7 @@ void print_table(const json& rows, const std::vector<std::string>& columns) {
   print_fitted(table.text(0));
 }
 
-/// Name first, title last, as it is the longest.
+/// Returns the columns with the name first and the title last, because it is the longest.
 std::vector<std::string> all_columns(const json& rows) {
   std::vector<std::string> columns{"name"};
   if (!rows.empty())

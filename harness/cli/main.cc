@@ -1,4 +1,4 @@
-// The `headcrash` command: one subcommand a file.
+// The `headcrash` command; each subcommand has a file.
 #include <cstdio>
 #include <exception>
 
@@ -29,8 +29,7 @@ int main(int argc, char** argv) {
   try {
     return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0)
-      return finish_output(kUsage);  // fmt throws what the kernel answers
+    if (std::ferror(stdout) != 0) return finish_output(kUsage);  // fmt throws errors of the kernel
     std::fprintf(stderr,
                  "headcrash: internal error: %s; please report it with the command that led here\n",
                  error.what());  // does not throw if standard error cannot be written either

@@ -1,5 +1,5 @@
 #pragma once
-// A command's manual page, out of the tree that --help is printed from.
+// Generates manual pages from the same command tree as --help.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace headcrash::cli {
 
-/// For man(1): headcrash(1), which lists the commands, or headcrash-COMMAND(1), which has the parts
-/// of the command, too.
+/// Returns the page for man(1): headcrash(1), which lists the commands, or headcrash-COMMAND(1),
+/// which includes the command's parts.
 std::string manual_page(const CLI::App& app, const CLI::App& command);
 
-/// "headcrash-campaign".
+/// Returns, for example, "headcrash-campaign".
 std::string page_name(const CLI::App& app, const CLI::App& command);
 
 }  // namespace headcrash::cli

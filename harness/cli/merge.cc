@@ -1,4 +1,4 @@
-// headcrash merge: the databases of shards into one.
+// headcrash merge: merges the databases of shards.
 #include "results/db/merge.h"
 
 #include <fmt/format.h>

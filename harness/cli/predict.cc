@@ -1,9 +1,8 @@
-// headcrash predict: what the recovery of a trial's image takes in virtual time, beside what it
-// took in the guest.
+// headcrash predict: compares the recovery of a trial's image in virtual time with the recovery in
+// the guest.
 //
-// The same media, the same hardware with the same faults, the same checker; the guest's processor
-// and kernel are not modelled. What is the same in both columns and what is not is told by
-// `headcrash predict --help`.
+// Media, hardware, faults and checker are the same; the guest's processor and kernel are not
+// modelled. `headcrash predict --help` lists what both columns have in common.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of the recovery. In seconds; of the guest's in model time, whatever its clock was.
+/// A step of the recovery, in seconds. The guest's are in model time, whatever its clock.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -39,10 +38,10 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  Step paced;  ///< the model when its requests are as far apart as the guest's were
+  Step paced;  ///< the model with the guest's mean pause between requests
 };
 
-/// How the adapter recovers, by its commands.
+/// The adapter's recovery, from its commands.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;
@@ -59,7 +58,7 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   if (!program.starts_with(kFsck))
     return fail(adapter.name,
                 "is not recovered by one of headcrash's own checkers, and a kernel is not modelled",
-                "choose a trial of a file system of `headcrash list systems`");
+                "choose a trial of one of the file systems in `headcrash list systems`");
   TRY(const auto type, adapters::find_file_system_type(program.substr(kFsck.size())));
   std::string_view scheme = type->usual_system();
   if (const std::size_t at = adapter.mount_options.find(kScheme); at != std::string::npos) {
@@ -71,7 +70,7 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   return OurSystem{system, fast ? experiment::Repair::fast : experiment::Repair::always};
 }
 
-/// "real:8" is 8 times slower than the model.
+/// Returns 8 for "real:8", which is 8 times slower than the model.
 double slowdown_of(const std::string& clock) {
   const std::size_t colon = clock.find(':');
   return colon == std::string::npos ? 1 : std::max(1., std::stod(clock.substr(colon + 1)));
@@ -87,7 +86,7 @@ Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial,
   TRY(const auto more, row.bind(trial, phase).step());
   if (!more || row.text(1) == "off")
     return fail(arguments.trial, fmt::format("has no time of its {}", phase),
-                "choose a trial that got that far, of a campaign with a real clock");
+                "choose a trial that reached this step, in a campaign with a real clock");
   const auto requests = row.integer(2);
   return Step{.elapsed_s = row.real(0) * kMs / slowdown_of(row.text(1)),
               .device_s = row.is_null(3) ? 0 : static_cast<double>(requests) * row.real(3) * kUs,
@@ -100,7 +99,7 @@ Step step_of(const experiment::RecoveryStep& step) {
           .requests = static_cast<std::int64_t>(step.requests)};
 }
 
-/// What the guest took between two requests.
+/// Returns the guest's mean pause between two requests.
 os::TimeNs pause_of(const Step& guest) {
   const double pause_s =
       guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests)
@@ -108,7 +107,7 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// `pause_ns` 0: none but the model's processor.
+/// With `pause_ns` 0, only the model's processor causes pauses.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

@@ -1,4 +1,4 @@
-// headcrash query: anybody's SQL over a results database, read-only.
+// headcrash query: runs read-only SQL on a results database.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -36,13 +36,13 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   return kFine;
 }
 
-/// A single word is the name of one of the report's queries: no SQL is that short.
+/// A single word is the name of a query of the report, because no SQL is that short.
 Result<void> check_name(const std::string& question) {
   const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
   const std::vector<std::string> names = report::query_names();
   if (!single || std::find(names.begin(), names.end(), question) != names.end()) return {};
   const std::string near = base::nearest(question, names);
-  return fail("query", fmt::format("\"{}\" is not one of the report's queries", question),
+  return fail("query", fmt::format("the report has no query \"{}\"", question),
               near.empty()
                   ? "`headcrash query` without a query lists them, and the tables for a SELECT"
                   : fmt::format("did you mean \"{}\"?", near));
@@ -56,7 +56,7 @@ int answer(db::Database& database, const QueryArguments& arguments, const std::s
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
-/// What can be asked: tables with their columns, and the named queries.
+/// Lists tables with their columns, and the named queries.
 int report_contents(db::Database& database, const QueryArguments& arguments) {
   const Result<report::SqlAnswer> tables = report::tables(database);
   if (!tables || arguments.as_json || arguments.as_csv) return show(tables, arguments);
@@ -68,7 +68,7 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   return kFine;
 }
 
-/// A question ends with ';', or is a single word on its line.
+/// Returns true if a query ends with ';' or is a single word on its line.
 bool is_whole(const std::string& question) {
   const auto first = question.find_first_not_of(" \t\r\n");
   const auto last = question.find_last_not_of(" \t\r\n");
@@ -101,7 +101,7 @@ int answer_input(db::Database& database, const QueryArguments& arguments) {
   return exit_code;
 }
 
-/// The files that made the tables, with the meaning and unit of each column.
+/// Prints the SQL files that created the tables, with the meaning and unit of each column.
 int report_schema() {
   for (const db::Migration& migration : db::known_migrations()) fmt::print("{}\n", migration.sql);
   return kFine;
@@ -134,7 +134,7 @@ void add_query(CLI::App& app, int& exit_code) {
   command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "A list of objects");
+  command->add_flag("--json", arguments->as_json, "Print a list of objects as JSON");
   command->add_flag("--csv", arguments->as_csv, "RFC 4180")->excludes("--json");
   command->add_flag(
       "--schema", arguments->schema,

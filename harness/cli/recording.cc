@@ -1,4 +1,4 @@
-// headcrash recording: looks into recordings, and carries them to and from other formats.
+// headcrash recording: inspects recordings and converts them to and from other formats.
 #include "plugin/record/recording.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct RecordingArguments {
   bool as_json = false;
 };
 
-/// What one device did.
+/// The activity of one device.
 struct DeviceTotals {
   std::map<std::string, std::uint64_t> requests, failures, media;
   std::uint64_t bytes_written = 0;
@@ -118,7 +118,7 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    const auto event = reader->next();  // with payloads: this is also the check of the whole file
+    const auto event = reader->next();  // with payloads, to check the whole file
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
     count(**event, totals);
@@ -136,7 +136,7 @@ int run_info(const RecordingArguments& arguments) {
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
 
-/// The device that is meant: its name, or the first one.
+/// Returns the named device, or the first one.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
   TRY(auto reader, record::RecordingReader::open(arguments.file));
   const auto& devices = reader.header().devices;
@@ -186,8 +186,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// What a recording on top of another one began with; dm-log-writes' format cannot name another
-/// log.
+/// Returns the initial content of a recording with a base, since dm-log-writes' format cannot refer
+/// to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)
@@ -237,7 +237,7 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// The state that is named; else that of the power cut, if the power went.
+/// Returns the named state, or that of the power cut, if any.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {
@@ -303,8 +303,8 @@ void add_recording(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   const auto arguments = std::make_shared<RecordingArguments>();
 
-  CLI::App* info =
-      command->add_subcommand("info", "Shows what a recording holds, and whether it is complete");
+  CLI::App* info = command->add_subcommand(
+      "info", "Shows the content of a recording, and whether it is complete");
   info->add_option("FILE", arguments->file, "Recording")->required();
   info->add_flag("--json", arguments->as_json, "Print it as JSON");
   info->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
@@ -312,13 +312,13 @@ void add_recording(CLI::App& app, int& exit_code) {
   CLI::App* shown = command->add_subcommand(
       "show", "Draws a recording as a page: requests, flushes and a movable power cut");
   shown->add_option("FILE", arguments->file, "Recording")->required();
-  shown->add_option("--html", arguments->html, "Page to make: one file, which needs no network")
+  shown->add_option("--html", arguments->html, "Page to write: one file without network access")
       ->required();
   shown->add_option(
       "--state", arguments->state,
-      "Crash state to show, by name; default: the power cut, if the power went, or all of the recording");
+      "Crash state to show, by name; default: the power cut, if any, or the whole recording");
   shown->add_option("--fs", arguments->filesystem,
-                    "File system, to name its blocks; default: as its superblock says");
+                    "File system, to identify its blocks; default: from its superblock");
   shown->callback([arguments, &exit_code] { exit_code = run_show(*arguments); });
 
   CLI::App* exported = command->add_subcommand("export", "Writes a recording in another format");
@@ -328,21 +328,22 @@ void add_recording(CLI::App& app, int& exit_code) {
       ->check(one_of({"csv", "blkparse", "dm-log-writes"}));
   exported->add_option("--device", arguments->device,
                        "dm-log-writes: device by name; default: the first");
-  exported->add_option("-o,--output", arguments->output, "File to make")->required();
-  exported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
+  exported->add_option("-o,--output", arguments->output, "File to write")->required();
+  exported->add_flag("--json", arguments->as_json, "Print the result as JSON");
   exported->callback([arguments, &exit_code] { exit_code = run_export(*arguments); });
 
-  CLI::App* imported = command->add_subcommand("import", "Makes a recording from another format");
+  CLI::App* imported =
+      command->add_subcommand("import", "Converts a recording from another format");
   imported->add_option("FILE", arguments->file, "Log of dm-log-writes or of QEMU's blklogwrites")
       ->required();
   imported->add_option("--format", arguments->format, "dm-log-writes")
       ->required()
       ->check(one_of({"dm-log-writes"}));
-  imported->add_option("-o,--output", arguments->output, "Recording to make")->required();
+  imported->add_option("-o,--output", arguments->output, "Recording to write")->required();
   imported->add_option(
       "--size", arguments->size,
       "Size of the device, which is not in the log; default: up to the last write");
-  imported->add_flag("--json", arguments->as_json, "Print what was done as JSON");
+  imported->add_flag("--json", arguments->as_json, "Print the result as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 
   command->footer(

@@ -1,5 +1,5 @@
-// headcrash replay: a trial, or one crash state of it, once more; and what it says now against what
-// it said then.
+// headcrash replay: repeats a trial or one of its crash states, and compares the outcome with the
+// recorded one.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// The same verdict, or the same kind of finding where the tree was judged.
+/// Returns true for the same verdict, or the same kind of finding if the tree was judged.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -81,7 +81,7 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
   }
 }
 
-/// Prints it and returns the exit code.
+/// Prints the outcome and returns the exit code.
 int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then,
                    const ReplayArguments& arguments) {
   if (arguments.as_json) {
@@ -93,13 +93,13 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// A replay that could not be done says nothing about the file system.
+/// A failed replay says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;
 }
 
-/// What shows it again: as it was asked for.
+/// Returns the command that repeats this, as given.
 std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
   const bool recorded = trial.database.empty();
   std::string command = fmt::format("headcrash replay {}", explorer::quoted(arguments.trial.trial));
@@ -109,7 +109,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// --html: the cut as a page, with the verdict of now.
+/// Handles --html: writes the cut as a page, with the new verdict.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -125,7 +125,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // A recovery does nothing of the workload.
+  // A recovery runs no operations of the workload.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -144,9 +144,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// All of a trial again: mkfs, workload, cut, recovery. The same seed gives the same operations and
-/// the same cut after the same mark; what the guest had sent by then may differ a little, since a
-/// real clock runs in it.
+/// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations
+/// and the same cut after the same mark. The writes sent by then may differ slightly, since the
+/// guest has a real clock.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
@@ -154,7 +154,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   if (!plan) {
     return report_error(
         {trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-         "it was made by another version of headcrash"},
+         "it was created by another version of headcrash"},
         arguments.as_json);
   }
   auto scratch = base::ScratchFolder::make();
@@ -189,9 +189,9 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// The state recovered and mounted, and a line of shell at a time in the guest: each is a shell of
-/// its own that begins where the last one ended. There is no terminal in there: no editors, no job
-/// control.
+/// Recovers and mounts the state, and runs lines of shell in the guest. Each is a separate shell
+/// that starts in the last one's folder. There is no terminal, so editors and job control do not
+/// work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto lab = one_guest(trial, opened);
   if (!lab) return cannot_tell(lab.error(), arguments.as_json);
@@ -233,35 +233,36 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   return kFine;
 }
 
-/// Options that do not go together, or not with this trial.
+/// Rejects options that are incompatible with each other or with this trial.
 Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (arguments.find_fix && arguments.shell) return fail("--find-fix", "a shell has no verdict");
   if (!arguments.anew) return {};
   for (const auto& [given, option] :
        {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
     if (given)
-      return fail("--anew", fmt::format("cannot be combined with {}", option), "explore has it");
+      return fail("--anew", fmt::format("cannot be combined with {}", option),
+                  "use explore for this");
   if (trial.database.empty())
     return fail(
         arguments.trial.trial, "a recording does not say how it was made",
-        "give a trial of a database; or `headcrash explore --workload LIST.operations.txt`");
+        "give a trial of a database, or run `headcrash explore --workload LIST.operations.txt`");
   if (trial.explored && !trial.outcome)
     return fail(trial.key, fmt::format("no verdict of the state {} is recorded", trial.state),
-                "name one that failed");
+                "choose a failed one");
   if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
     return fail(trial.key, fmt::format("the state {} kept its promises", trial.state),
-                "name one that failed");
+                "choose a failed one");
   return {};
 }
 
-/// --kernel, or the first line of the file of --kernel-from.
+/// Returns --kernel, or the first line of the file of --kernel-from.
 Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
   KernelArguments kernel = arguments.kernel;
   if (!arguments.kernel_from.empty()) {
     std::ifstream file(arguments.kernel_from);
     if (!std::getline(file, kernel.kernel) || kernel.kernel.empty())
       return fail(arguments.kernel_from, "its first line names no kernel",
-                  "write a version as 6.12, or a path");
+                  "write a version such as 6.12, or a path");
   }
   return take_kernel(kernel, filesystem);
 }
@@ -274,15 +275,16 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // Of the commit that is tested, not of whoever wrote the command.
+  // Read now, so that it belongs to the tested commit.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;
   const bool virtual_time = arguments.kernel.virtual_time(trial->virtual_time);
   if (cut && virtual_time != trial->virtual_time)
-    return report_error({"--guest", "is for crash states, and this trial is a power cut under way",
-                         "leave it out, or name a state with --state"},
-                        arguments.as_json);
+    return report_error(
+        {"--guest", "applies to crash states, but this trial has a single power cut",
+         "omit it, or give a state with --state"},
+        arguments.as_json);
   if (cut) return replay_cut(*trial, arguments);
   trial->virtual_time = virtual_time;
   if (arguments.anew) {
@@ -296,7 +298,7 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Ctrl-C must end a bisection, not skip a commit.
+/// Ctrl-C must end a bisection instead of skipping a commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);
@@ -314,27 +316,26 @@ void add_replay(CLI::App& app, int& exit_code) {
   add_trial_options(*command, arguments->trial);
   command->add_option(
       "--state", arguments->trial.state,
-      "A crash state by name; default: the first failure's of an exploration, all of a trial of one "
-      "cut. `cut`: what the medium held when the power went");
+      "A crash state by name; default: that of the first failure, or the whole of a trial "
+      "with one cut. `cut`: the content of the medium at the power cut");
   command->add_option("--fs", arguments->trial.filesystem,
-                      "File system, in place of the trial's; needed for a recording");
+                      "File system, in place of the trial's; required for a recording");
   add_machine_options(*command, arguments->trial.machine);
   add_kernel_options(*command, arguments->kernel);
   command
       ->add_option(
           "--kernel-from", arguments->kernel_from,
-          "Read --kernel from the first line of this file, as a commit of a bisection has it")
+          "Read --kernel from the first line of this file, which a commit of a bisection provides")
       ->excludes("--kernel");
   command->add_flag(
       "--anew", arguments->anew,
-      "Record the workload anew under this kernel, and look for the recorded finding in all crash states "
-      "of it; otherwise the recorded state is recovered");
+      "Record the workload again under this kernel, and search all its crash states for the "
+      "recorded finding; otherwise the recorded state is recovered");
   command->add_flag(
       "--find-fix", arguments->find_fix,
-      "Exit code 1 if it keeps its promises and 0 if it fails, to look for the commit that mended it");
-  command->add_option(
-      "--html", arguments->html,
-      "Draw the cut as a page, with what came out: one file, which needs no network");
+      "Exit with 1 if it keeps its promises and 0 if it fails, to find the commit with the fix");
+  command->add_option("--html", arguments->html,
+                      "Draw the cut as a page with the outcome: one file without network access");
   command->add_flag(
       "--shell", arguments->shell,
       "Recover and mount the state, then run lines of standard input in the guest's shell");

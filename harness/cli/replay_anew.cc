@@ -1,4 +1,4 @@
-// A recorded finding looked for in a new recording (replay_anew.h).
+// Searches for a recorded finding in a new recording (replay_anew.h).
 #include "harness/cli/replay_anew.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan || plan->cell == nullptr)
     return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-                "it was made by another version of headcrash");
+                "it was created by another version of headcrash");
   campaign::ExploredCell cell = *plan->cell;
   cell.filesystem = trial.filesystem;
   if (cell.application) cell.application->add_to(cell.filesystem.guest);
@@ -43,7 +43,8 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   const fs::path cache = campaign::default_cache(), artefacts = scratch.path() / "artefacts";
   std::error_code error;
   fs::create_directories(artefacts, error);
-  if (error) return fail(artefacts.string(), error.message(), "set TMPDIR to a folder with room");
+  if (error)
+    return fail(artefacts.string(), error.message(), "set TMPDIR to a folder with free space");
   const vm::Accelerator accelerator = run::accelerator_of(trial.virtual_time, cache);
   TRY(const auto image, vm::guest_image(cache, cell.filesystem.guest, accelerator));
   const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), image}};

@@ -1,6 +1,6 @@
 #pragma once
-// headcrash replay --anew: an explored trial once more from mkfs on, and whether the recorded
-// finding is there again.
+// headcrash replay --anew: repeats an explored trial from mkfs on, and searches for the recorded
+// finding.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace headcrash::cli {
 
-/// What came out, then or now.
+/// An outcome, recorded or repeated.
 struct Replayed {
   std::string what;  ///< state or key
   oracle::Judgement judgement;
@@ -18,9 +18,9 @@ struct Replayed {
   std::string log;
 };
 
-/// The same list of operations from the same seed, recorded under the trial's file system and
-/// kernel, and all of its crash states; the verdict is that of campaign::look_for(). Errors: what
-/// keeps it from being tested.
+/// Repeats the same list of operations from the same seed under the trial's file system and kernel,
+/// and explores all crash states. The verdict is that of campaign::look_for(). Fails if it cannot
+/// be tested.
 Result<Replayed> replay_anew(const StoredTrial& trial);
 
 }  // namespace headcrash::cli

@@ -1,4 +1,4 @@
-// headcrash report: a results database as one HTML file.
+// headcrash report: writes a results database as one HTML file.
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -61,24 +61,25 @@ void add_report(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_flag(
       "--pages", arguments->pages,
-      "For a campaign: make a page of each failure whose recording was kept; the report links to it");
+      "For a campaign: write a page for each failure whose recording was kept; the report "
+      "links to it");
   command->add_flag("--json", arguments->as_json, "Print the report's figures as JSON");
   CLI::Option* baseline =
       command->add_option("--baseline", arguments->baseline,
                           "Results database of an earlier benchmark to compare with");
   command
       ->add_option("--baseline-run", arguments->baseline_run,
-                   "Number of its run; default: its newest benchmark")
+                   "Number of its run; default: the newest benchmark")
       ->check(CLI::PositiveNumber)
       ->needs(baseline);
   command
       ->add_option("--tolerance", arguments->tolerance_percent,
-                   "Percent; smaller changes count as none")
+                   "In percent; smaller changes are ignored")
       ->check(CLI::Range(0.1, 100.0))
       ->needs(baseline)
       ->capture_default_str();
   command->add_option("--csv", arguments->csv,
-                      "Folder for CSV files, one for each table of a benchmark");
+                      "Folder for CSV files, one per table of a benchmark");
   command->add_option("--junit", arguments->junit, "JUnit XML of a benchmark, for build servers");
   command->footer(
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"

@@ -1,4 +1,4 @@
-// Shards and progress (run_progress.h).
+// Parses shards and shows progress (run_progress.h).
 #include "harness/cli/run_progress.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ Result<run::Shard> parse_shard(const std::string& text) {
   if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 ||
       index > count || count > 100'000) {
     return fail("--shard", "\"" + text + "\" is not a shard",
-                "write i/n with i from 1 to n, for example 2/8");
+                "use i/n with i from 1 to n, for example 2/8");
   }
   return run::Shard{index - 1, count};
 }
@@ -46,7 +46,7 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
   }
   const db::TrialRecord& trial = *progress.trial;
   const bool harness_error = trial.verdict == oracle::name(oracle::Verdict::harness_error);
-  // A benchmark's times, or why not; what a trial failed of that says nothing about a file system.
+  // Shows a benchmark's times, or why a trial failed without a result about a file system.
   const bool tell = trial.repetition || harness_error;
   const std::string told = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   const bool as_planned =

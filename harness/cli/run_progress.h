@@ -1,6 +1,6 @@
 #pragma once
-// What `headcrash campaign` and `headcrash bench` share: shards on the command line, progress on
-// the terminal, and how to resume.
+// Shared by `headcrash campaign` and `headcrash bench`: shards, progress output, and the command to
+// resume.
 
 #include <cstdint>
 #include <string>
@@ -10,31 +10,31 @@
 
 namespace headcrash::cli {
 
-/// "2/8" is the second of eight; empty for all.
+/// Parses "2/8", the second of eight; an empty text means all.
 Result<run::Shard> parse_shard(const std::string& text);
 
-/// "40 s", "12 min", "3.5 h".
+/// Formats a duration as "40 s", "12 min" or "3.5 h".
 std::string duration_text(double seconds);
 
-/// On a terminal one line that is written over, and a line that stays for each trial that did not
-/// go well; elsewhere a line a finished trial. Verbose: a line that stays for each trial, elsewhere
-/// one for each step, too.
+/// Shows progress. On a terminal this is one line that is overwritten, and a permanent line for
+/// each unsuccessful trial. Elsewhere it is a line per finished trial. Verbose output has a
+/// permanent line for each trial on a terminal, and elsewhere also one for each step.
 void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosity);
 
-/// The command that was interrupted, with every option that its resumption must have.
+/// The interrupted command, with all options needed to resume it.
 struct ResumedCommand {
-  std::string command, name, database, shard;  ///< the shard as it was given
+  std::string command, name, database, shard;  ///< shard: as given
   std::size_t jobs = 1;
-  std::vector<std::string> only;       ///< file systems
-  std::optional<std::int64_t> trials;  ///< of a cell
-  std::vector<std::string> kernels;    ///< as they were given
-  std::string guest;                   ///< as it was given
-  std::optional<double> charge;        ///< as it was given
-  std::string html;                    ///< folder of the report; empty: none
+  std::vector<std::string> only;       ///< selected file systems
+  std::optional<std::int64_t> trials;  ///< maximum per cell
+  std::vector<std::string> kernels;    ///< as given
+  std::string guest;                   ///< as given
+  std::optional<double> charge;        ///< as given
+  std::string html;                    ///< folder of the report; empty for none
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };
-/// On standard error, ready to be pasted into a shell.
+/// Prints the command to standard error, quoted for a shell.
 void report_interrupted(const ResumedCommand& what);
 void report_finished_before(std::int64_t run);
 

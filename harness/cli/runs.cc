@@ -1,5 +1,5 @@
-// headcrash runs and headcrash trials: what a results database has, so that the numbers which other
-// commands ask for can be found.
+// headcrash runs and headcrash trials: list the contents of a results database, to find the numbers
+// that other commands take.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ constexpr const char* kTrials =
     "SELECT id AS trial, key, verdict, expected, started_at AS started, wall_ms / 1000 AS seconds, summary "
     "FROM trial WHERE run_id = :run{} ORDER BY id";
 
-/// By the names of the columns.
+/// Returns objects keyed by the names of the columns.
 json rows_of(const report::SqlAnswer& answer) {
   json rows = json::array();
   for (const auto& row : answer.rows) {
@@ -62,7 +62,7 @@ json rows_of(const report::SqlAnswer& answer) {
   return rows;
 }
 
-/// "2026-11-26 10:07" of an instant in ISO 8601.
+/// Returns "2026-11-26 10:07" for an instant in ISO 8601.
 std::string minute_of(const std::string& instant) {
   std::string text = instant.substr(0, 16);
   if (text.size() > 10) text[10] = ' ';

@@ -1,5 +1,5 @@
-// headcrash serve: an emulated disk for a QEMU guest, or for anything else that speaks NBD or
-// vhost-user.
+// headcrash serve: serves an emulated disk to a QEMU guest, or to any other NBD or vhost-user
+// client.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,7 +42,7 @@ struct ServeArguments {
   std::string name() const { return machine.empty() ? profile : machine; }
 };
 
-/// One of the machine's devices, as the server tells about it.
+/// One of the machine's devices, as reported by the server.
 struct Attached {
   std::string name, profile;
   std::uint64_t sectors = 0;
@@ -54,7 +54,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() &&
                                       arguments.write_cache.empty() && arguments.tear.empty())) {
     return fail("--machine", "excludes --profile, --size, --write-cache and --tear",
-                "write them into the machine file, for each device");
+                "set them in the machine file, for each device");
   }
   if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;
   device::ServedDeviceSpec spec{.profile = arguments.profile,
@@ -72,7 +72,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     TRY(const auto size, base::parse_size(arguments.size, "--size"));
     if (size == 0)
       return fail("--size", "0 is not a valid disk size",
-                  "leave it out for the whole drive, or write 512M");
+                  "omit it for the whole drive, or use, for example, 512M");
     spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -82,7 +82,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   return spec;
 }
 
-/// The machine's devices, without the members of arrays.
+/// Returns the machine's devices without the members of arrays.
 Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   TRY(const auto stats, served.control().request({{"stats", "read"}}));
   std::vector<Attached> all;
@@ -142,7 +142,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
-/// Instead of hardware: a state of a recording.
+/// Serves a state of a recording instead of hardware.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware =
       !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
@@ -153,7 +153,7 @@ int serve_one_state(const ServeArguments& arguments) {
   if (of_hardware)
     return report_error(
         {"--states", "serves a crash state, not hardware",
-         "leave out everything but --state, --machine, --record, --json and a command"},
+         "omit all other options except --state, --machine, --record, --json and a command"},
         arguments.as_json);
   return serve_state({.recording = arguments.states,
                       .state = arguments.state,
@@ -166,33 +166,33 @@ int serve_one_state(const ServeArguments& arguments) {
 constexpr const char* kDefaultGuestMemory = "1G";
 constexpr std::uint64_t kMiB = 1 << 20;
 
-/// Over vhost-user instead of NBD.
+/// Serves over vhost-user instead of NBD.
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
     return refuse(
-        {"--socket", "is NBD's, and --vhost-user serves without NBD", "leave one of them out"});
+        {"--socket", "is for NBD, but --vhost-user serves without NBD", "leave one of them out"});
   if (arguments.virtual_time && !arguments.memory.empty())
-    return refuse({"--memory", "is QEMU's, and --virtual-time serves user-mode Linux",
-                   "leave it out, and give mem=SIZE to the guest"});
+    return refuse({"--memory", "is for QEMU, but --virtual-time serves user-mode Linux",
+                   "omit it, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
-    return refuse({"--clock", "says how time passes, and with --virtual-time the guest's does",
+    return refuse({"--clock", "sets the clock, which the guest controls with --virtual-time",
                    "leave one of them out"});
   if (arguments.charge &&
       !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
     return refuse({"--charge",
                    fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
-                   "write 1 for the host's processor time as it is, or leave it out for none"});
+                   "use 1 to count the host's processor time unscaled, or omit it to count none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
     return refuse({"-m", "is added to the command: QEMU shares this memory with the server",
-                   "leave it out, and give --memory SIZE"});
+                   "omit it, and use --memory SIZE"});
   const auto memory = base::parse_size(
       arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());
   if (*memory == 0 || *memory % kMiB != 0)
-    return refuse(
-        {"--memory", arguments.memory + " is not a whole number of MiB", "write 512M or 2G"});
+    return refuse({"--memory", arguments.memory + " is not a whole number of MiB",
+                   "use, for example, 512M or 2G"});
   const fs::path socket = fs::absolute(arguments.vhost_user);
   if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
   return serve_vhost({.machine = std::move(machine),
@@ -208,25 +208,25 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
 int serve(ServeArguments& arguments) {
   if (arguments.charge && !arguments.virtual_time)
     return report_error(
-        {"--charge", "is of a guest in virtual time", "add --virtual-time, or leave it out"},
+        {"--charge", "requires a guest in virtual time", "add --virtual-time, or omit it"},
         arguments.as_json);
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
-    return report_error({"--state", "names a state of no recording", "add --states RECORDING"},
+    return report_error({"--state", "needs a recording", "add --states RECORDING"},
                         arguments.as_json);
   const Result<device::ServedDeviceSpec> spec = specification(arguments);
   if (!spec) return report_error(spec.error(), arguments.as_json);
   if (!arguments.vhost_user.empty()) return serve_over_vhost(arguments, *spec);
   if (arguments.virtual_time)
     return report_error(
-        {"--virtual-time", "is for a guest over vhost-user", "add --vhost-user SOCKET"},
+        {"--virtual-time", "requires a guest over vhost-user", "add --vhost-user SOCKET"},
         arguments.as_json);
   if (!arguments.memory.empty())
     return report_error(
-        {"--memory", "is of a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
+        {"--memory", "requires a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
         arguments.as_json);
   catch_interrupts();
-  // Sockets that were not named lie in a folder that goes with the server.
+  // Unnamed sockets are in a folder that is removed with the server.
   const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
   if (!folder) return report_error(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());
@@ -244,7 +244,7 @@ int serve(ServeArguments& arguments) {
   while (!interrupted() && (*served)->alive()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const auto status = (*served)->control().request({{"power", "status"}});
-    if (!status) continue;  // the server is about to end, which is seen next
+    if (!status) continue;  // the server is about to end, as detected next
     const auto& last_cut = status->at("last_cut_ns");
     power.look(status->at("power") == "on", status->at("cuts"),
                last_cut.is_null() ? 0 : last_cut.get<model::TimeNs>());
@@ -267,38 +267,37 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->default_str(kDefaultProfile);
   command->add_option(
       "--machine", arguments->machine,
-      "File of several devices with one clock, recording and power cord; with --states: the array "
-      "that the state's media are put under");
+      "File of several devices with one clock, recording and power supply; with --states: the "
+      "array above the state's media");
   command
       ->add_option("--fault", arguments->faults,
                    "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
-  command->add_option("--store", arguments->store, "Folder that keeps the bytes; default: memory");
-  command->add_option("--record", arguments->record, "Record everything that happens to this file");
+  command->add_option("--store", arguments->store, "Folder for the stored bytes; default: memory");
+  command->add_option("--record", arguments->record, "Record all events to this file");
   command
       ->add_option("--clock", arguments->clock,
                    "real, real:K (K times slower than real time) or off")
       ->capture_default_str();
   command
       ->add_option("--write-cache", arguments->write_cache,
-                   "The drives' volatile write cache; default: as the profile has it")
+                   "The drives' volatile write cache; default: the profile's")
       ->check(one_of({"on", "off"}));
   command->add_option(
       "--tear", arguments->tear,
-      "What a power cut leaves of the sector under the head: silent (old and new bytes mixed), "
-      "any, or unreadable; default: as the profile has it");
+      "Sector under the head after a power cut: silent (old and new bytes mixed), any, or "
+      "unreadable; default: the profile's");
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
                       "Instead of hardware: serve a crash state of this recording");
-  command->add_option(
-      "--state", arguments->state,
-      "Which crash state, for example w1234-17; default: the last, with all writes");
-  command->add_option("--seed", arguments->seed, "Seed of everything random")
+  command->add_option("--state", arguments->state,
+                      "Crash state, for example w1234-17; default: the last, with all writes");
+  command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--socket", arguments->socket,
-                      "NBD socket; default: in a folder that goes with the server");
+                      "NBD socket; default: in a folder that is removed with the server");
   command->add_option(
       "--vhost-user", arguments->vhost_user,
       "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
@@ -311,14 +310,14 @@ void add_serve(CLI::App& app, int& exit_code) {
       "while it computes");
   command->add_option(
       "--charge", arguments->charge,
-      "With --virtual-time: a second that this processor takes for the guest is so many of its own; "
-      "default: none, which is the same each time");
+      "With --virtual-time: guest seconds per second of this processor; default: none, which "
+      "is reproducible");
   command->add_option(
       "--control", arguments->control,
-      "Control socket; default: beside the NBD socket, or with --vhost-user SOCKET.control");
+      "Control socket; default: next to the NBD socket, or with --vhost-user SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");
   command->add_option("COMMAND", arguments->command,
-                      "After --: a command (QEMU) to run with the disk's options added");
+                      "After --: a command (QEMU) to run with the disk's options appended");
   command->footer(
       "Examples:\n  headcrash serve --profile hp-c2447 --size 512M\n"
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"

@@ -1,4 +1,4 @@
-// One crash state for a QEMU guest or anything else that speaks NBD (serve_state.h).
+// Serves one crash state to a QEMU guest or any other NBD client (serve_state.h).
 #include "harness/cli/serve_state.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct ServedDisk {
   std::vector<std::string> qemu;
 };
 
-/// The media of the state, or the array over them.
+/// Returns the media of the state, or the array above them.
 std::vector<ServedDisk> disks_of(const ServeState& what, const record::RecordingHeader& header,
                                  const std::filesystem::path& socket) {
   std::vector<ServedDisk> disks;
@@ -96,8 +96,7 @@ int serve_state(const ServeState& what) {
     while (!interrupted() && (*server)->alive())
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  // Ctrl-C reaches the server too: it is ending by itself then, which completes a recording as
-  // well.
+  // Ctrl-C also reaches the server, which then ends by itself and completes the recording.
   const bool ends_by_itself = interrupted();
   if (!what.record.empty() && !ends_by_itself)
     if (const auto sealed = (*server)->seal(0); !sealed)

@@ -1,5 +1,5 @@
 #pragma once
-// `headcrash serve --states`: one crash state as a disk.
+// `headcrash serve --states`: serves one crash state as a disk.
 
 #include <string>
 #include <vector>
@@ -8,14 +8,14 @@ namespace headcrash::cli {
 
 struct ServeState {
   std::string recording, state;  ///< state: empty for the last one
-  std::string machine;           ///< stack over its media; empty: the media themselves
-  std::string record;  ///< what is done to it goes into this new recording; empty: nowhere
+  std::string machine;           ///< stack above its media; empty for the media themselves
+  std::string record;            ///< new recording of the requests; empty for none
   bool as_json = false;
-  std::vector<std::string>
-      command;  ///< run with the disks' options; empty: tell them, and serve until Ctrl-C
+  /// Run with the disks' options; if empty, prints them and serves until Ctrl-C.
+  std::vector<std::string> command;
 };
 
-/// The exit code.
+/// Returns the exit code.
 int serve_state(const ServeState& what);
 
 }  // namespace headcrash::cli

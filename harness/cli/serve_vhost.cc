@@ -1,4 +1,4 @@
-// The machine, its sockets and how QEMU attaches them (serve_vhost.h).
+// Serves the machine and prints how QEMU attaches it (serve_vhost.h).
 #include "harness/cli/serve_vhost.h"
 
 #include <fmt/format.h>
@@ -22,10 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A guest's kernel takes as many as it has processors.
+/// A guest's kernel uses one queue per processor, up to this number.
 constexpr std::uint16_t kQueuesPrinted = 4;
 
-/// Interrupts are for the main thread: those that are started meanwhile have them blocked.
+/// Blocks interrupts in threads started during its lifetime, so that only the main thread receives
+/// them.
 class InterruptsBlocked {
  public:
   InterruptsBlocked() {
@@ -45,12 +46,12 @@ class InterruptsBlocked {
 struct Served {
   emulation::Settings settings;
   std::unique_ptr<emulation::ServedMachine> machine;
-  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< the calendar's
+  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< of the calendar
   std::unique_ptr<vhost::MachineServer> disks;             ///< in real time
   std::unique_ptr<timetravel::Calendar> calendar;          ///< in virtual time, instead
 };
 
-/// Everything that can be refused: nothing is served yet, and no thread has been started.
+/// Performs all steps that can be rejected, before serving and before starting threads.
 Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {
@@ -76,7 +77,7 @@ Result<Served> open(const ServeVhost& what) {
   return served;
 }
 
-/// The guest's memory as a file that QEMU shares.
+/// Returns QEMU's options for guest memory in a shared file.
 std::vector<std::string> memory_words(std::uint64_t mib) {
   const std::string size = fmt::format("{}M", mib);
   return {"-m",       size,
@@ -135,7 +136,7 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Marks are the second disk, as in all guests.
+/// The marks are the second disk, as in all guests.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());
@@ -208,7 +209,7 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
   return wait_for_interrupt(served);
 }
 
-/// A face for the machine, which runs already.
+/// Starts the servers for the running machine.
 Result<void> start_serving(Served& served, double charge) {
   const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
   emulation::Emulation& machine = served.machine->emulation();
@@ -235,7 +236,7 @@ int serve_vhost(const ServeVhost& what) {
   if (started)
     exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served)
                                   : serve_until_the_end(what, *served);
-  served->machine->shut_down();  // requests that wait are answered, so that their sessions end
+  served->machine->shut_down();  // answers waiting requests, so that their sessions end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();
   const auto stopped = served->machine->stop();

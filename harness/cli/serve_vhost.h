@@ -1,7 +1,6 @@
 #pragma once
-// headcrash serve --vhost-user: the emulated machine in this process, with a vhost-user socket for
-// each of its disks: for a QEMU guest in real time, or for a guest of user-mode Linux in virtual
-// time.
+// headcrash serve --vhost-user: runs the emulated machine in this process, with a vhost-user socket
+// for each disk. Serves a QEMU guest in real time, or a guest of user-mode Linux in virtual time.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,19 +12,19 @@
 namespace headcrash::cli {
 
 struct ServeVhost {
-  device::ServedDeviceSpec machine;    ///< its NBD socket is not used
-  std::filesystem::path socket;        ///< of the first disk; plugin/servers/vhost/machine_server.h
-  std::uint64_t guest_memory_mib = 0;  ///< which QEMU shares with the server
-  bool virtual_time =
-      false;          ///< the machine owns its guest's clock (plugin/servers/timetravel/calendar.h)
-  double charge = 0;  ///< of its processor time; 0: it takes none
-  std::string name;   ///< what is served, for people
+  device::ServedDeviceSpec machine;  ///< its NBD socket is unused
+  std::filesystem::path socket;  ///< of the first disk; see plugin/servers/vhost/machine_server.h
+  std::uint64_t guest_memory_mib = 0;  ///< shared by QEMU with the server
+  /// The machine owns its guest's clock (plugin/servers/timetravel/calendar.h).
+  bool virtual_time = false;
+  double charge = 0;  ///< guest seconds per second of the host's processor; 0 for none
+  std::string name;   ///< displayed name of the machine
   bool as_json = false;
-  std::vector<std::string>
-      command;  ///< the guest to run with the options added; empty: they are printed
+  /// The guest to run with the options appended; if empty, prints the options.
+  std::vector<std::string> command;
 };
 
-/// Serves until it is interrupted or the command has ended; the exit code.
+/// Serves until interrupted or until the command has ended; returns the exit code.
 int serve_vhost(const ServeVhost& what);
 
 }  // namespace headcrash::cli

@@ -1,4 +1,4 @@
-// headcrash simulate: a trace through emulated hardware in virtual time, with what became of each
+// headcrash simulate: replays a trace on emulated hardware in virtual time, and reports each
 // request.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -35,11 +35,11 @@ struct SimulateArguments {
 struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
-  double cpu_seconds = 0;  ///< of the replay, without what --in-memory reads first
+  double cpu_seconds = 0;  ///< of the replay, without the initial reading of --in-memory
   std::vector<std::string> warnings;
 };
 
-// ---- what to run
+// ---- inputs
 
 Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
   profiles::MachineFile machine;
@@ -71,7 +71,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
   if (!arguments.random.empty()) {
     TRY(const auto spec, replay::parse_random(arguments.random));
     if (spec.blocks > sectors)
-      return fail("--random size", "is larger than the device", "make it smaller");
+      return fail("--random size", "is larger than the device", "reduce it");
     return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
   auto file =
@@ -82,7 +82,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
 
 // ---- progress
 
-/// Says on a terminal how far it is, twice a second, and asks for the end when interrupted.
+/// Shows progress on a terminal twice a second, and requests the end when interrupted.
 class Progress {
  public:
   explicit Progress(const replay::CsvWriter* csv)
@@ -109,7 +109,7 @@ class Progress {
   steady_clock::time_point last_ = steady_clock::now();
 };
 
-/// Of the processor, which another program on it does not spoil.
+/// CPU time, which is insensitive to other programs.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -123,7 +123,7 @@ long memory_kib() {
   return usage.ru_maxrss;
 }
 
-// ---- what came out
+// ---- results
 
 double ms(double ns) {
   return ns / model::kNsPerMs;
@@ -256,17 +256,18 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
 
 int simulate(const SimulateArguments& arguments) {
   if (arguments.trace.empty() == arguments.random.empty()) {
-    return report_error({"simulate", "needs one of --trace and --random", "say what to replay"},
-                        arguments.as_json);
+    return report_error(
+        {"simulate", "needs one of --trace and --random", "specify the requests to replay"},
+        arguments.as_json);
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
     return report_error({"simulate", "needs one of --profile and --machine",
-                         "name a device: headcrash list profiles"},
+                         "choose a device: headcrash list profiles"},
                         arguments.as_json);
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
     return report_error(
-        {"--machine", "says size and write cache of each device itself", "put them into the file"},
+        {"--machine", "sets size and write cache of each device", "set them in the file"},
         arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {
@@ -275,8 +276,8 @@ int simulate(const SimulateArguments& arguments) {
   }
   if (arguments.scheduler != "fcfs" && arguments.queue == 0) {
     return report_error(
-        {"--scheduler", "has nothing to choose from when the device is given everything at once",
-         "say with --queue how many requests it gets at a time"},
+        {"--scheduler", "needs a queue, but the device receives all requests at once",
+         "limit the requests at the device with --queue"},
         arguments.as_json);
   }
   catch_interrupts();
@@ -312,7 +313,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-/// A line for each format, from their table.
+/// One line for each format of the table.
 std::string format_help() {
   std::string text = "Format of the trace; default: by its name, or as its first lines say:";
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
@@ -333,19 +334,20 @@ void add_simulate(CLI::App& app, int& exit_code) {
                       "Built-in name (headcrash list profiles) or a .toml file");
   command->add_option("--machine", a->machine,
                       "Instead of --profile: a .toml file with several devices");
-  command->add_option("--size", a->size, "Size, for example 1G; default: all of it");
+  command->add_option("--size", a->size, "Size, for example 1G; default: the whole device");
   command
       ->add_option("--write-cache", a->write_cache,
-                   "The drives' volatile write cache; default: as delivered")
+                   "The drives' volatile write cache; default: the profile's")
       ->check(one_of({"on", "off"}));
-  command->add_option("--trace", a->trace, "File with a request a line, '-' for standard input");
+  command->add_option("--trace", a->trace,
+                      "File with one request per line, '-' for standard input");
   command->add_option("--format", a->format, format_help())->check(one_of(format_names()));
   command->add_option(
       "--random", a->random,
       "Instead of a trace: count=N[,size=4K][,reads=0..1][,sequential=0..1][,seed=N]\n"
       "[,depth=N in a closed loop | ,rate=arrivals per second]");
   command->add_option("--queue", a->queue,
-                      "Requests that the host sends to the device at a time; default: all");
+                      "Maximum number of requests sent to the device at a time; default: all");
   command->add_option("--scheduler", a->scheduler, "Scheduler of the host's queue")
       ->check(one_of({"fcfs", "sstf", "c-look"}))
       ->capture_default_str();
@@ -356,7 +358,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--seed", a->seed, "Seed of spindle angles and faults")
       ->capture_default_str();
   command->add_flag("--in-memory", a->in_memory,
-                    "Read all of the trace first, to time the model alone");
+                    "Read the whole trace first, to time only the model");
   command->add_flag("--json", a->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash simulate --profile hp-c2447 --trace day.trace --csv out.csv\n"

@@ -1,4 +1,4 @@
-// Queries, and the way from a row to files (stored_trial.h).
+// Finds the files of a stored trial (stored_trial.h).
 #include "harness/cli/stored_trial.h"
 
 #include <fmt/format.h>
@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Of a trial that explored: its cell's, whose name begins its key. What a plain disk is put under
-/// is nothing.
+/// Returns the machine of an explored trial: that of its cell, whose name begins the trial's key.
+/// Empty for a plain disk.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};
@@ -123,9 +123,8 @@ class Reader {
     std::string list;
     while (some.step().value_or(false))
       list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some.integer(0), some.text(1));
-    return fail(
-        arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
-        list.empty() ? "it has none at all" : "give an id or a key; the newest are " + list);
+    return fail(arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
+                list.empty() ? "it is empty" : "use an id or a key; the newest are " + list);
   }
 
   Result<void> read_recording() {
@@ -146,8 +145,8 @@ class Reader {
     return std::move(trial_);
   }
 
-  /// The state that was named; else the first failure's, made small; else the first that does not
-  /// keep its promises.
+  /// Selects the named state; otherwise the minimised first failure; otherwise the first state that
+  /// breaks a promise.
   Result<void> read_state() {
     trial_.outcome.reset();
     TRY(auto row,
@@ -155,7 +154,7 @@ class Reader {
             database_.handle(),
             "SELECT id, name, verdict, summary, minimised_state, account FROM ("
             "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
-            // A recovery's is a state of the recording of that recovery.
+            // The state of a recovery belongs to the recording of that recovery.
             "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
             "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
             "AS minimised_state "
@@ -165,8 +164,8 @@ class Reader {
     TRY(const auto more, row.bind(trial_.id, arguments_.state).step());
     if (!more) {
       if (arguments_.state.empty())
-        return fail(trial_.key, "no state of this trial failed", "name one with --state");
-      trial_.state = arguments_.state;  // it was not checked, which is not a reason not to
+        return fail(trial_.key, "no state of this trial failed", "select one with --state");
+      trial_.state = arguments_.state;  // unchecked states may be used, too
       return {};
     }
     const bool small = !row.is_null(4) && !row.text(4).empty() && arguments_.state != row.text(1);
@@ -203,9 +202,9 @@ class Reader {
 Result<StoredTrial> of_recording(const TrialArguments& arguments) {
   std::error_code error;
   if (!fs::exists(arguments.trial, error))
-    return fail(arguments.trial, "there is no such recording");
+    return fail(arguments.trial, "this recording does not exist");
   if (arguments.filesystem.empty())
-    return fail(arguments.trial, "a recording does not say what it is of", "add --fs NAME");
+    return fail(arguments.trial, "a recording does not name its file system", "add --fs NAME");
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   return StoredTrial{.key = arguments.trial,
                      .filesystem = std::move(filesystem),
@@ -220,12 +219,12 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
     TRY(const auto event, reader.next(record::PayloadUse::skip));
     if (!event)
       return fail(recording.string(), "holds no power cut",
-                  "name a state with --state, for example w100-");
+                  "select a state with --state, for example w100-");
     if (event->kind == record::Kind::power && event->detail == 0) return ordinal;
   }
 }
 
-/// Beside a workload's recording lie those of recoveries; each says of which state.
+/// Recordings of recoveries are next to the workload's, and each names its state.
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";
   std::error_code error;
@@ -260,7 +259,7 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   std::error_code error;
   if (trial.recording.empty() || !fs::exists(trial.recording, error)) {
     return fail(trial.recording.empty() ? trial.key : trial.recording.string(),
-                "the recording was not kept", "run the campaign again so that it keeps recordings");
+                "the recording was not kept", "run the campaign again with recordings kept");
   }
   OpenedState opened{.recording = trial.recording};
   std::string name = trial.state;

@@ -1,9 +1,9 @@
 #pragma once
-// What `replay` and `extract` are about: a trial of the database, or a recording, and one crash
-// state of it.
+// The subject of `replay` and `extract`: a trial of the database or a recording, and one of its
+// crash states.
 //
-//   17, ext4/hp-c2447/small-files/3   a trial, by id or by key (its newest one)
-//   here/workload.hcrec               a recording of `headcrash explore --record`; --fs says of what
+//   17, ext4/hp-c2447/small-files/3   a trial, by id or key (the newest with that key)
+//   here/workload.hcrec               a recording of `headcrash explore --record`, with --fs
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -26,10 +26,10 @@ struct TrialArguments {
   explorer::StageMachine machine;  ///< of a recording
 };
 
-/// TRIAL and --db; what --state and --fs stand for is each command's own.
+/// Adds TRIAL and --db. Each command adds its own --state and --fs.
 void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
-/// What the database says about one state, or about a trial of one cut.
+/// The stored outcome of a state, or of a trial with one cut.
 struct StoredOutcome {
   std::string verdict, summary;
   std::vector<oracle::Finding> findings;
@@ -37,32 +37,32 @@ struct StoredOutcome {
 };
 
 struct StoredTrial {
-  std::int64_t id = 0;  ///< 0: a recording, not in any database
+  std::int64_t id = 0;  ///< 0 for a recording outside of any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  explorer::StageMachine machine;             ///< that explored states are put under
-  bool explored = false;                      ///< many states, not one cut
+  explorer::StageMachine machine;             ///< machine of the explored states
+  bool explored = false;                      ///< has many states instead of one cut
   bool virtual_time = false;                  ///< in guests of user-mode Linux
-  std::filesystem::path recording;            ///< empty: none was kept
-  std::string state;                          ///< the one that is meant; empty: the trial's own cut
-  std::optional<StoredOutcome> outcome;       ///< of that state or cut; none: it was never checked
-  std::vector<explorer::JudgedState> states;  ///< all that were checked
+  std::filesystem::path recording;            ///< empty if not kept
+  std::string state;                          ///< the selected state; empty for the trial's own cut
+  std::optional<StoredOutcome> outcome;       ///< of that state or cut; nullopt if not checked
+  std::vector<explorer::JudgedState> states;  ///< all checked states
 };
 
-/// Errors: no such trial, state, database or recording; each says what there is.
+/// Fails if the trial, state, database or recording does not exist; the error lists existing ones.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// The recording and the state, opened: of a state of a recovery ("w12-/w3") that of the recovery.
-/// "cut", or no state: the physical one at the power cut.
+/// The opened recording and state. For a state of a recovery ("w12-/w3") it is the recording of the
+/// recovery. "cut", or an empty state, is the physical state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState state;
-  std::string recovery_of;  ///< the state whose recovery it is
+  std::string recovery_of;  ///< the state whose recovery was recorded
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// By the names of harness/oracle/verdict.h.
+/// Builds a finding from the names in harness/oracle/verdict.h.
 oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
                            std::string expected, std::string found);
 

@@ -1,4 +1,4 @@
-// Widths and lines (terminal.h).
+// Fits lines to widths (terminal.h).
 #include "harness/cli/terminal.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// What is written for people who look at it: tables that fit their terminal, progress as one line.
+// Output for terminals: tables that fit the width, and progress on one line.
 
 #include <cstddef>
 #include <optional>
@@ -7,19 +7,20 @@
 
 namespace headcrash::cli {
 
-/// Columns of the terminal that standard output is; none where it goes elsewhere.
+/// Returns the width of the terminal in columns; nullopt if standard output is not a terminal.
 std::optional<std::size_t> terminal_width();
 
-/// On a terminal lines that do not fit end in "..."; what goes into a file or a pipe is whole.
+/// On a terminal, ends lines that do not fit in "...". Does not shorten output to files and pipes.
 void print_fitted(const std::string& text);
 
-/// Each line of at most `width` characters (not bytes).
+/// Shortens each line to at most `width` characters (not bytes).
 std::string fitted(const std::string& text, std::size_t width);
 
-/// Standard error is a terminal on which a line can be written over ($TERM is not "dumb").
+/// Returns true if standard error is a terminal on which a line can be overwritten ($TERM is not
+/// "dumb").
 bool can_overwrite();
 
-/// The line that was written over goes.
+/// Erases the current line.
 void clear_line();
 
 }  // namespace headcrash::cli

@@ -1,4 +1,4 @@
-// Misspelt command lines (usage_error.h).
+// Explains misspelt command lines (usage_error.h).
 #include "harness/cli/usage_error.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,8 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-/// "image ufs" of "headcrash image ufs": every message begins with the program's name.
+/// Returns "image ufs" for "headcrash image ufs", because every message begins with the program's
+/// name.
 std::string subject_of(const NamedCommand& at) {
   const std::size_t blank = at.place.find(' ');
   return blank == std::string::npos ? "" : at.place.substr(blank + 1);
@@ -54,7 +55,7 @@ Error no_command(const std::string& word, const NamedCommand& at) {
           remedy_for(word, names_of(shown_subcommands(*at.command)), at)};
 }
 
-/// "--jobs=3" is --jobs; "-o" of "-ofile" is looked at by the parser alone.
+/// Returns "--jobs" for "--jobs=3". Only the parser examines "-o" in "-ofile".
 std::string option_of(const std::string& word) {
   return word.substr(0, word.find('='));
 }
@@ -113,7 +114,7 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
        {"The following arguments were not expected: ", "The following argument was not expected: "})
     if (line.starts_with(many)) line = "unexpected: " + line.substr(many.size());
   std::replace(line.begin(), line.end(), '\n', ' ');
-  const bool suggests = line.find("; ") != std::string::npos;  // of one_of()
+  const bool suggests = line.find("; ") != std::string::npos;  // from one_of()
   return {subject_of(at), line, suggests ? "" : help_with(at) + " shows its options"};
 }
 

@@ -1,6 +1,5 @@
 #pragma once
-// What is wrong with a command line, in the words of the house: what was misspelt, and what was
-// probably meant.
+// Explains an invalid command line: the misspelt word, and a suggestion.
 
 #include <string>
 #include <vector>
@@ -9,16 +8,16 @@
 
 namespace headcrash::cli {
 
-/// `words`: without the program's name. `problem` is the parser's, which counts where every word is
+/// `words` excludes the program's name. `problem` is the parser's text, used if every word is
 /// known.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const std::string& problem);
 
-/// --json is among the words.
+/// Returns true if the words include --json.
 bool asks_for_json(const std::vector<std::string>& words);
 
-/// The command that `words` name, with its place: {"image", "ufs"} is `headcrash image ufs`.
-/// Errors: the word that is no command, and the nearest.
+/// The command named by `words`, with its place: {"image", "ufs"} is `headcrash image ufs`. The
+/// error names the unknown word and the nearest command.
 struct NamedCommand {
   const CLI::App* command = nullptr;
   std::string place;  ///< "headcrash image ufs"

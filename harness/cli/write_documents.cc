@@ -1,5 +1,5 @@
-// headcrash write-documents: what the build makes of the command line itself. Nobody else needs it,
-// so that help does not show it.
+// headcrash write-documents: generates files from the command line's description. Only the build
+// needs it, so help does not show it.
 #include <memory>
 
 #include "harness/cli/app.h"
@@ -22,7 +22,7 @@ Result<void> write_all(const fs::path& folder) {
   int unused = 0;
   const auto app = make_app(unused);
   std::error_code error;
-  fs::remove_all(folder / "man1", error);  // pages of commands that are no more
+  fs::remove_all(folder / "man1", error);  // pages of removed commands
   std::vector<const CLI::App*> pages = shown_subcommands(*app);
   pages.push_back(app.get());
   for (const CLI::App* page : pages)

@@ -32,10 +32,10 @@ struct ServedDeviceSpec {
   std::vector<std::string> faults{};               ///< in text form
   std::optional<std::filesystem::path> store;      ///< folder; memory if unset
   std::optional<std::filesystem::path> recording;  ///< with a store, must not exist yet
-  std::optional<std::filesystem::path>
-      socket;  ///< for the disks; default: nbd.sock or vhost.sock in the scratch folder
-  std::optional<std::filesystem::path>
-      control_socket;  ///< default: control.sock in the scratch folder
+  /// For the disks; default: nbd.sock or vhost.sock in the scratch folder.
+  std::optional<std::filesystem::path> socket;
+  /// Default: control.sock in the scratch folder.
+  std::optional<std::filesystem::path> control_socket;
 };
 
 class ServedDevice {

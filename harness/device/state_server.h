@@ -20,8 +20,8 @@ struct StageLoad {
   std::string state;                ///< plugin/states/crash_state.h
   std::uint64_t sectors = 0;        ///< size of the empty disk
   std::uint64_t log_sectors = 0;    ///< size of an additional empty disk for a log; 0 if none
-  bool used_disk =
-      false;  ///< fill an empty disk with bytes from before mkfs, which trims do not change
+  /// Fill an empty disk with bytes from before mkfs, which trims do not change.
+  bool used_disk = false;
   std::optional<std::filesystem::path> record;  ///< new recording of the requests to the stage
   std::uint32_t delay_us = 0;    ///< maximum delay of an answer to a write or flush while recording
   std::uint64_t delay_seed = 0;  ///< seed of the delays

@@ -1,4 +1,4 @@
-// Lines over a port or a disk (channel.h).
+// Sends and receives lines over a port or a disk (channel.h).
 #include "harness/guest/channel.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using virtual_guest::kLengthBytes;
 using virtual_guest::kStreamOffset;
 using virtual_guest::kTransferBytes;
 
-/// The device whose FILE below FOLDER/DEVICE says the channel's name.
+/// Returns the device whose file FOLDER/DEVICE/FILE contains the channel's name.
 std::string find_device(const std::string& folder, const char* file) {
   std::error_code error;
   for (const auto& device : std::filesystem::directory_iterator(folder, error)) {
@@ -50,7 +50,7 @@ class PortChannel : public Channel {
     if (::poll(&watched, 1, kIdleMs) <= 0) return {};
     const ssize_t got =
         (watched.revents & POLLIN) != 0 ? ::read(port_.get(), buffer_.data(), buffer_.size()) : 0;
-    if (got <= 0) ::usleep(kHostAwayUs);  // poll reports the absent host at once, again and again
+    if (got <= 0) ::usleep(kHostAwayUs);  // poll reports an absent host repeatedly, without waiting
     return {buffer_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
 
@@ -130,7 +130,7 @@ std::optional<base::LineFramer::Line> Channel::read_line() {
 }
 
 void Channel::send(const nlohmann::json& message) {
-  // Bytes that are no UTF-8 (a name on a damaged disk, a program's output) become U+FFFD.
+  // Bytes that are not UTF-8 (a name on a damaged disk, a program's output) become U+FFFD.
   send_bytes(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

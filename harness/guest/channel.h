@@ -1,10 +1,10 @@
 #pragma once
-// The agent's conversation with the host, as lines: over a virtio-serial port, or in virtual time
-// over a disk (plugin/servers/timetravel/agent_disk.h).
+// The agent's line-based connection to the host, over a virtio-serial port, or in virtual time over
+// a disk (plugin/servers/timetravel/agent_disk.h).
 //
-// The host's end of a port may go away and come back (a saved state is restored under another
-// QEMU): reading then waits for the next host, and what cannot be delivered is dropped rather than
-// kept for somebody who did not ask.
+// The host's end of a port may disappear and return when a saved state is restored under another
+// QEMU. Reading then waits for the next host. Undeliverable output is dropped, because the next
+// host did not request it.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,18 +17,18 @@ namespace headcrash::guest {
 
 class Channel {
  public:
-  /// The port or the disk, whichever the guest has; waits a while for one to appear. Null: there is
-  /// neither.
+  /// Opens the port or the disk, whichever the guest has, and waits a while for one to appear.
+  /// Returns null if the guest has neither.
   static std::unique_ptr<Channel> open();
   virtual ~Channel() = default;
 
-  /// The next line; nothing when none came for a while.
+  /// Returns the next line; nullopt after a timeout.
   std::optional<base::LineFramer::Line> read_line();
   void send(const nlohmann::json& message);
 
  protected:
-  /// What the host has said next, valid until the next call; empty: nothing for a while, and half a
-  /// line will not be continued.
+  /// Returns the next data from the host, valid until the next call. Empty after a timeout; a
+  /// partial line is then abandoned.
   virtual std::string_view receive() = 0;
   virtual void send_bytes(std::string_view bytes) = 0;
 

@@ -1,4 +1,4 @@
-// Dispatch and the commands themselves (commands.h).
+// Dispatches and executes the commands (commands.h).
 #include "harness/guest/commands.h"
 
 #include <fmt/format.h>
@@ -43,10 +43,10 @@ constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
-// What a command says when it cannot do its work.
+// The reason why a command could not be executed.
 struct Refusal {
   std::string text;
-  int error = 0;  // 0: not a system error
+  int error = 0;  // 0 if not a system error
   bool unknown_type = false;
 };
 using Answer = tl::expected<json, Refusal>;
@@ -62,7 +62,7 @@ tl::unexpected<Refusal> refuse_unknown_type(const std::string& what, Errno error
   return refusal;
 }
 
-// A wrong or missing field throws nlohmann::json::exception, which answer_line turns into a
+// A wrong or missing field throws nlohmann::json::exception, which answer_line() turns into a
 // refusal.
 std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
@@ -82,7 +82,7 @@ Answer pause(const json& request, const Sender&) {
   return json::object();
 }
 
-// "wall_ms" of an answer is a whole number.
+// "wall_ms" of an answer is an integer.
 std::int64_t whole_ms(const Stopwatch& watch) {
   return static_cast<std::int64_t>(watch.ms());
 }
@@ -134,7 +134,7 @@ Answer exec(const json& request, const Sender&) {
               {"wall_ms", end->wall_ms}};
 }
 
-/// A file in the guest, for exec and run-application.
+/// Stores a file in the guest, for exec and run-application.
 Answer put(const json& request, const Sender&) {
   const std::filesystem::path path = text_of(request, "path");
   const auto text = text_of(request, "text");
@@ -149,7 +149,7 @@ Answer put(const json& request, const Sender&) {
   return json::object();
 }
 
-/// As exec, for several commands one after the other, with what they print turned into marks.
+/// Runs several commands in sequence, like exec, and turns their output into marks.
 Answer run_application(const json& request, const Sender& send) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
@@ -203,7 +203,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a log of its own: kernel_log() keeps what is judged later
+  KernelLog said;  // a separate log, so that kernel_log() keeps the records judged later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
@@ -251,8 +251,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// A persistence point is written to the marks disk first: a recording then knows every one the
-// harness can know.
+// A persistence point is written to the marks disk first. A recording then contains every point
+// that the harness may know.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
@@ -290,7 +290,7 @@ Answer dump(const json& request, const Sender& send) {
   return json{{"entries", *entries}};
 }
 
-// One reader for all requests: it remembers how far it has read.
+// All requests share one reader, which keeps its position.
 KernelLog& kernel_log() {
   static KernelLog log;
   return log;
@@ -309,7 +309,7 @@ Answer inspect_disk(const json& request, const Sender& send) {
   return std::move(*seen);
 }
 
-/// Decimal text: a JSON number would lose its last digits on the way through some tools.
+/// Parses decimal text. A JSON number would lose its last digits in some tools.
 tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char* field) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -330,7 +330,7 @@ json layout_of(const timed::Layout& layout) {
   return {{"files", layout.files}, {"blocks", layout.blocks}, {"pieces", layout.pieces}};
 }
 
-/// One phase of a timed workload.
+/// Runs one phase of a timed workload.
 Answer timed_phase(const json& request, const Sender&) {
   const auto workload = timed::find_timed_workload(text_of(request, "workload"));
   if (!workload) return tl::unexpected(Refusal{.text = workload.error().message()});
@@ -364,7 +364,7 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// What the whole guest has done since its start: a disk of it, and its processors.
+/// Returns the counters of the whole guest since boot: one disk, and the processors.
 Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
   const auto disk = disk_counters(device);
@@ -382,7 +382,7 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// As counters, after everything written so far has reached the disk.
+/// Returns counters like `counters`, after all data written so far have reached the disk.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();
@@ -423,10 +423,11 @@ Answer act(const json& request, const Sender& send) {
 }
 
 Answer act_on_line(const base::LineFramer::Line& line, json& id, const Sender& send) {
-  if (line.too_long) return tl::unexpected(Refusal{.text = "a line longer than 1 MiB"});
+  if (line.too_long) return tl::unexpected(Refusal{.text = "line exceeds 1 MiB"});
   try {
     const json request = json::parse(line.text);
-    if (!request.is_object()) return tl::unexpected(Refusal{.text = "a request is a JSON object"});
+    if (!request.is_object())
+      return tl::unexpected(Refusal{.text = "a request must be a JSON object"});
     if (request.contains("id") && request["id"].is_number_integer()) id = request["id"];
     return act(request, [&](json message) {
       message["id"] = id;
@@ -440,7 +441,7 @@ Answer act_on_line(const base::LineFramer::Line& line, json& id, const Sender& s
 }  // namespace
 
 void answer_line(const base::LineFramer::Line& line, const Sender& send) {
-  json id;  // null when the request has none
+  json id;  // null if the request has none
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};
   if (!answer && answer.error().error != 0) message["errno"] = answer.error().error;

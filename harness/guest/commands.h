@@ -1,6 +1,6 @@
 #pragma once
-// The agent's commands: one JSON request in, events and one answer out (PROTOCOL.md). Knows nothing
-// of the port the text comes through, so it is tested on the host.
+// The agent's commands: one JSON request in, events and one answer out (PROTOCOL.md). They do not
+// depend on the channel, so they can be tested on the host.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -11,8 +11,8 @@ namespace headcrash::guest {
 
 using Sender = std::function<void(const nlohmann::json& message)>;
 
-/// Answers one line, whatever it holds: exactly one message with "ok" goes to `send`, after the
-/// events.
+/// Answers one line of any content. Sends the events, then exactly one message with "ok", to
+/// `send`.
 void answer_line(const base::LineFramer::Line& line, const Sender& send);
 
 }  // namespace headcrash::guest

@@ -42,7 +42,7 @@ TEST(Commands, EveryLineGetsOneAnswer) {
   EXPECT_EQ(refused(R"({"id":42,"do":"fly"})")["id"], 42);
 }
 
-TEST(Commands, HelloTellsTheProtocol) {
+TEST(Commands, HelloReportsTheProtocol) {
   const json hello = answer(R"({"id":3,"do":"hello"})").at(0);
   EXPECT_EQ(hello["ok"], true);
   EXPECT_EQ(hello["id"], 3);
@@ -50,7 +50,7 @@ TEST(Commands, HelloTellsTheProtocol) {
   EXPECT_TRUE(hello["modules"].is_array());
 }
 
-TEST(Commands, ErrorsCarryTheirNumber) {
+TEST(Commands, ErrorsIncludeErrno) {
   const json answer =
       refused(R"({"id":1,"do":"exec","argv":["no-such-program"],"timeout_ms":1000})");
   EXPECT_EQ(answer["errno"], ENOENT);
@@ -80,9 +80,9 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
   EXPECT_EQ(dumped[1]["entries"], 1);
 }
 
-// The host's temporary folder may lack any of them (tmpfs has no user attributes before Linux 6.6):
-// then they are skipped, never failed.
-TEST(Commands, RunDoesOrSkipsEveryOperation) {
+// The host's temporary folder may lack some of them (tmpfs has no user attributes before Linux
+// 6.6). These are skipped, never failed.
+TEST(Commands, RunExecutesOrSkipsEveryOperation) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
                                        "create d/a",
@@ -136,7 +136,7 @@ json application(const std::vector<std::string>& lines) {
           {"timeout_ms", 20000}};
 }
 
-TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
+TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   const TemporaryFolder folder;
   const std::string go = (folder.path() / "files/go").string();
   EXPECT_EQ(
@@ -153,7 +153,8 @@ TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program continues only when it has been heard: the event cannot have waited for its end.
+  // The program continues only after its line has been received, so the event was not delayed until
+  // its end.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =
@@ -166,7 +167,7 @@ TEST(Commands, AnApplicationsLinesAreEventsAtOnce) {
   EXPECT_EQ(events[1]["exit"], 0);
 }
 
-TEST(Commands, CommandsThatPrintNothingArePersistedOneByOne) {
+TEST(Commands, SilentCommandsArePersistedOneByOne) {
   json request = application({"true", "true", "false"});
   request["each_command_persists"] = true;
   const auto messages = answer(request.dump());
@@ -206,7 +207,7 @@ json small_files(const std::filesystem::path& root, int phase) {
           {"phase", phase}};
 }
 
-TEST(Commands, ATimedPhaseIsMeasured) {
+TEST(Commands, MeasuresATimedPhase) {
   const TemporaryFolder folder;
   EXPECT_EQ(answer(small_files(folder.path(), 0).dump()).at(0)["latency"], nullptr);
   const json created = answer(small_files(folder.path(), 1).dump()).at(0);
@@ -227,7 +228,7 @@ TEST(Commands, ATimedPhaseIsMeasured) {
   EXPECT_EQ(again["error"], "create d0/f0: File exists");
 }
 
-TEST(Commands, ATimedPhaseThatIsNoneIsRefused) {
+TEST(Commands, RejectsAnInvalidTimedPhase) {
   const TemporaryFolder folder;
   EXPECT_NE(
       refused(small_files(folder.path(), 9).dump())["error"].get<std::string>().find("5 phases"),

@@ -1,4 +1,4 @@
-// Tree dump with stamp runs (dump.h).
+// Dumps a tree with runs of stamps (dump.h).
 #include "harness/guest/dump.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using workload::kStampBytes;
 
-constexpr std::size_t kReadBytes = 64 << 10;  // at once, into the one buffer of a dump
+constexpr std::size_t kReadBytes = 64 << 10;  // per read, into the dump's only buffer
 constexpr std::size_t kForeignBytes = 32;     // shown of a foreign block
 
 std::string hex(std::span<const std::byte> bytes) {
@@ -30,10 +30,11 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-// What one block says, without its place: two neighbours with equal Words are one run.
+// The description of one block without its position. Two adjacent blocks with equal Words form one
+// run.
 struct Words {
-  json tail;             // what follows [first, count, ...
-  bool joinable = true;  // a moved block stands alone
+  json tail;             // follows [first, count, ...
+  bool joinable = true;  // false for a moved block, which is never joined
 };
 
 Words words_of(std::span<const std::byte> block, std::uint64_t number) {
@@ -50,12 +51,12 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
   return {.tail = json::array({"other", hex(block.first(std::min(block.size(), kForeignBytes)))})};
 }
 
-// Joins blocks to runs as they come.
+// Joins blocks to runs as they arrive.
 class Runs {
  public:
   explicit Runs(std::size_t limit) : limit_(limit) {}
 
-  /// False when the limit is reached: the block is not described.
+  /// Returns false if the limit is reached and the block is not described.
   bool add(std::uint64_t number, Words words) {
     if (count_ > 0 && words.joinable && words.tail == tail_) {
       ++count_;
@@ -89,8 +90,7 @@ class Runs {
   json tail_;
 };
 
-// Fills `entry` with the content of a file; `errno` says where reading stopped, `cut` that a limit
-// did.
+// Adds the content of a file to `entry`. `errno` gives the error that ended reading, `cut` a limit.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   const auto file = vfs.open(path, {.no_access_time = true});
@@ -143,8 +143,8 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-// Extended attributes of all namespaces that a list can set. Without any, or where the file system
-// has none, the entry has no `attributes`.
+// Adds extended attributes of all namespaces that a list can set. Without any, or without support,
+// the entry has no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
@@ -154,7 +154,7 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
     if (!workload::is_attribute_name(name)) continue;
     const auto value = vfs.getxattr(path, name);
     if (!value) {
-      // The kernel lists attributes of its own that have no value, such as labels without a policy.
+      // The kernel lists attributes without a value, such as labels without a policy.
       if (!workload::is_kernels_attribute(name)) entry["errno"] = value.error().value;
       continue;
     }
@@ -214,7 +214,7 @@ struct Pending {
   FileType type;
 };
 
-// In reverse, so that the first name is on top of the stack.
+// Pushes in reverse order, so that the first name is on top of the stack.
 VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<Pending>& stack) {
   TRY(auto children, vfs.list(folder));
   std::sort(children.begin(), children.end(),

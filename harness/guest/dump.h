@@ -1,10 +1,9 @@
 #pragma once
-// What a file system holds, as events of the `dump` command (PROTOCOL.md).
+// Dumps the content of a file system as events of the `dump` command (PROTOCOL.md).
 //
-// The tree is walked depth-first with the names of a folder in byte order, so that two dumps of one
-// tree are the same text. A damaged file system may show folders that contain themselves, files of
-// absurd size or unreadable objects: each is reported with what can be said and its `errno`, and
-// the walk is bounded.
+// The tree is traversed depth-first with the names of a folder in byte order, so two dumps of one
+// tree are equal. A damaged file system may show cyclic folders, files of absurd size or unreadable
+// objects. Each is reported as far as possible, with its `errno`, and the traversal is bounded.
 
 #include <cstdint>
 #include <functional>
@@ -16,19 +15,19 @@
 namespace headcrash::guest {
 
 struct DumpLimits {
-  std::uint64_t entries = 1'000'000;      ///< of the whole tree: EOVERFLOW beyond
+  std::uint64_t entries = 1'000'000;      ///< in the whole tree; EOVERFLOW beyond
   std::size_t path_bytes = 4096;          ///< deeper folders are reported but not entered
-  std::size_t runs = 8192;                ///< of one file: a message stays below 1 MiB
-  std::uint64_t file_bytes = 1ULL << 30;  ///< of one file
-  std::size_t attributes = workload::kReportedAttributesMost;  ///< of one object
-  /// Of their names and values, as a message has them.
+  std::size_t runs = 8192;                ///< per file, so that a message stays below 1 MiB
+  std::uint64_t file_bytes = 1ULL << 30;  ///< per file
+  std::size_t attributes = workload::kReportedAttributesMost;  ///< per object
+  /// Total size of names and values, as encoded in a message.
   std::size_t attribute_bytes = workload::kReportedAttributeBytesMost;
 };
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;
 
-/// Hands every object but the root to `sink`; returns how many. Fails only when the root cannot be
-/// listed or the tree has no end.
+/// Passes every object except the root to `sink`, and returns their number. Fails only if the root
+/// cannot be listed or the tree is endless.
 VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits = {});
 
 }  // namespace headcrash::guest

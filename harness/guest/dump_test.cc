@@ -45,7 +45,7 @@ class DumpTest : public testing::Test {
 
 TEST_F(DumpTest, DescribesContentByRuns) {
   std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
-  content += stamps(7, 1, 0, 1024);       // in blocks 5 and 6: moved, each alone
+  content += stamps(7, 1, 0, 1024);       // in blocks 5 and 6: moved, each a separate run
   content += std::string(1024, '\x5a');   // blocks 7 and 8: foreign, joined
   content += stamps(7, 3, 9 * 512, 100);  // a partial last block
   put("f", content);
@@ -64,7 +64,7 @@ TEST_F(DumpTest, DescribesContentByRuns) {
   EXPECT_FALSE(entries[0].contains("cut"));
 }
 
-TEST_F(DumpTest, RunsGoOnAcrossReads) {
+TEST_F(DumpTest, RunsContinueAcrossReads) {
   put("f", stamps(1, 1, 0, 3 << 20));
   EXPECT_EQ(dump()[0]["runs"], json::parse(R"([[0,6144,"stamp",1,1]])"));
 }
@@ -87,7 +87,7 @@ TEST_F(DumpTest, WalksInByteOrder) {
   EXPECT_EQ(seen, expected);
 }
 
-TEST_F(DumpTest, TellsTheUsersAttributes) {
+TEST_F(DumpTest, ReportsUserAttributes) {
   put("f", "");
   const std::string value = "one";
   const auto set = vfs_.setxattr("f", "user.x", std::as_bytes(std::span(value)));
@@ -109,7 +109,7 @@ TEST_F(DumpTest, ReportsLongAndBinaryValues) {
   EXPECT_EQ(entry["attributes-hex"], json::parse(R"({"user.binary":"00ff80"})"));
 }
 
-TEST_F(DumpTest, TellsManyAttributesAndSaysWhereItStops) {
+TEST_F(DumpTest, ReportsManyAttributesAndMarksTruncation) {
   put("f", "");
   const std::string value = "value";
   constexpr int kMany = 80;
@@ -146,7 +146,7 @@ TEST_F(DumpTest, IsBounded) {
   EXPECT_EQ(many.error().value, EOVERFLOW);
 }
 
-TEST_F(DumpTest, SaysWhatCannotBeListed) {
+TEST_F(DumpTest, ReportsUnlistableFolders) {
   PosixVfs nowhere((folder_.path() / "nowhere").string());
   EXPECT_EQ(dump_tree(nowhere, [](const json&) {}).error().value, ENOENT);
 }

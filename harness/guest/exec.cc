@@ -1,4 +1,4 @@
-// Running one program with limits (exec.h).
+// Runs one program with limits (exec.h).
 #include "harness/guest/exec.h"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ struct Child {
   base::Descriptor handle, output, errors;
 };
 
-// Between fork and exec: system calls only.
+// Runs between fork and exec, so it uses system calls only.
 [[noreturn]] void become(char* const* argv, int input, int output, int errors, int failure) {
   ::setpgid(0, 0);
   ::dup2(input, STDIN_FILENO);
@@ -90,7 +90,7 @@ VfsResult<Child> spawn(const Program& program) {
     become(argv.data(), input->get(), output->write.get(), errors->write.get(),
            failure->write.get());
   }
-  ::setpgid(child.pid, child.pid);  // as the child does: whoever comes first
+  ::setpgid(child.pid, child.pid);  // the child does the same; either may be first
   failure->write.reset();
   int error = 0;
   if (::read(failure->read.get(), &error, sizeof error) == sizeof error) {
@@ -104,8 +104,8 @@ VfsResult<Child> spawn(const Program& program) {
   return child;
 }
 
-// Takes all there is now; the descriptor is closed at its end. A program that writes without end is
-// interrupted after a while so that the time limit is looked at.
+// Reads all available output, and closes the descriptor at its end. Returns after a while even if a
+// program writes endlessly, so that the time limit is checked.
 bool drain(base::Descriptor& from, std::string& kept,
            const std::function<bool(std::string_view)>& on_bytes = {}) {
   std::array<char, 16 << 10> buffer;
@@ -122,15 +122,14 @@ bool drain(base::Descriptor& from, std::string& kept,
   return true;
 }
 
-/// Process 1, or one that has asked for orphans: they are its children when their parents have
-/// ended.
+/// Returns true for process 1 or a subreaper, which inherits children whose parents have ended.
 bool adopts_orphans() {
   int asked = 0;
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Ends of children, as a descriptor; -1 where there are no orphans to reap. A program may wait for
-/// one of them.
+/// Returns a descriptor that signals ended children; -1 without orphans to reap. A program may be
+/// waiting for one of them.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;
@@ -142,7 +141,7 @@ int orphans_end() {
   return adopts_orphans() ? ends.get() : -1;
 }
 
-/// Reaps all ended children but `kept`, whose status is still to be read.
+/// Reaps all ended children except `kept`, whose status is still needed.
 void reap_orphans(pid_t kept = -1) {
   if (!adopts_orphans()) return;
   signalfd_siginfo told{};
@@ -150,14 +149,14 @@ void reap_orphans(pid_t kept = -1) {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == kept) return;  // it is asked for next, and the rest after it
+    if (ended.si_pid == kept) return;  // reaped by the caller; later calls reap the rest
     ::waitpid(ended.si_pid, nullptr, 0);
   }
 }
 
 using OnOutput = std::function<bool(std::string_view)>;
 
-/// True when the child has ended, false when the deadline came first or nobody wants to hear more.
+/// Returns true if the child has ended, and false at the deadline or if on_output stopped it.
 bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline,
            const OnOutput& on_output = {}) {
   for (;;) {

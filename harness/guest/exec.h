@@ -1,9 +1,9 @@
 #pragma once
-// One program run to its end: bounded in time and in what is kept of its output.
+// Runs one program to its end, with limits on time and retained output.
 //
-// The program gets a process group of its own; at the time limit the whole group is killed. Its
-// input is an anonymous file, so that no pipe has to be fed while two others are drained. Children
-// it left behind stay alive after a normal end; they merely lose the pipes.
+// The program runs in a separate process group; at the time limit the whole group is killed. Its
+// input is an anonymous file, so that no pipe has to be fed while two others are drained. After a
+// normal end, child processes that it left stay alive, but lose the pipes.
 
 #include <chrono>
 #include <cstdint>
@@ -19,22 +19,23 @@ namespace headcrash::guest {
 inline constexpr std::size_t kKeptOutputBytes = 64 << 10;
 
 struct Program {
-  std::vector<std::string> argv{};  ///< argv[0] is looked up in PATH
+  std::vector<std::string> argv{};  ///< argv[0] is searched in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
-  /// Gets standard output as it comes, all of it; false ends the program as its time limit would.
+  /// Receives standard output as it arrives, completely. Returning false ends the program as its
+  /// time limit would.
   std::function<bool(std::string_view bytes)> on_output{};
 };
 
 struct ProgramEnd {
   int exit = 0;  ///< exit code, or 128 + signal
   bool timed_out = false;
-  bool refused = false;        ///< on_output said so
-  std::string output, errors;  ///< the last kKeptOutputBytes of each
+  bool refused = false;        ///< on_output returned false
+  std::string output, errors;  ///< last kKeptOutputBytes of each
   std::int64_t wall_ms = 0;
 };
 
-/// The error is why it could not be started (ENOENT, EACCES, ...).
+/// Runs a program. Errors are reasons why it could not be started (ENOENT, EACCES, ...).
 VfsResult<ProgramEnd> run_program(const Program& program);
 
 }  // namespace headcrash::guest

@@ -23,7 +23,7 @@ ProgramEnd run(const std::vector<std::string>& argv, const std::string& input = 
   return end.value_or(ProgramEnd{});
 }
 
-TEST(RunProgram, TellsOutputAndExit) {
+TEST(RunProgram, ReturnsOutputAndExitCode) {
   const ProgramEnd end = run({"sh", "-c", "cat; echo wrong >&2; exit 3"}, "input");
   EXPECT_EQ(end.exit, 3);
   EXPECT_EQ(end.output, "input");
@@ -33,7 +33,7 @@ TEST(RunProgram, TellsOutputAndExit) {
   EXPECT_EQ(run({"cat"}).output, "");
 }
 
-TEST(RunProgram, TellsWhyItCannotStart) {
+TEST(RunProgram, ReportsWhyAProgramCannotStart) {
   EXPECT_EQ(run_program({.argv = {"no-such-program"}, .timeout = 1s}).error().value, ENOENT);
   EXPECT_EQ(run_program({.argv = {"/etc/passwd"}, .timeout = 1s}).error().value, EACCES);
   EXPECT_EQ(run_program({.argv = {}, .timeout = 1s}).error().value, EINVAL);
@@ -45,7 +45,7 @@ TEST(RunProgram, KeepsTheEndOfLongOutput) {
   EXPECT_EQ(end.output.substr(end.output.size() - 5), "last\n");
 }
 
-/// In a guest the agent is process 1, and a daemon's orphan is its child.
+/// In a guest the agent is process 1, and adopts a daemon's orphans.
 TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const TemporaryFolder folder;
@@ -69,7 +69,7 @@ TEST(RunProgram, KillsTheWholeGroup) {
   std::ifstream file(pid_file);
   pid_t grandchild = 0;
   ASSERT_TRUE(file >> grandchild);
-  // The signal is on its way; where nobody reaps orphans the process stays as a zombie.
+  // The signal is in flight. Without a reaper the process remains as a zombie.
   std::string state = "?";
   for (int tries = 0; tries < 200 && !state.empty() && state != "Z"; ++tries) {
     std::this_thread::sleep_for(10ms);

@@ -1,13 +1,13 @@
-// Random operations on a disk that is nearly full, through FUSE: three users beside their
-// references (tree/testing/history.h), and one who keeps the disk as full as that. Each round has a
-// new file system; it is unmounted, checked, mounted, compared once more, unmounted and checked.
-// Nobody may meet ENOSPC. A log-structured file system is nine tenths full, and its cleaner never
-// leaves it alone; one with meta-data snapshots, 95 %, and begins a generation all the time.
+// Random operations on a nearly full disk, through FUSE. Three users run with their references
+// (tree/testing/history.h), and a fourth keeps the disk nearly full. Each round has a new file
+// system. It is unmounted, checked, mounted, compared again, unmounted and checked. No user may get
+// ENOSPC. A log-structured file system is nine tenths full, and its cleaner runs all the time. One
+// with meta-data snapshots is 95 % full, and begins generations all the time.
 //
-// It mounts, which takes root and /dev/fuse, and takes its time: HEADCRASH_FUSE_SECONDS=600 in the
-// environment asks for it. HEADCRASH_FUSE_BIN: the folder with {mkfs,mount,fsck}.headcrash-TYPE.
-// HEADCRASH_FUSE_TYPE: lfs (the default) or snapfs. HEADCRASH_SEEDS_FROM: the first round's seed.
-// scripts/tests/fuse_random.sh sets them.
+// The test mounts file systems, which needs root and /dev/fuse, and takes long.
+// HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the folder with
+// {mkfs,mount,fsck}.headcrash-TYPE, HEADCRASH_FUSE_TYPE is lfs (the default) or snapfs, and
+// HEADCRASH_SEEDS_FROM is the first round's seed. scripts/tests/fuse_random.sh sets them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kSteps = 600;
 constexpr std::uint32_t kUsers = 3;
 
-/// What is mounted, and how.
+/// The file system under test and its options.
 struct System {
   std::string type, mkfs_options, scheme;
   std::uint64_t image_bytes = 0;
@@ -44,20 +44,20 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // Segments are so long that an eager cleaner never has as many clean ones as it wants.
+  // Segments are so long that an eager cleaner never reaches its target of clean ones.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
 }
 
-/// sync(2) would wait for all disks of the machine.
+/// Syncs only this file system; sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
   VfsResult<void> sync() override { return syncfs(); }
 };
 
-/// An image, read whole.
+/// An image, read completely.
 class ImageBytes final : public model::SectorStore {
  public:
   explicit ImageBytes(const std::filesystem::path& image)
@@ -94,13 +94,13 @@ class Mounts {
     std::filesystem::create_directory(target_);
   }
   ~Mounts() {
-    // Of a round that has failed.
+    // Only after a failed round.
     if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
   }
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  /// Blocks of 4096 and 1024 bytes take turns.
+  /// Blocks of 4096 and 1024 bytes alternate.
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
     std::filesystem::resize_file(image_, system_.image_bytes);
@@ -108,7 +108,7 @@ class Mounts {
                     system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
-    // In the foreground, so that what it has to say is kept.
+    // In the foreground, so that its output is kept.
     const auto serve = fmt::format(
         "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
         tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
@@ -119,11 +119,11 @@ class Mounts {
     run(is_there);
     mounted_ = true;
   }
-  /// Unmounts, and looks at what is left.
+  /// Unmounts and checks the image.
   void unmount() {
     run("umount " + target_.string());
     mounted_ = false;
-    // The process that served it ends a little later, and nobody else can use the image before.
+    // The serving process ends slightly later; until then the image is in use.
     const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
                                   image_.string(), said_.string());
     int left = -1;
@@ -136,7 +136,7 @@ class Mounts {
   }
   std::string target() const { return target_.string(); }
   const System& system() const { return system_; }
-  /// Of a log-structured one.
+  /// Counts cleaned segments of a log-structured file system.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;
@@ -205,7 +205,7 @@ void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
   mounts.unmount();
 }
 
-TEST(FuseRandom, ShowsWhatTheReferencesHold) {
+TEST(FuseRandom, MatchesTheReferences) {
   const std::uint64_t seconds = number_from_environment("HEADCRASH_FUSE_SECONDS", 0);
   const char* const tools = std::getenv("HEADCRASH_FUSE_BIN");
   if (seconds == 0 || tools == nullptr)

@@ -1,4 +1,4 @@
-// One request, one look (inspect.h).
+// Executes an `inspect` request (inspect.h).
 #include "harness/guest/inspect.h"
 
 #include <cerrno>
@@ -19,17 +19,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBatchBytes = 48 << 10;  // of entries in one event; a line may have 1 MiB
+constexpr std::size_t kBatchBytes = 48 << 10;  // size of the entries in one event; a line may have
+                                               // 1 MiB
 
-/// A tree as it was seen, each object as the hashes of its fields. Of an inode it has only which
-/// objects share it: a file system without inodes numbers files anew at each mount.
+/// A tree as hashes of the fields of each object. Inode numbers are reduced to which objects share
+/// them, since a file system without inodes renumbers files at each mount.
 class SeenTree {
  public:
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated")
-        continue;  // blocks beyond a file's end may be given back at the unmount
+      if (key == "allocated") continue;  // blocks beyond a file's end may be freed at unmount
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -38,7 +38,7 @@ class SeenTree {
     objects_.push_back(std::move(object));
   }
 
-  /// The first object that differs, and in what; empty when none does.
+  /// Returns the first object that differs, and how; empty if the trees are equal.
   std::string difference(const SeenTree& other) const {
     for (std::size_t i = 0; i < std::max(objects_.size(), other.objects_.size()); ++i) {
       if (i >= objects_.size()) return other.objects_[i].path + " is new";
@@ -65,10 +65,10 @@ class SeenTree {
     std::vector<Field> fields;
   };
   std::vector<Object> objects_;
-  std::map<std::uint64_t, std::size_t> first_with_;  ///< by inode: the first object that has it
+  std::map<std::uint64_t, std::size_t> first_with_;  ///< by inode: the first object with it
 };
 
-/// Gathers entries to events of some size.
+/// Collects entries into events of limited size.
 class EntryBatches {
  public:
   explicit EntryBatches(std::function<void(json)> send) : send_(std::move(send)) {}
@@ -93,14 +93,14 @@ class EntryBatches {
 
 struct Look {
   std::string source, target, type, options;
-  bool twice = false;  ///< a second look is compared with the first
+  bool twice = false;  ///< mount again and compare with the first tree
 };
 
 tl::unexpected<InspectRefusal> refuse_look(std::string what, Errno error) {
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
-/// The disk and the marks are those of the load that the host means.
+/// Verifies that the disk and the marks belong to the load that the host expects.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_look(source, bytes.error());
@@ -117,13 +117,13 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   return {};
 }
 
-/// What a file system says of a corrupted disk: EUCLEAN and EBADMSG are Linux's "corrupted" and
+/// Returns true for errors of a corrupted disk. EUCLEAN and EBADMSG are Linux's "corrupted" and
 /// "bad checksum".
 bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps, uses and unmounts once; times and refusals go into `answer`.
+/// Mounts, dumps, uses and unmounts once. Adds times and refusals to `answer`.
 tl::expected<SeenTree, InspectRefusal> look_once(const Look& look, bool use, EntryBatches batches,
                                                  json& answer) {
   base::Stopwatch clock;

@@ -25,7 +25,7 @@
 namespace headcrash::guest {
 namespace {
 
-constexpr std::size_t kAlignment = 4096;  // for O_DIRECT on every sector size
+constexpr std::size_t kAlignment = 4096;  // suits O_DIRECT with every sector size
 constexpr std::size_t kMarkBytes = 512;
 constexpr std::size_t kNonceBytes = 64;
 constexpr std::size_t kLongestSeedBytes = 32;
@@ -48,7 +48,7 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
 
-/// Files of /sys/class/block/*/queue, and what stood there before shorten_way().
+/// Files of /sys/class/block/*/queue, with their contents before shorten_way().
 std::map<std::string, std::string>& changed_settings() {
   static std::map<std::string, std::string> settings;
   return settings;
@@ -60,7 +60,7 @@ std::string printable(const char* bytes, std::size_t count) {
   return text;
 }
 
-/// What has been mounted by this process, by target.
+/// File systems mounted by this process, by target.
 struct Mount {
   std::string source, type, options;
 };
@@ -216,7 +216,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // "[mq-deadline] none"; a disk without a choice is left as it is.
+    // The file contains, for example, "[mq-deadline] none". A disk without a choice is left
+    // unchanged.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);
@@ -263,8 +264,8 @@ VfsResult<DiskCounters> disk_counters(const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
   std::ifstream stat("/sys/block/" + device + "/stat");
   if (!stat) return refuse(ENOENT);
-  // The fields in the kernel's order (Documentation/block/stat.rst); discards came with Linux 4.18,
-  // flushes with 5.5.
+  // The fields are in the kernel's order (Documentation/block/stat.rst). Discards were added in
+  // Linux 4.18, flushes in 5.5.
   std::array<std::uint64_t, 17> fields{};
   std::size_t count = 0;
   while (count < fields.size() && stat >> fields[count]) ++count;

@@ -1,6 +1,5 @@
 #pragma once
-// The commands of the agent that change or ask the kernel: mount, unmount, the clock, a block
-// device.
+// Commands of the agent that change or query the kernel: mount, unmount, the clock, block devices.
 
 #include <cstdint>
 #include <string>
@@ -13,71 +12,75 @@ namespace headcrash::guest {
 
 struct MountOptions {
   unsigned long flags = 0;  ///< MS_...
-  std::string data;         ///< what the file system itself is to read
+  std::string data;         ///< options for the file system
 };
-/// "ro,noatime,data=journal" as mount(8) takes it.
+/// Parses options in the form of mount(8): "ro,noatime,data=journal".
 MountOptions parse_mount_options(std::string_view text);
 
-/// Makes the target folder if it is missing.
+/// Mounts a file system. Creates the target folder if it is missing.
 VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);
-/// Unmounts what mount_file_system() has mounted there and mounts it as then. ENOTSUP: it has not.
+/// Unmounts the file system that mount_file_system() mounted there, and mounts it again in the same
+/// way. Returns ENOTSUP if there was none.
 VfsResult<void> mount_again(const std::string& target);
-/// Makes it read-only, and writable again as it was. ENOTSUP likewise; EBUSY: a file is open for
-/// writing.
+/// Remounts it read-only, then read-write as before. Returns ENOTSUP as remount() does, or EBUSY if
+/// a file is open for writing.
 VfsResult<void> read_only_for_a_moment(const std::string& target);
-/// sync(2), and what the kernel does not tell our own file systems of (fs-adapters/fuse/ioctls.h).
+/// Calls sync(2), and syncs our own file systems, which the kernel does not notify
+/// (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 
-/// At most 64 digits, an even number of them; EINVAL otherwise.
+/// Parses at most 64 hexadecimal digits, an even number of them. Returns EINVAL otherwise.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
-/// Mixes the seed into the kernel's random pool, credits it, and lets the generators take a new key
-/// from the pool. Before the first credit getrandom(2) has nothing to give, and libuuid waits a
-/// second for every identifier.
+/// Mixes the seed into the kernel's random pool, credits it, and rekeys the generators from the
+/// pool. Before the first credit getrandom(2) returns nothing, and libuuid waits a second for every
+/// identifier.
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed);
 VfsResult<void> set_wall_clock(std::int64_t unix_ns);
 
 struct BlockDevice {
   std::uint64_t bytes = 0;
-  std::string nonce;  ///< first 64 bytes of sector 0 up to the first NUL, non-printing bytes as '?'
+  std::string nonce;  ///< first 64 bytes of sector 0 up to the first NUL, with unprintable bytes as
+                      ///< '?'
   std::string flush;  ///< queue/write_cache: "write back" or "write through"
 };
-/// queue/write_cache; empty if the disk has none.
+/// Returns queue/write_cache; empty if the disk has none.
 std::string write_cache_of(const std::string& path);
-/// Drops the device's cached pages, then reads past the cache.
+/// Drops the device's cached pages, then reads it with O_DIRECT.
 VfsResult<BlockDevice> look_at_disk(const std::string& path);
-/// The two that a look at a crash state needs of it: drops the cached pages and tells the size; the
-/// nonce.
+/// The two steps needed to examine a crash state: drops the cached pages and returns the size;
+/// reads the nonce.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
-/// How long a read of 4 KiB at `offset` takes past all caches, by the guest's monotonic clock, in
-/// nanoseconds.
+/// Returns the time of a 4 KiB read at `offset` past all caches, in nanoseconds of the guest's
+/// monotonic clock.
 VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Makes a look at a crash state cheap: requests go to the disk without a scheduler, which would
-/// have another thread send each of them, and without flushes, which nobody looks at where nothing
-/// is recorded.
+/// Reduces the cost of examining a crash state. Requests bypass the scheduler, which would send
+/// each from another thread. Flushes are omitted, because they have no effect if nothing is
+/// recorded.
 void shorten_way(const std::string& disk);
-/// On every disk: what is recorded or timed has the kernel's own choice.
+/// Restores the kernel's settings on every disk. Recorded or timed work must use them.
 void restore_ways();
 
 inline const std::string kUnknownType = "the kernel does not know the file system ";
-/// By /proc/filesystems. mount(2) says ENODEV to a type that is not there.
+/// Returns true if /proc/filesystems lists the type. mount(2) returns ENODEV for an unknown type.
 bool kernel_knows(const std::string& file_system_type);
 
-/// What the kernel has asked of a disk since boot (/sys/block/NAME/stat).
+/// The kernel's requests to a disk since boot (/sys/block/NAME/stat).
 struct DiskCounters {
   std::uint64_t reads = 0, read_merges = 0, read_sectors = 0;
   std::uint64_t writes = 0, write_merges = 0, write_sectors = 0;
   std::uint64_t flushes = 0;
-  std::uint64_t busy_ms = 0;  ///< with at least one request under way
+  std::uint64_t busy_ms = 0;  ///< time with at least one request in flight
 };
-/// `device`: "vda". EINVAL for a name with a '/'.
+/// Returns the counters of `device`, such as "vda". Returns EINVAL for a name with a '/'.
 VfsResult<DiskCounters> disk_counters(const std::string& device);
 
-/// One sector of the marks disk, past the cache: when write() returns, the server has the mark.
+/// One sector of the disk for marks, written with O_DIRECT. When write() returns, the server has
+/// the mark.
 class MarkDisk {
  public:
   MarkDisk() = default;

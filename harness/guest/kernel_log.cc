@@ -1,6 +1,6 @@
-// Reads /dev/kmsg (kernel_log.h): one record a read, "level,number,time,flags;text", continued by
-// lines that begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE says that records were
-// overwritten before they were read.
+// Reads /dev/kmsg (kernel_log.h). Each read returns one record "level,number,time,flags;text",
+// continued by lines that begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE means that
+// records were overwritten before they were read.
 #include "harness/guest/kernel_log.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLogKeptBytes = 32 << 10;
 constexpr std::size_t kRecordBytes = 8 << 10;
-constexpr int kRecordsMost = 100'000;  // a kernel that logs faster than we read
+constexpr int kRecordsMost = 100'000;  // limit for a kernel that logs faster than this reader
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::string last_lines(std::string_view log, std::size_t count) {
   std::string lines;
   for (; count > 0 && !log.empty(); --count) {
     log = log.substr(0, log.find_last_not_of('\n') + 1);
-    const std::size_t begin = log.rfind('\n') + 1;  // npos + 1: the first line
+    const std::size_t begin = log.rfind('\n') + 1;  // npos + 1 is 0, the first line
     if (begin == log.size()) break;
     lines.insert(0, fmt::format("{}{}", log.substr(begin), lines.empty() ? "" : "; "));
     log = log.substr(0, begin);

@@ -1,6 +1,6 @@
 #pragma once
-// The kernel's log as it comes, of every level: the console shows warnings only, and a replay is
-// told of below that.
+// Reads the kernel's log at all levels as it arrives. The console shows only warnings; a replay is
+// logged at a lower level.
 
 #include <cstddef>
 #include <string>
@@ -12,10 +12,11 @@ namespace headcrash::guest {
 
 class KernelLog {
  public:
-  /// From now on. Without /dev/kmsg (a test on the host as an ordinary user) the log stays empty.
+  /// Starts at the current end of the log. Without /dev/kmsg (a test on the host as an ordinary
+  /// user) the log stays empty.
   KernelLog();
 
-  /// What was logged since the last call, one record a line, at most its last 32 KiB.
+  /// Returns the records logged since the last call, one per line, at most the last 32 KiB.
   std::string take();
   void pass_over();
 
@@ -23,7 +24,7 @@ class KernelLog {
   base::Descriptor records_;
 };
 
-/// The last `count` lines of a log as one line, separated by "; ".
+/// Returns the last `count` lines of a log as one line, separated by "; ".
 std::string last_lines(std::string_view log, std::size_t count);
 
 }  // namespace headcrash::guest

@@ -10,7 +10,7 @@
 namespace headcrash::guest {
 namespace {
 
-// What really changes the kernel is tested inside a guest (harness/vm/guest_test.cc).
+// Changes to the kernel are tested inside a guest (harness/vm/guest_test.cc).
 
 TEST(MountOptions, SplitsFlagsFromData) {
   const MountOptions options = parse_mount_options("ro,noatime,data=journal,commit=1,rw,,sync");
@@ -20,7 +20,7 @@ TEST(MountOptions, SplitsFlagsFromData) {
   EXPECT_EQ(parse_mount_options("defaults").data, "");
 }
 
-TEST(Seed, ReadsHex) {
+TEST(Seed, ParsesHex) {
   EXPECT_EQ(parse_seed("00fF").value(), (std::vector{std::byte{0}, std::byte{0xff}}));
   EXPECT_TRUE(parse_seed("")->empty());
   EXPECT_EQ(parse_seed(std::string(64, '1'))->size(), 32U);
@@ -36,11 +36,11 @@ TEST(MarkDisk, NeedsADevice) {
   EXPECT_EQ(mark.write("persisted 1").error().value, EBADF);
 }
 
-TEST(BlockDevice, IsNotAFile) {
+TEST(BlockDevice, RejectsAFile) {
   EXPECT_EQ(look_at_disk("/dev/null").error().value, ENOTTY);
 }
 
-TEST(KernelLog, LastLinesBecomeOne) {
+TEST(KernelLog, JoinsTheLastLines) {
   EXPECT_EQ(last_lines("a\nb\nc\n", 2), "b; c");
   EXPECT_EQ(last_lines("a\nb", 3), "a; b");
   EXPECT_EQ(last_lines("a\n", 1), "a");

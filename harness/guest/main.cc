@@ -1,8 +1,8 @@
 // headcrash-agent: process 1 of the guest.
 //
-// Makes the few mounts that programs expect, loads the modules, opens the channel to the host and
-// answers requests until the power goes. If it ends, the kernel panics and, told so on its command
-// line, resets, which ends QEMU: a broken guest is never a silent one.
+// It creates the mounts that programs expect, loads the modules, opens the channel to the host and
+// answers requests until the power is cut. If it ends, the kernel panics and, because of its
+// command line, resets, which ends QEMU. A broken guest is therefore never silent.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ constexpr std::size_t kBootSeedBytes = 32;
 constexpr int kKeptHeapBytes = 32 << 20;
 
 void say(const std::string& text) {
-  std::fputs(fmt::format("headcrash-agent: {}\n", text).c_str(), stderr);  // which may be closed
+  std::fputs(fmt::format("headcrash-agent: {}\n", text).c_str(), stderr);  // stderr may be closed
 }
 
 void mount_at(const char* type, const char* target, const char* data) {
@@ -51,8 +51,8 @@ void make_system_mounts() {
   mount_at("tmpfs", "/run", "mode=755");
 }
 
-// The kernel opens /dev/console for process 1 only if the initramfs has it. User-mode Linux whose
-// console is not a terminal has none that can be opened: there the kernel's log takes our words.
+// The kernel opens /dev/console for process 1 only if the initramfs has it. In user-mode Linux
+// whose console is not a terminal it cannot be opened; messages then go to the kernel's log.
 void open_console() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     int file = ::open("/dev/console", O_RDWR);
@@ -63,11 +63,11 @@ void open_console() {
   }
 }
 
-/// A workload's, and what the agent itself has open beside them.
+/// Permits the open files of a workload, plus those of the agent itself.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
-  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) say("cannot have so many files open");
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) say("cannot raise the limit of open files");
 }
 
 void reap_orphans() {
@@ -79,28 +79,29 @@ void reap_orphans() {
 
 int main() {
   if (::getpid() != 1) {
-    say("is process 1 of headcrash's guests, and does nothing elsewhere");
+    say("runs only as process 1 of headcrash's guests");
     return 2;
   }
   make_system_mounts();
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Memory that goes back to the kernel comes again as page faults, which emulation makes dear.
+  // Keeps freed memory: returning it to the kernel causes page faults, which are expensive under
+  // emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no source of entropy that the kernel trusts. Nothing here is secret; what makes
-  // guests differ is the trial's seed, which comes with `clock`.
+  // The machine has no entropy source that the kernel trusts. Secrecy is not needed. Guests differ
+  // by the trial's seed, which arrives with `clock`.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);
 
   const std::unique_ptr<Channel> channel = Channel::open();
   if (!channel) {
-    say("neither a virtio-serial port nor a disk is the agent's");
+    say("no virtio-serial port or disk belongs to the agent");
     return 1;
   }
   for (;;) {

@@ -1,4 +1,4 @@
-// finit_module in a given order (modules.h).
+// Loads modules with finit_module in the given order (modules.h).
 #include "harness/guest/modules.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See persisted_lines.h.
+// Finds persisted lines (persisted_lines.h).
 #include "harness/guest/persisted_lines.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::string> PersistedLines::feed(std::string_view bytes) {
   for (const char c : bytes) {
     if (c == '\n') {
       end_line(texts);
-    } else if (line_.size() <= kLineMost) {  // one more than allowed says that it is too long
+    } else if (line_.size() <= kLineMost) {  // one byte over the limit marks the line as too long
       line_ += c;
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the lines "persisted TEXT" in what a running application prints
+// Finds the lines "persisted TEXT" in a running application's output
 // (harness/workload/application.h).
 
 #include <string>
@@ -8,15 +8,14 @@
 
 namespace headcrash::guest {
 
-inline constexpr std::size_t kPersistedTextMost = 200;  ///< bytes; a mark is one sector
+inline constexpr std::size_t kPersistedTextMost = 200;  ///< in bytes; a mark is one sector
 
 class PersistedLines {
  public:
-  /// `every_line`: each line that is not empty is a text, with and without "persisted".
+  /// With `every_line`, each non-empty line is a text, with or without "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
-  /// The texts of the lines that these bytes complete, in order. A line that is too long or not
-  /// printing ASCII is not one of ours: it is counted, since a program whose promises go unheard
-  /// would be judged too kindly.
+  /// Returns the texts of the lines that these bytes complete, in order. Counts lines that are too
+  /// long or not printable ASCII: ignoring a promise would judge the program too leniently.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 
@@ -24,7 +23,7 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  std::string line_;  // at most a little longer than such a line can be
+  std::string line_;  // bounded to slightly more than the longest valid line
   std::size_t refused_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST(PersistedLines, AreFoundHoweverTheBytesCome) {
+TEST(PersistedLines, AreFoundForAnySplitOfTheBytes) {
   PersistedLines lines(false);
   EXPECT_EQ(lines.feed("hello\npersisted wal 1\npersis"), Texts{"wal 1"});
   EXPECT_EQ(lines.feed("ted delete 1"), Texts{});
@@ -16,7 +16,7 @@ TEST(PersistedLines, AreFoundHoweverTheBytesCome) {
   EXPECT_EQ(lines.refused(), 0U);
 }
 
-TEST(PersistedLines, WhatNoMarkCanHoldIsCounted) {
+TEST(PersistedLines, InvalidLinesAreCounted) {
   PersistedLines lines(false);
   const std::string fits(kPersistedTextMost, 'x');
   EXPECT_EQ(lines.feed("persisted " + fits + "\n"), Texts{fits});

@@ -1,4 +1,4 @@
-// vfs.h through POSIX calls (posix_vfs.h).
+// Implements vfs.h with POSIX calls (posix_vfs.h).
 #include "harness/guest/posix_vfs.h"
 
 #include <dirent.h>
@@ -42,7 +42,8 @@ VfsResult<void> outcome(int returned) {
   return {};
 }
 
-/// With the file or directory open for reading, which an immutable one is for nothing else.
+/// Calls `act` with the file or directory opened for reading, the only mode an immutable one
+/// permits.
 auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(0)) {
   if (!full) return refuse(full.error().value);
   const int inode = ::open(full->c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -52,7 +53,7 @@ auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(
   return acted;
 }
 
-/// With the directory open that holds the last component of the path, and that component.
+/// Calls `act` with the open parent directory and the last component of the path.
 VfsResult<void> with_parent(const VfsResult<std::string>& full, auto&& act) {
   if (!full) return refuse(full.error().value);
   const std::size_t slash = full->rfind('/');
@@ -94,9 +95,8 @@ FileType type_of_entry(int folder, const dirent& entry) {
   return type_of(status.st_mode, status.st_rdev);
 }
 
-// Stores into a shared mapping can raise SIGBUS (no space, no medium), which would end process 1
-// and with it the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as
-// EFAULT instead.
+// Stores to a shared mapping can raise SIGBUS (no space, no medium), which would end process 1 and
+// the guest. MADV_POPULATE_WRITE takes the same page faults first and reports them as EFAULT.
 int fault_in(void* pages, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
@@ -105,11 +105,11 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
-/// Pages of a file, and the bytes in them that are meant.
+/// Mapped pages of a file, and the wanted bytes in them.
 struct Mapping {
   std::byte* pages = nullptr;
-  std::size_t bytes = 0;  ///< from the beginning of the first page
-  std::size_t start = 0;  ///< of what is meant
+  std::size_t bytes = 0;  ///< from the start of the first page
+  std::size_t start = 0;  ///< of the wanted bytes
 };
 
 VfsResult<void> store(const Mapping& mapping, std::span<const std::byte> data) {
@@ -165,7 +165,7 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.direct) flags |= O_DIRECT;
   if (options.no_access_time) flags |= O_NOATIME;
   int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
-  if (file < 0 && errno == EPERM && options.no_access_time) {  // it belongs to somebody else
+  if (file < 0 && errno == EPERM && options.no_access_time) {  // the file has another owner
     flags &= ~O_NOATIME;
     file = ::open(full->c_str(), flags | O_RDWR, options.mode);
   }
@@ -280,7 +280,7 @@ VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
 }
 
 VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
-  // A kernel may do less than it was asked for: it says how much.
+  // The kernel may deduplicate less than requested, and reports how much.
   for (std::uint64_t done = 0; done < range.length;) {
     alignas(file_dedupe_range)
         std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
@@ -300,7 +300,7 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   return {};
 }
 
-/// The kernel tells extents, which may end where the next one goes on.
+/// The kernel reports extents, which may be adjacent.
 VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
   constexpr std::size_t kAtOnce = 128;
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> room{};
@@ -488,7 +488,7 @@ VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
   });
 }
 
-/// Those of the root's device stay as they are.
+/// Numbers on the root's device are unchanged.
 std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
   constexpr unsigned kInodeBits = 48;
   const std::lock_guard lock(devices_mutex_);
@@ -533,7 +533,7 @@ VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modif
   return set_attributes(path, {.modified_ns = modified_ns});
 }
 
-/// Owners first: chown may take bits of the mode away.
+/// Owners first, because chown may clear bits of the mode.
 VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
   if (changes.user || changes.group) {
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
@@ -558,7 +558,7 @@ VfsResult<void> PosixVfs::set_flags(std::string_view path, std::uint32_t flags, 
     now = (now & ~of) | flags;
     if (::ioctl(inode, FS_IOC_SETFLAGS, &now) != 0 || ::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0)
       return refuse(errno);
-    // F2FS takes FS_NOCOW_FL without a word, and does not keep it.
+    // F2FS accepts FS_NOCOW_FL silently, but does not store it.
     if ((now & of) != flags) return refuse(EOPNOTSUPP);
     return {};
   });
@@ -617,7 +617,7 @@ VfsResult<void> PosixVfs::removexattr(std::string_view path, std::string_view na
 VfsResult<std::vector<std::string>> PosixVfs::listxattr(std::string_view path) {
   const auto full = resolve(path);
   if (!full) return refuse(full.error().value);
-  std::vector<char> list(kLongestAttributeBytes);  // XATTR_LIST_MAX is as long
+  std::vector<char> list(kLongestAttributeBytes);  // also XATTR_LIST_MAX
   const ssize_t n = ::llistxattr(full->c_str(), list.data(), list.size());
   if (n < 0) return refuse(errno);
   std::vector<std::string> names;
@@ -658,10 +658,10 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems have a cache in a process, which the kernel does not know of.
+  // Our own file systems have a cache in a process, unknown to the kernel.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
-  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY: all others
+  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // ENOTTY for all others
   ::close(folder);
   return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
-// The kernel's file systems behind vfs.h: every operation is one system call (or the shortest
-// sequence that means it) below a root folder. Paths with a ".." are refused with EINVAL before
-// they reach the kernel; symbolic links in the middle of a path are the kernel's business, and the
-// only untrusted trees are looked at inside a guest.
+// The kernel's file systems behind vfs.h. Every operation is one system call, or the shortest
+// equivalent sequence, below a root folder. Paths with ".." are rejected with EINVAL before they
+// reach the kernel. The kernel follows symbolic links inside a path; untrusted trees are examined
+// only inside a guest.
 
 #include <cstdint>
 #include <map>
@@ -19,8 +19,7 @@ class PosixVfs : public Vfs {
   /// `root` is an existing folder, usually a mount point.
   explicit PosixVfs(std::string root) : root_(std::move(root)) {}
 
-  /// Opened for reading and writing; for reading only where the file system or the file is
-  /// read-only.
+  /// Opens for reading and writing, or for reading only if the file system or file is read-only.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
@@ -36,12 +35,12 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
-  /// Each maps the range, and unmaps it: what it has stored stays in the page cache.
+  /// Each maps the range and unmaps it; the stored data remain in the page cache.
   VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
                              std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
-  /// The range must lie inside the file (EINVAL otherwise): a mapping cannot make a file longer.
+  /// Returns EINVAL unless the range is inside the file, because a mapping cannot extend a file.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<std::uint64_t> pieces(FileHandle file) override;  ///< FS_IOC_FIEMAP
@@ -52,7 +51,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> rmdir(std::string_view path) override;
   VfsResult<void> unlink(std::string_view path) override;
   VfsResult<void> link(std::string_view existing, std::string_view path) override;
-  VfsResult<void> link_open(FileHandle file, std::string_view path) override;  ///< by /proc/self/fd
+  /// uses /proc/self/fd
+  VfsResult<void> link_open(FileHandle file, std::string_view path) override;
   VfsResult<void> make_fifo(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> symlink(std::string_view target, std::string_view path) override;
   VfsResult<std::string> readlink(std::string_view path) override;
@@ -61,12 +61,12 @@ class PosixVfs : public Vfs {
   VfsResult<void> fsync_directory(std::string_view path) override;
   VfsResult<FileHandle> open_directory(std::string_view path) override;
 
-  // btrfs.
+  // Supported by btrfs only.
   VfsResult<void> make_subvolume(std::string_view path) override;
   VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
   VfsResult<void> remove_subvolume(std::string_view path) override;
 
-  /// Inodes of a subvolume are told from those of another one, which have the same numbers.
+  /// Distinguishes inodes of different subvolumes, which have equal numbers.
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
@@ -81,22 +81,22 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// sync(2) cannot fail: a disk error during it shows in a later fsync of the file only. Nothing
-  /// is called after it to find out, because that would send flushes that the workload did not ask
-  /// for.
+  /// sync(2) cannot fail: a disk error shows only in a later fsync of the file. This function makes
+  /// no further calls to detect errors, because they would send flushes that the workload did not
+  /// request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
-  /// The whole kernel's clean caches, by /proc/sys/vm/drop_caches.
+  /// Drops the clean caches of the whole kernel through /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
-  /// Of what mount_file_system() has mounted at the root (kernel.h); ENOTSUP for any other root.
+  /// Remounts the file system that mount_file_system() mounted at the root (kernel.h). Returns
+  /// ENOTSUP for any other root.
   VfsResult<void> remount() override;
-  VfsResult<void> remount_read_only() override;  ///< as remount()
+  VfsResult<void> remount_read_only() override;  ///< see remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
-  void start_program()
-      override;  ///< true(1), by the path of the process; nothing where there is none
+  void start_program() override;  ///< runs true(1) by its path; does nothing without it
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;
@@ -104,8 +104,8 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
-      devices_;  ///< in the order they were seen
+  /// In the order of their first use.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 
 }  // namespace headcrash::guest

@@ -19,8 +19,8 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Every operation of vfs.h against the host's file system. (drop_caches and cpu touch the whole
-// machine or nothing.)
+// Tests every operation of vfs.h on the host's file system, except drop_caches and cpu, which
+// affect the whole machine or nothing.
 class PosixVfsTest : public testing::Test {
  protected:
   FileHandle make(std::string_view path, std::string_view text) {
@@ -56,7 +56,7 @@ TEST_F(PosixVfsTest, ReadsWritesAppendsTruncates) {
   EXPECT_EQ(vfs_.close(file).error().value, EBADF);
 }
 
-TEST_F(PosixVfsTest, OpensAsAsked) {
+TEST_F(PosixVfsTest, HonoursOpenFlags) {
   EXPECT_TRUE(vfs_.close(make("a", "text")));
   EXPECT_EQ(vfs_.open("a", {.create = true, .exclusive = true}).error().value, EEXIST);
   EXPECT_EQ(vfs_.open("b", {}).error().value, ENOENT);
@@ -66,7 +66,7 @@ TEST_F(PosixVfsTest, OpensAsAsked) {
   EXPECT_EQ(vfs_.stat("a")->size_bytes, 0U);
   vfs_.close(*sync);
   const auto direct = vfs_.open("a", {.direct = true});
-  if (direct) {  // tmpfs may refuse it
+  if (direct) {  // tmpfs may reject it
     EXPECT_NE(::fcntl(static_cast<int>(*direct), F_GETFL) & O_DIRECT, 0);
     vfs_.close(*direct);
   }
@@ -83,7 +83,7 @@ TEST_F(PosixVfsTest, WritesByUring) {
   EXPECT_EQ(vfs_.pwrite_by_uring(FileHandle{-1}, 0, bytes("x")).error().value, EBADF);
 }
 
-TEST_F(PosixVfsTest, ADirectoryIsHeldOpen) {
+TEST_F(PosixVfsTest, KeepsADirectoryOpen) {
   ASSERT_TRUE(vfs_.mkdir("d", 0755));
   EXPECT_EQ(vfs_.open("d", {}).error().value, EISDIR);
   const auto held = vfs_.open_directory("d");
@@ -95,7 +95,7 @@ TEST_F(PosixVfsTest, ADirectoryIsHeldOpen) {
   EXPECT_EQ(vfs_.open_directory("a").error().value, ENOTDIR);
 }
 
-TEST_F(PosixVfsTest, FlagsOfAnInodeAreSetAndTaken) {
+TEST_F(PosixVfsTest, SetsAndClearsInodeFlags) {
   constexpr std::uint32_t kOurs = FS_NODUMP_FL | FS_NOATIME_FL;
   vfs_.close(make("a", "text"));
   const auto set = vfs_.set_flags("a", FS_NODUMP_FL, kOurs);
@@ -128,13 +128,13 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
-TEST_F(PosixVfsTest, AFileIsInAsManyPiecesAsItHasStretches) {
+TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   const FileHandle file = vfs_.open("f", {.create = true}).value();
   const auto none = vfs_.pieces(file);
   if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "no maps of files here";
   EXPECT_EQ(none.value(), 0U);
   const std::vector<std::byte> block(4096, std::byte{1});
-  // Holes between them do not let two blocks follow each other on the disk, nor are they pieces.
+  // Holes separate the blocks on the disk and are not pieces.
   constexpr std::uint64_t kBlocks = 300;
   for (std::uint64_t i = 0; i < kBlocks; ++i)
     ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));
@@ -144,7 +144,7 @@ TEST_F(PosixVfsTest, AFileIsInAsManyPiecesAsItHasStretches) {
   ASSERT_TRUE(vfs_.close(file));
 }
 
-TEST_F(PosixVfsTest, AMappingStoresAndIsSynced) {
+TEST_F(PosixVfsTest, AMappingStoresAndSyncs) {
   const FileHandle file = make("a", std::string(6000, '.'));
   EXPECT_TRUE(vfs_.mmap_write(file, 4090, bytes("through a mapping")));
   EXPECT_EQ(read(file).substr(4088, 21), "..through a mapping..");
@@ -156,7 +156,7 @@ TEST_F(PosixVfsTest, AMappingStoresAndIsSynced) {
   vfs_.close(file);
 }
 
-TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
+TEST_F(PosixVfsTest, CollapsesAndInsertsRanges) {
   const std::string unit(4096, 'x');
   const FileHandle file = make("a", unit + std::string(4096, 'y') + std::string(4096, 'z'));
   const auto collapsed = vfs_.fallocate(file, FallocateMode::collapse_range, 4096, 4096);
@@ -169,7 +169,7 @@ TEST_F(PosixVfsTest, RangesAreTakenOutAndPutIn) {
   vfs_.close(file);
 }
 
-TEST_F(PosixVfsTest, RangesAreShared) {
+TEST_F(PosixVfsTest, ClonesAndDeduplicatesRanges) {
   const std::string unit(4096, 'x');
   const FileHandle from = make("a", unit + std::string(4096, 'y')), to = make("b", unit);
   const auto cloned = vfs_.clone_range(
@@ -234,7 +234,7 @@ TEST_F(PosixVfsTest, NamesAndLinks) {
   EXPECT_EQ(vfs_.list("d").error().value, ENOENT);
 }
 
-TEST_F(PosixVfsTest, AFileWithoutANameGetsOne) {
+TEST_F(PosixVfsTest, LinksANamelessFile) {
   const auto file = vfs_.make_nameless();
   if (!file && file.error().value == EOPNOTSUPP) GTEST_SKIP() << "no such files here";
   ASSERT_TRUE(file) << file.error().value;
@@ -249,7 +249,7 @@ TEST_F(PosixVfsTest, AFileWithoutANameGetsOne) {
   vfs_.close(*file);
 }
 
-TEST_F(PosixVfsTest, AFifoIsNoFile) {
+TEST_F(PosixVfsTest, AFifoIsNotAFile) {
   EXPECT_TRUE(vfs_.make_fifo("p", 0644));
   EXPECT_EQ(vfs_.stat("p")->type, FileType::fifo);
   EXPECT_EQ(vfs_.list("")->front().type, FileType::fifo);

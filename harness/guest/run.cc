@@ -1,5 +1,5 @@
-// Threads, joins and the order of reports (run.h). Everything that threads share stands under one
-// lock, which is not held while an operation runs.
+// Threads, joins and the order of reports (run.h). One lock protects all shared state; it is not
+// held while an operation runs.
 #include "harness/guest/run.h"
 
 #include <condition_variable>
@@ -53,7 +53,7 @@ class Run {
     }
   }
 
-  // Each of the following is false when the run is over.
+  // Each of these returns false once the run has ended.
 
   bool meet() {
     Lock lock(lock_);
@@ -111,7 +111,7 @@ class Run {
   }
 
   std::span<const Operation> operations_;
-  workload::OpenFiles open_files_;  // what the list leaves open is closed with the run
+  workload::OpenFiles open_files_;  // files left open are closed with the run
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;

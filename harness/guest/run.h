@@ -1,12 +1,12 @@
 #pragma once
-// Executes a workload's operations, those of different threads side by side
+// Executes a workload's operations, those of different threads concurrently
 // (harness/workload/operation.h).
 //
-// A persistence point that has succeeded is reported when all points before it in the list have
-// been; its thread waits for that and continues only afterwards. Points that were skipped hold
-// nobody up. The first failure, or a report that cannot be made, ends the run: each thread stops
-// before its next operation. With continue_after_failure a failed operation is reported and the run
-// continues, which shows what a file system says after an I/O error.
+// A persistence point that has succeeded is reported after all earlier points in the list. Its
+// thread waits for the report before it continues. Skipped points block no thread. The first
+// failure, or a failed report, ends the run: each thread stops before its next operation. With
+// continue_after_failure a failed operation is reported and the run continues, which shows the file
+// system's behaviour after an I/O error.
 
 #include <cstddef>
 #include <functional>
@@ -17,26 +17,26 @@
 
 namespace headcrash::guest {
 
-/// Called by one thread at a time, with numbers of operations in the list.
+/// Called by one thread at a time, with operation numbers in the list.
 struct RunReports {
   std::function<VfsResult<void>(std::size_t operation)> persisted;
   std::function<void(std::size_t operation, workload::Outcome outcome, int error)> failed;
 };
 
 struct RunOptions {
-  bool skipped_before =
-      false;  ///< by an earlier part of the same workload: names and attributes it would
-              ///< have made may be missing
+  /// An earlier part of the same workload skipped operations, so names and attributes may be
+  /// missing.
+  bool skipped_before = false;
   bool continue_after_failure = false;
 };
 
 struct RunEnd {
-  std::size_t done =
-      0;  ///< operations gone through; all of them unless one failed and ended the run
-  int report_error = 0;  ///< errno of a report that could not be made
+  /// Number of operations executed; all of them unless a failure ended the run.
+  std::size_t done = 0;
+  int report_error = 0;  ///< errno of a failed report
 };
 
-/// `vfs` must allow calls from several threads if the list has several.
+/// Runs a list. `vfs` must be thread-safe if the list has several threads.
 RunEnd run_operations(std::span<const workload::Operation> operations, Vfs& vfs,
                       const RunReports& reports, const RunOptions& options = {});
 

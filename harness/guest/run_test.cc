@@ -41,7 +41,7 @@ Seen run_all(const std::vector<Operation>& list, Vfs& vfs, const RunOptions& opt
   return seen;
 }
 
-/// fsync returns only when `expected` threads are in it at the same time.
+/// A VFS whose fsync returns only when `expected` threads are in it simultaneously.
 class MeetingVfs : public PosixVfs {
  public:
   MeetingVfs(const std::string& root, int expected) : PosixVfs(root), expected_(expected) {}
@@ -60,7 +60,7 @@ class MeetingVfs : public PosixVfs {
   std::atomic<int> inside_ = 0;
 };
 
-TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
+TEST(RunOperations, ThreadsOverlapAndReportInListOrder) {
   const TemporaryFolder folder;
   MeetingVfs vfs(folder.path().string(), 3);
   const auto list = list_of(
@@ -71,7 +71,7 @@ TEST(RunOperations, ThreadsRunSideBySideAndReportInTheOrderOfTheList) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "a"));
 }
 
-TEST(RunOperations, RandomThreadsComeToTheirEnd) {
+TEST(RunOperations, RandomThreadsFinish) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const TemporaryFolder folder;
     PosixVfs vfs(folder.path().string());
@@ -87,8 +87,8 @@ TEST(RunOperations, RandomThreadsComeToTheirEnd) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // Thread 0 waits to report until thread 1 has, and thread 2 at the join: neither may wait for
-  // ever.
+  // Thread 0 waits for thread 1 before it reports, and thread 2 waits at the join: neither may wait
+  // forever.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});
@@ -99,8 +99,8 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 TEST(RunOperations, MayContinueAfterAFailure) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // A failed persistence point holds nobody up, and what is missing afterwards failed rather than
-  // was skipped.
+  // A failed persistence point blocks no thread. Later operations on missing objects fail instead
+  // of being skipped.
   const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"),
                             vfs, {.continue_after_failure = true});
   EXPECT_EQ(seen.failed, (std::vector<std::size_t>{1, 3}));
@@ -115,7 +115,7 @@ class NoDataSync : public PosixVfs {
   VfsResult<void> fdatasync(FileHandle) override { return refuse(EOPNOTSUPP); }
 };
 
-TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
+TEST(RunOperations, ASkippedPointBlocksNoThread) {
   const TemporaryFolder folder;
   NoDataSync vfs(folder.path().string());
   const Seen seen = run_all(list_of("create a\n@1 create b\n@1 fdatasync b\nfsync a\n"), vfs);
@@ -124,7 +124,7 @@ TEST(RunOperations, ASkippedPointHoldsNobodyUp) {
   EXPECT_EQ(seen.end.done, 4U);
 }
 
-TEST(RunOperations, WhatAnEarlierPartSkippedMayBeMissing) {
+TEST(RunOperations, ObjectsSkippedEarlierMayBeMissing) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const auto list = list_of("unlink never-made\nsync\n");
@@ -132,7 +132,7 @@ TEST(RunOperations, WhatAnEarlierPartSkippedMayBeMissing) {
   EXPECT_EQ(run_all(list, vfs, {.skipped_before = true}).skipped, std::vector<std::size_t>{0});
 }
 
-TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
+TEST(RunOperations, AFailedReportEndsTheRun) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const RunEnd end = run_operations(
@@ -143,7 +143,7 @@ TEST(RunOperations, AReportThatCannotBeMadeEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
 }
 
-/// What happens to the file through %f must be seen through a link that was made before.
+/// Changes to the file through %f must be visible through a link created before.
 TEST(Run, AnOpenFileOutlivesItsName) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path());

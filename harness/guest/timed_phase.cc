@@ -21,7 +21,7 @@
 namespace headcrash::guest {
 namespace {
 
-constexpr std::size_t kStackBytes = 256 << 10;  // many users in a guest of 64 MiB
+constexpr std::size_t kStackBytes = 256 << 10;  // permits many users in a guest of 64 MiB
 
 class MonotonicClock : public timed::Pace {
  public:

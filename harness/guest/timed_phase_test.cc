@@ -14,7 +14,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// The host's own caches and disks are none of a test's business.
+/// Avoids the host's caches and disks, which a test must not affect.
 class HostVfs : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
@@ -76,7 +76,7 @@ TEST(TimedPhase, UsersStartTogetherAndTheirTalliesAreAdded) {
   EXPECT_EQ(measured->tally.latencies.summary().max_ns, 4);
 }
 
-TEST(TimedPhase, OneFailureStopsTheOthersAndIsTheOneTold) {
+TEST(TimedPhase, TheFirstFailureStopsOthersAndIsReported) {
   HostVfs vfs("/");
   const auto phase = phase_of(3, [](timed::User& user) -> timed::PhaseResult {
     if (user.number == 1)
@@ -91,7 +91,7 @@ TEST(TimedPhase, OneFailureStopsTheOthersAndIsTheOneTold) {
   EXPECT_EQ(measured->error->error, EIO);
 }
 
-TEST(TimedPhase, TheClockRunsForTheLastUserAndNotForThePreparation) {
+TEST(TimedPhase, TimesTheLastUserWithoutPreparation) {
   constexpr std::int64_t kNap = 10'000'000;
   class Slow : public HostVfs {
    public:
@@ -119,7 +119,7 @@ TEST(TimedPhase, TheClockRunsForTheLastUserAndNotForThePreparation) {
   EXPECT_LE(measured->elapsed_ns, whole.count() - 100'000'000);
 }
 
-TEST(TimedPhase, WithoutColdCachesThereIsNoMeasurement) {
+TEST(TimedPhase, FailsIfCachesCannotBeDropped) {
   class Warm : public HostVfs {
    public:
     using HostVfs::HostVfs;

@@ -1,7 +1,7 @@
-// A ring of one entry (uring.h). The kernel's ABI: io_uring_setup(2), io_uring_enter(2).
+// A ring with one entry (uring.h). The kernel's ABI: io_uring_setup(2), io_uring_enter(2).
 //
-//   submission queue: head, tail, array -> entries (a mapping of their own)
-//   completion queue: head, tail, entries, in the same mapping as the submission queue's
+//   submission queue: head, tail, array -> entries (a separate mapping)
+//   completion queue: head, tail, entries, in the submission queue's mapping
 //   (IORING_FEAT_SINGLE_MMAP)
 #include "harness/guest/uring.h"
 
@@ -41,7 +41,7 @@ class Ring {
     return {};
   }
 
-  /// How many bytes were written.
+  /// Returns the number of bytes written.
   VfsResult<std::size_t> write(int file, std::uint64_t offset, std::span<const std::byte> data) {
     auto* const entry = static_cast<io_uring_sqe*>(entry_);
     *entry = {};

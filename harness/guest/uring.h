@@ -1,6 +1,5 @@
 #pragma once
-// One write by io_uring, asked for by the system calls themselves: no library of it is in the
-// guest.
+// Writes through io_uring, using system calls directly because the guest has no liburing.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace headcrash::guest {
 
-/// Writes all of `data`, and returns when the kernel says that it is complete. The ring is made for
-/// it and goes again. ENOSYS, EPERM: a kernel without io_uring, or one that keeps it to itself.
+/// Writes all of `data`, and returns when the kernel reports completion. Creates a ring for the
+/// call. Returns ENOSYS or EPERM if the kernel lacks io_uring or restricts it.
 VfsResult<void> write_by_uring(int file, std::uint64_t offset, std::span<const std::byte> data);
 
 }  // namespace headcrash::guest

@@ -1,4 +1,4 @@
-// Directories from the root downwards, then everything from the leaves upwards (use.h).
+// Visits directories from the root down, then removes everything from the leaves up (use.h).
 #include "harness/guest/use.h"
 
 #include <linux/fs.h>
@@ -12,8 +12,8 @@
 namespace headcrash::guest {
 namespace {
 
-constexpr std::size_t kObjectsMost = 4096;   // more are left alone
-constexpr std::size_t kDirectoriesUsed = 8;  // in each of which something new is made
+constexpr std::size_t kObjectsMost = 4096;   // larger trees are not used
+constexpr std::size_t kDirectoriesUsed = 8;  // number of directories in which names are created
 constexpr std::uint32_t kFileMode = 0644, kDirectoryMode = 0755;
 constexpr std::string_view kLostAndFound = "lost+found";
 
@@ -60,7 +60,7 @@ class Use {
                : std::vector<DirectoryEntry>();
   }
 
-  /// False: it is to be left alone.
+  /// Returns false if the tree must be left unchanged.
   bool gather() {
     for (std::size_t next = 0; next <= objects_.size(); ++next) {
       if (next > 0 && !objects_[next - 1].directory) continue;
@@ -102,8 +102,8 @@ class Use {
   }
 
   Vfs& vfs_;
-  std::vector<Object> objects_;  ///< a directory before what is in it
-  std::string refused_;          ///< the first
+  std::vector<Object> objects_;  ///< directories precede their content
+  std::string refused_;          ///< the first one
 };
 
 }  // namespace

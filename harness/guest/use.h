@@ -1,7 +1,7 @@
 #pragma once
-// Whether what was recovered can be used: new names in its directories, and everything removed. A
-// log that was replayed wrongly can show the right tree and refuse that: EEXIST for the next new
-// inode, ENOTEMPTY for a directory without entries.
+// Tests whether a recovered file system is usable, by creating new names in its directories and
+// removing everything. After a wrong log replay, the tree may look correct but reject this: EEXIST
+// for the next new inode, ENOTEMPTY for a directory without entries.
 
 #include <string>
 
@@ -9,9 +9,10 @@
 
 namespace headcrash::guest {
 
-/// Makes and removes a file and a directory in each of the first directories, then removes
-/// everything but lost+found. What was refused, in words; empty: nothing, or a tree that is too
-/// large or has what nobody may remove. No room is not a refusal.
+/// Creates and removes a file and a directory in each of the first directories, then removes
+/// everything except lost+found. Returns a description of the first error. Returns an empty text on
+/// success, or if the tree is too large or contains objects that cannot be removed. ENOSPC is not
+/// an error.
 std::string use_and_empty(Vfs& vfs);
 
 }  // namespace headcrash::guest

@@ -10,7 +10,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// Refuses one call, as a file system with a wrong count of entries or of inodes does.
+/// Refuses one call, like a file system with a wrong count of entries or inodes.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
@@ -40,7 +40,7 @@ class UseTest : public testing::Test {
   Refusing vfs_{folder_.path().string()};
 };
 
-TEST_F(UseTest, LeavesNothingButLostAndFound) {
+TEST_F(UseTest, LeavesOnlyLostAndFound) {
   EXPECT_EQ(use_and_empty(vfs_), "");
   const auto left = vfs_.list("");
   ASSERT_TRUE(left);
@@ -48,17 +48,17 @@ TEST_F(UseTest, LeavesNothingButLostAndFound) {
   EXPECT_EQ(left->front().name, "lost+found");
 }
 
-TEST_F(UseTest, TellsTheFirstCallThatIsRefused) {
+TEST_F(UseTest, ReportsTheFirstFailingCall) {
   vfs_.not_empty = "d/e";
   EXPECT_EQ(use_and_empty(vfs_), "rmdir of d/e: Directory not empty");
 }
 
-TEST_F(UseTest, AnInodeThatExistsAlreadyIsTold) {
+TEST_F(UseTest, ReportsAnInodeThatAlreadyExists) {
   vfs_.create_error = EEXIST;
   EXPECT_EQ(use_and_empty(vfs_), "create of headcrash-use-file: File exists");
 }
 
-TEST_F(UseTest, NoRoomIsNoRefusal) {
+TEST_F(UseTest, IgnoresLackOfSpace) {
   vfs_.create_error = ENOSPC;
   EXPECT_EQ(use_and_empty(vfs_), "");
 }

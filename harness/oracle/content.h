@@ -17,8 +17,8 @@ struct ContentTerms {
   /// content.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
-  std::uint64_t allocation_blocks =
-      1;  ///< allocation unit in blocks of 512 bytes (Promises::allocation_bytes)
+  /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
+  std::uint64_t allocation_blocks = 1;
   bool ends_anywhere = false;  ///< while it grows, the file may extend to the end of the blocks
                                ///< that fsck finds
   /// Selects the blocks where stale data may show. True: every block with a change in flight.

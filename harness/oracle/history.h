@@ -83,8 +83,8 @@ struct BlockEvent {
   std::uint32_t version = 0;
   std::uint32_t bytes = 0;  ///< 1 to 512
   std::uint32_t file = 0;   ///< file number in the stamp; differs if a clone shares the blocks
-  std::int64_t displacement =
-      0;                ///< block number in its stamp minus block number in this file (held.h)
+  /// Block number in its stamp minus block number in this file (held.h).
+  std::int64_t displacement = 0;
   bool moved = false;   ///< by a MoveEvent, from another position in the same file
   BlockHole hole = {};  ///< hole, patch: its position; stamp: zeroed bytes in the source block
   std::optional<BlockHead> mixed = {};  ///< of a stamp: same as in Held
@@ -136,18 +136,18 @@ struct ObjectHistory {
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   ReportedAttributes reported_attributes;
-  std::set<std::string>
-      unclear_attributes;  ///< the kernel may have changed these at an unknown time
+  /// The kernel may have changed these at an unknown time.
+  std::set<std::string> unclear_attributes;
   // Other values of the inode, from an operation on. Unknown before the first; nullopt for an
   // unknown time.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>>
-      owners;  ///< user, group
+  /// User, group.
+  std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  std::vector<std::size_t>
-      inode_covers;  ///< wrote the inode as that of a new parent, without a promise about the rest
+  /// Wrote the inode as that of a new parent, without a promise about the rest.
+  std::vector<std::size_t> inode_covers;
   std::map<std::string, SlotHistory> entries;  ///< entries of a directory
   bool unclear = false;  ///< a write found no space, so the content is not judged
 };

@@ -30,8 +30,8 @@ struct DirectoryReading {
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  std::optional<std::size_t>
-      point;  ///< if everything is at one point: prefer the tokens after this number of operations
+  /// If everything is at one point: prefer the tokens after this number of operations.
+  std::optional<std::size_t> point;
 };
 
 /// Lone names (lone_names.h) that have already been judged. They are omitted from the tree and not

@@ -42,8 +42,8 @@ struct ObservedObject {
   bool cut = false;  ///< truncated by the agent's limits, not by the file system
   std::vector<ContentRun> runs;
   std::string link_target;  ///< target of a symbolic link
-  std::map<std::string, std::string>
-      attributes;               ///< values as from workload::reported_attribute_value()
+  /// Values as from workload::reported_attribute_value().
+  std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< the agent omitted further attributes
   // nullopt: not observed and not judged (an older agent's dump, or not requested).
   std::optional<std::uint32_t> mode = {};  ///< permission bits

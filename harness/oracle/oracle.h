@@ -36,8 +36,8 @@ namespace headcrash::oracle {
 
 struct OracleOptions {
   adapters::Promises promises;
-  std::vector<workload::FailedOperation>
-      failed_operations;  ///< operations that the agent skipped or executed in part
+  /// Operations that the agent skipped or executed in part.
+  std::vector<workload::FailedOperation> failed_operations;
   /// By operation, for errors: "list.txt:12". If empty, errors say "operation N".
   std::vector<std::string> subjects;
 };

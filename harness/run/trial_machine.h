@@ -46,8 +46,8 @@ struct TrialGuestSpec {
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  run::Step<void>
-      met;  ///< has its clock set, sees this machine's disks, and holds no stale cached pages
+  /// Has its clock set, sees this machine's disks, and holds no stale cached pages.
+  run::Step<void> met;
 };
 /// Restores a guest on the machine. Fails if no guest can be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,

@@ -73,10 +73,10 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
   std::string export_name;       ///< "" for the first device, "mark" for the marks
-  std::uint64_t size_bytes =
-      0;  ///< part of the saved state's key, since a restored guest keeps the old size
-  std::uint32_t physical_sector_bytes =
-      512;  ///< the guest's physical_block_size; part of the key, too
+  /// Part of the saved state's key, since a restored guest keeps the old size.
+  std::uint64_t size_bytes = 0;
+  /// The guest's physical_block_size; part of the key, too.
+  std::uint32_t physical_sector_bytes = 512;
 };
 
 struct GuestSpec {

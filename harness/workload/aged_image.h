@@ -19,8 +19,8 @@ struct AgedImageOptions {
   std::uint64_t seed = 0;
   std::uint32_t rounds = 160;     ///< total number of changes
   std::uint32_t files_most = 48;  ///< maximum number of files at a time
-  std::uint32_t largest_blocks =
-      40;  ///< size of a write in blocks of 512 bytes; a file grows to eight times that
+  /// Size of a write in blocks of 512 bytes; a file grows to eight times that.
+  std::uint32_t largest_blocks = 40;
 };
 
 /// Returns equal lists for equal options. Names begin with "aged", and file numbers and versions

@@ -38,9 +38,8 @@ inline constexpr const char* kApplicationFolder = "/run/application";  ///< in t
 
 struct ApplicationSetting {
   std::string words;  ///< replaces {setting}
-  std::string
-      promise;  ///< what the application's documentation promises under this setting, with the
-                ///< reference
+  /// Promise of the application's documentation under this setting, with the reference.
+  std::string promise;
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
@@ -70,8 +69,8 @@ struct Application {
     parts.application_tools = own_tools;
     parts.rootfs = rootfs;
   }
-  adapters::Expectation expected =
-      adapters::Expectation::clean;  ///< on a file system that keeps its promises
+  /// On a file system that keeps its promises.
+  adapters::Expectation expected = adapters::Expectation::clean;
 };
 
 /// Returns each line as an argv for the agent, with {root} and {files} replaced. An application with

@@ -176,8 +176,8 @@ struct Operation {
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
   std::uint64_t target_offset = 0;  ///< clone, dedupe: offset in the target, in bytes
-  std::uint64_t length =
-      0;  ///< in bytes; at most kLongestWriteBytes for a write; truncate: the new size
+  /// In bytes; at most kLongestWriteBytes for a write; truncate: the new size.
+  std::uint64_t length = 0;
   std::uint32_t file = 0;             ///< writes: the file's number
   std::uint32_t version = 0;          ///< writes: increases with every write of the workload
   std::uint8_t thread = 0;            ///< below kThreadsMost; 0 for a join

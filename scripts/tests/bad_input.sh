@@ -163,8 +163,8 @@ wrong hd0.9 hd0.4 -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 
 wrong raid55 'did you mean "raid5-5"' -- explore --fs ext4 --workload ace-seq1/17 --machine raid55
 wrong '"sqlit"' 'did you mean "sqlite"' -- explore --fs ext4 --application sqlit
 wrong 'no setting "wal-ful"' 'did you mean "wal-full"' -- explore --fs ext4 --application sqlite+wal-ful
-wrong --slow "plain disk" "leave out --machine" -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --slow journal
-wrong --slow "recorded now" "leave out RECORDING" -- explore some.hcrec --fs ext4 --slow journal
+wrong --slow "plain disk" "omit --machine" -- explore --fs ext4 --workload ace-seq1/17 --machine raid5-5 --slow journal
+wrong --slow "recorded now" "omit RECORDING" -- explore some.hcrec --fs ext4 --slow journal
 wrong --slow-us 1000000 -- explore --fs ext4 --workload ace-seq1/17 --slow journal --slow-us 2000000
 wrong --resume "--db FILE" -- explore --fs ext4 --workload ace-seq1/17 --resume
 wrong --db --minimise -- explore --fs ext4 --workload ace-seq1/17 --db new.db --minimise
@@ -203,7 +203,7 @@ wrong empty.hcrec "not a headcrash recording" -- recording info empty.hcrec
 wrong missing.hcrec "No such file" -- recording info missing.hcrec
 wrong csvv 'did you mean "csv"' -- recording export noise.hcrec --format csvv -o x
 wrong typo.toml dm-log-writes -- recording import typo.toml --format dm-log-writes -o new.hcrec --size 64M
-wrong missing.hcrec "no such recording" -- replay missing.hcrec --fs ext4 --state w1-
+wrong missing.hcrec "recording does not exist" -- replay missing.hcrec --fs ext4 --state w1-
 
 # ---- databases
 : | file empty.db
@@ -241,16 +241,16 @@ wrong "longer than the 107 bytes" "shorter path" -- serve --vhost-user "$(printf
 wrong text.db "not a socket" -- serve --vhost-user text.db --size 64M
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --control disk.sock --size 64M
 wrong --socket "leave one of them out" -- serve --vhost-user disk.sock --socket a.sock
-wrong --states "leave out everything" -- serve --vhost-user disk.sock --states empty.hcrec
+wrong --states "omit all other options" -- serve --vhost-user disk.sock --states empty.hcrec
 wrong --memory --vhost-user -- serve --memory 1G
 wrong --memory "K, M, G or T" -- serve --vhost-user disk.sock --memory 1X
 wrong --memory "whole number of MiB" -- serve --vhost-user disk.sock --memory 1000
 wrong -m --memory -- serve --vhost-user disk.sock --size 64M -- qemu-system-x86_64 -m 1G
 wrong --virtual-time --vhost-user -- serve --virtual-time --size 64M
 wrong --memory mem=SIZE -- serve --vhost-user disk.sock --virtual-time --memory 1G
-wrong --clock "the guest's does" -- serve --vhost-user disk.sock --virtual-time --clock off
+wrong --clock "guest controls" -- serve --vhost-user disk.sock --virtual-time --clock off
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --virtual-time --control disk.sock --size 64M
-wrong --states "leave out everything" -- serve --virtual-time --states empty.hcrec
+wrong --states "omit all other options" -- serve --virtual-time --states empty.hcrec
 wrong --charge "add --virtual-time" -- serve --vhost-user disk.sock --charge 1
 wrong --charge "from 0.001 to 1000" -- serve --vhost-user disk.sock --virtual-time --charge 0
 wrong --charge "from 0.001 to 1000" -- serve --vhost-user disk.sock --virtual-time --charge nan

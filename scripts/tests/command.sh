@@ -37,8 +37,8 @@ script -qec "stty cols 60; $headcrash list profiles" /dev/null | tr -d '\r' >nar
 "$headcrash" list profiles --wide | sed -n 1p | says inner_mb_per_s || failed "list --wide"
 
 # doctor looks, and builds nothing
-HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'guest: not built yet; the first command that needs one builds it' || failed "doctor without a guest"
-HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'user-mode guest: not built yet; only virtual time needs one: .*build-guest --uml' || failed "doctor without a user-mode guest"
+HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'guest: not built yet; the first command that needs a guest builds it' || failed "doctor without a guest"
+HEADCRASH_CACHE=$scratch/no-cache "$headcrash" doctor | says 'user-mode guest: not built yet; needed only for virtual time: .*build-guest --uml' || failed "doctor without a user-mode guest"
 [ ! -e no-cache/guest ] && [ ! -e no-cache/kernel ] && [ ! -e no-cache/kernel-uml ] || failed "doctor builds: $(find no-cache)"
 HEADCRASH_CACHE=/proc/nowhere "$headcrash" doctor >out 2>err && failed "doctor with a cache that cannot be written" || [ $? = 2 ] || failed "doctor: $(cat out err)"
 says 'BAD  cache: /proc.*set HEADCRASH_CACHE' <out || failed "doctor: $(cat out)"

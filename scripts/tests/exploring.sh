@@ -49,7 +49,7 @@ exits 0 "$headcrash" explore --fs ext4 --workload overwrite-fsync --rounds 4 --b
 says -x 'ext4: passed; all 4 crash states had everything that was promised' <out || failed "no headline: $(cat out)"
 ! says recorded/headcrash- <out || failed "a recording that goes away is named: $(cat out)"
 refuses 2 'did you mean "phase workload"' -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 'phase workloda'
-refuses 2 "events, and no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
+refuses 2 "events, but no event 1000000" -- "$headcrash" explore recorded/workload.hcrec --fs ext4 --from 1000000
 space() { sed -n 's/.*"space": \([0-9.]*\).*/\1/p' out; }   # of the one strategy that was asked for
 exits 0 "$headcrash" explore recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json
 all=$(space)
@@ -65,7 +65,7 @@ slow=(explore --fs ext4 --workload overwrite-fsync --rounds 2 --budget 2 --jobs 
 exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
 exits 0 "$headcrash" recording info slow/workload.hcrec --json
 [ "$(sed -n 's/.*"last_at_ns": \([0-9]*\).*/\1/p' out)" -gt 300000000 ] || failed "no write was slow: $(cat out)"
-refuses 2 'no write of this workload is called "node 3"; use words of one of these: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
+refuses 2 'this workload has no write of kind "node 3"; use part of one of these: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
 stored=(explore --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
 exits 0 "$headcrash" "${stored[@]}"
 exits 0 "$headcrash" "${stored[@]}" --resume
@@ -158,7 +158,7 @@ printf '%s\n' 'create a' 'write a 0 8192 1 1' 'fsync a' 'create lost' 'crash pow
 exits 1 "$headcrash" explore --fs ext4-nobarrier --workload crash.txt --strategy lose-all --jobs 1
 says 'at the crash inside of the list, w[0-9]*- of workload.leg-1.hcrec: .*(lost-synced-data)' <err || failed "$(cat err)"
 exits 0 "$headcrash" explore --fs ext4 --workload crash.txt --strategy lose-all --budget 2 --jobs 1 --record legs
-refuses 2 'after the last crash of the list only' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
+refuses 2 'after the last crash of the list' -- "$headcrash" explore legs/workload.hcrec --fs ext4 --workload crash.txt
 cat >crash.toml <<EOF
 trials = 1
 filesystems = ["ext4", "ext4+read-only-first"]

@@ -66,7 +66,7 @@ refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o no
 refuses 2 'no power cut' -- "$headcrash" extract run.hcrec --fs ext4 -o none
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state 'w1?' -o none
 refuses 2 --fs -- "$headcrash" extract run.hcrec --state w1 -o none
-refuses 2 'no such recording' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
+refuses 2 'recording does not exist' -- "$headcrash" extract missing.hcrec --fs ext4 --state w1
 refuses 2 missing.db -- "$headcrash" extract 17 --db missing.db
 refuses 2 missing.db -- "$headcrash" replay 17 --db missing.db
 refuses 2 'no power cut' -- "$headcrash" replay run.hcrec --fs ext4

@@ -1,11 +1,11 @@
-# A small C project, written and compiled in the guest: what `tool = "compile"` runs.
+# A small C project, generated and compiled in the guest: the program of `tool = "compile"`.
 #
-#   sh compile.sh prepare FOLDER [FILES]    FILES sources (60), a header, and what the program has to print
-#   sh compile.sh build FOLDER [FILES]      tcc -c of each, the linker, the program, a look at what it printed
+#   sh compile.sh prepare FOLDER [FILES]    FILES sources (60), a header, and the expected output of the program
+#   sh compile.sh build FOLDER [FILES]      tcc -c of each, the linker, the program, a check of its output
 #
-# Every function maps x to (a x + b) mod 65521, with a, b of its own; the program runs x = 1 through all of them. awk
-# does the same in floating point, exactly: a x stays below 2^32. The program needs no library and no system header, so
-# that the guest needs nothing but the compiler.
+# Every function maps x to (a x + b) mod 65521, with its own a and b; the program passes x = 1 through all of them. awk computes
+# the same in floating point, exactly, since a x stays below 2^32. The program needs no library and no system header, so the
+# guest needs only the compiler.
 set -eu
 mode=$1 project=$2/project files=${3:-60}
 case $mode in

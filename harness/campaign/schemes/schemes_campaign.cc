@@ -1,4 +1,4 @@
-// Plans by name, runs one by one (schemes_campaign.h).
+// Plans trials from the name and runs them in succession (schemes_campaign.h).
 #include "harness/campaign/schemes/schemes_campaign.h"
 
 #include <fmt/format.h>
@@ -19,16 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kToldEvery = 500;  // trials
+constexpr std::size_t kToldEvery = 500;  // in trials
 constexpr std::size_t kFailuresKept = 20;
-constexpr std::size_t kFailuresOfControls = 3;  // one would do
+constexpr std::size_t kFailuresOfControls = 3;  // one would be sufficient
 constexpr std::uint64_t kStatesWithFaults = 150;
 constexpr std::uint64_t kSmallCacheOneIn = 3;
-/// Of a run whose last image is damaged: others look at the states before it. A control has to be
+/// For a run whose final image is damaged; other workloads check its states. A control must be
 /// caught.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
-constexpr std::uint64_t kDamagedImages = 100;        // of one run
-constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // that people can read
+constexpr std::uint64_t kDamagedImages = 100;        // per run
+constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // readable numbers
 
 using SchemeTrial = SchemesPlan::Trial;
 
@@ -67,7 +67,7 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // Of a control nobody wants to know how few writes it takes.
+    // The minimum of writes is irrelevant for a control.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     if (const auto confirmed =
@@ -95,8 +95,7 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Nothing that comes can change what is known: a scheme has failed, or the one control was
-  /// caught.
+  /// Returns true if the result is final: a scheme has failed, or the only control was caught.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
@@ -116,7 +115,7 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// In the elevator's order as it always was; each shuffled one has pauses of its own, too.
+  /// The elevator's order is unchanged; each shuffled one also has its own pauses.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
@@ -133,7 +132,7 @@ class SchemesRun {
     return run;
   }
 
-  /// In words, for whoever looks at a trial that failed.
+  /// Descriptions for the report of a failed trial.
   struct Faults {
     std::string summary, operations;
   };
@@ -202,7 +201,8 @@ class SchemesRun {
     return record;
   }
 
-  /// The driver's rules narrow the space itself, and only what was generated has been put to them.
+  /// The driver's rules restrict the space, and only generated states have been checked against
+  /// them.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
     return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
@@ -281,7 +281,7 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
   TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
   TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
-  // Four: with families, disks, orders, faults and damage.
+  // Version four: with families, disks, orders, faults and damage.
   const std::string configuration =
       fmt::format("{} four {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);

@@ -1,12 +1,12 @@
 #pragma once
-// The campaigns TYPE-schemes: every system of one of our own file systems (fs-adapters/registry.h),
-// of ufs every ordering scheme, under short workloads, all their crash states in this process
-// (harness/explorer/in_process), no guest and no server. Its names are those of schemes_plan.h.
+// The campaigns TYPE-schemes: every system of one of our file systems (fs-adapters/registry.h; for
+// ufs, every ordering scheme) under short workloads. All crash states are checked in this process
+// (harness/explorer/in_process), without guests and servers. schemes_plan.h defines the names.
 //
-// A trial is one workload under one scheme. It keeps the states that failed, each looked at again
-// in a second run, coverage and steps; the rest is counted. A run is repeated from its name
-// whenever it is wanted, equal to the byte, so that no recording needs to be kept. Controls (of ufs
-// No Order, Ignore and others) must show damage.
+// A trial is one workload under one scheme. It stores the failed states, each confirmed in a second
+// run, coverage and times of steps; other states are only counted. A run can be repeated from its
+// name, byte for byte, so no recording is kept. Controls (for ufs No Order, Ignore and others) must
+// show damage.
 
 #include <string_view>
 
@@ -15,14 +15,13 @@
 
 namespace headcrash::campaign {
 
-/// Coverage of a strategy that begins so is of the system's other recovery
-/// (adapters::RecoveryTrial), by what it counts: images that were given to it as well, for
-/// instance. They are not states of their own.
+/// Prefix of a coverage row for the system's other recovery (adapters::RecoveryTrial). It counts,
+/// for example, images that were also given to this recovery; they are not separate states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
-/// One trial after the other, on one core: shards use more. Errors: an unknown scheme or workload;
-/// a database or folder that cannot be written; a state of which the incremental and the full check
-/// give different things.
+/// Runs the trials in succession on one core; use shards for more. Fails for an unknown scheme or
+/// workload, an unwritable database or folder, and if the incremental and the full check of a state
+/// differ.
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options);
 

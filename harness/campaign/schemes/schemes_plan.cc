@@ -1,4 +1,4 @@
-// Numbers and what they stand for (schemes_plan.h).
+// Maps numbers to trials (schemes_plan.h).
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>
@@ -16,16 +16,17 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kOrders =
-    6;  // of what is not tried in each of two: the elevator's, and shuffled ones
+    6;  // of omitted states, for each of two orders: the elevator's, and shuffled ones
 
-/// What the whole campaign has of a family, and where.
+/// A family's share of the whole campaign, and its disk.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Of each: two that follow each other are one with a slow processor and one with a fast one.
+  /// Number of orders for each member. Consecutive ones alternate between a slow and a fast
+  /// processor.
   std::uint64_t orders = 1;
-  /// False: only when it is asked for. With few faults a control may come out clean, and would make
-  /// a shard of the whole invalid.
+  /// False if only run on request. With few faults a control may be clean, which would invalidate a
+  /// shard of the whole campaign.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -79,9 +80,9 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"io-errors", "plain", 8, 1, false},
     {"io-errors", "tiny", 4, 1, false},
 });
-/// Number N is number N of these, with the faults of seed N.
+/// Number N is member N of this family, with the faults of seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
-/// Number N is number N of one of these, and what that leaves is damaged.
+/// Number N is member N of one of these, with damage to the resulting image.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
@@ -93,7 +94,7 @@ std::string with_disk_and_order(std::string name, std::string_view disk, std::ui
   return name;
 }
 
-/// Lists that take turns: each is spread evenly over the whole.
+/// Interleaves lists, each spread evenly over the whole.
 class Turns {
  public:
   void add(std::vector<std::string> list) {
@@ -145,7 +146,7 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// All have such a disk and, where the image is to be damaged, can judge its repair.
+/// Returns true if all systems have the disk and, if the image is damaged, can judge its repair.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
@@ -154,7 +155,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// The number behind the last `sign`, which is taken off with it; nothing: there is no such sign.
+/// Removes the last `sign` and the number after it, and returns the number; nullopt without the
+/// sign.
 Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char sign,
                                                  std::string_view what) {
   const std::size_t at = text.rfind(sign);
@@ -163,8 +165,8 @@ Result<std::optional<std::uint64_t>> take_number(std::string_view& text, char si
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size())
-    return fail(std::string(text), fmt::format("\"{}\" is no {}", digits, what),
-                "give a number, as in reuse/3@tiny~2^7");
+    return fail(std::string(text), fmt::format("\"{}\" is not a valid {}", digits, what),
+                "use a number, as in reuse/3@tiny~2^7");
   text = text.substr(0, at);
   return number;
 }
@@ -220,7 +222,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, take_number(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has faults already", "give one of io-errors/7 and histories/7^7");
+      return fail(whole, "already has faults", "use either io-errors/7 or histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
     workload.faults = seed;
   }
@@ -228,8 +230,8 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, take_number(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has no unmount that has to succeed",
-                  "give one of damage/7 and histories/7^7");
+      return fail(whole, "has no unmount that must succeed",
+                  "use either damage/7 or histories/7^7");
     workload.damage = seed;
     workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);
   }

@@ -1,28 +1,31 @@
 #pragma once
-// What the campaign TYPE-schemes will do, from its name; TYPE is one of fs-adapters/registry.h:
+// The trials of the campaign TYPE-schemes, from its name. TYPE is one of fs-adapters/registry.h:
 //
-//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2, families
+//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2,
+//                                             families
 //   ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
 //   ufs-schemes/all/ace-seq2                  every scheme, all workloads of one kind: for shards
-//   ufs-schemes/all/reuse                     as many of a family as the whole campaign has
-//   ufs-schemes/part-nr/ace-seq2/133787       one workload: what shows a failure again
-//   ufs-schemes/chains/reuse/3@tiny~2         likewise; on the disk `tiny`, in the shuffled order 2
-//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7 (in_process/io_errors.h)
-//   ufs-schemes/chains/io-errors              a dozen of them; they are not part of the whole
+//   ufs-schemes/all/reuse                     a family, with the same number as in the whole
+//                                             campaign
+//   ufs-schemes/part-nr/ace-seq2/133787       one workload, to repeat a failure
+//   ufs-schemes/chains/reuse/3@tiny~2         the same, on the disk `tiny`, in the shuffled order 2
+//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7
+//                                             (in_process/io_errors.h)
+//   ufs-schemes/chains/io-errors              a dozen of them; not part of the whole campaign
 //   ufs-schemes/chains/io-errors/7            histories/7^7
-//   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; then its image is damaged in
-//                                             many ways, and each time repaired
+//   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
+//                                             damaged in many ways and repaired each time
 //                                             (adapters::RepairTrials)
 //
-// WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]: without a disk the plain one, of a family that of the
-// family (in_process/lab_disks.h); without an order the elevator's (in_process/record_run.h);
-// without the seed of faults none.
+// The form is WORKLOAD[/NUMBER][@DISK][~ORDER][^FAULTS]. The default disk is the plain one, or that
+// of the family (in_process/lab_disks.h). The default order is the elevator's
+// (in_process/record_run.h). Without a seed of faults there are none.
 //
-// Trials are numbered by workload, then scheme; a control that few workloads show
-// (SystemDescription::shown_by) has only that one in the whole campaign, and comes last. In the
-// whole campaign the kinds of workloads take turns, so that each of them has been tried early. A
-// complete seq-2 is millions: it is found by number. A shard has every n-th workload, under every
-// scheme, so that each has the controls, too.
+// Trials are numbered by workload, then by scheme. A control that few workloads expose
+// (SystemDescription::shown_by) has only one of these in the whole campaign, at the end. In the
+// whole campaign the kinds of workloads alternate, so that each is tried early. A complete seq-2
+// has millions of workloads, which are found by number. A shard has every n-th workload under every
+// scheme, so that each shard has the controls, too.
 
 #include <cstdint>
 #include <optional>
@@ -36,32 +39,32 @@
 
 namespace headcrash::campaign {
 
-/// Of the campaign's name with its parts, or nothing: it is another campaign.
+/// Parses a campaign's name with its parts; nullopt for another campaign.
 struct SchemesCampaign {
   const adapters::FileSystemType* type = adapters::file_system_types().front();
-  std::string scheme;                   ///< or several, with commas; empty: all
-  std::string workload;                 ///< empty: all
-  std::uint64_t seq2_workloads = 4000;  ///< in all: the schemes share them
+  std::string scheme;                   ///< one or several, separated by commas; empty for all
+  std::string workload;                 ///< empty for all
+  std::uint64_t seq2_workloads = 4000;  ///< total number, shared by the schemes
   std::uint64_t seed = 1994;
-  std::uint64_t budget = 2000;  ///< states of one workload
+  std::uint64_t budget = 2000;  ///< states per workload
 
   std::string name() const {
     return std::string(type->name()) + "-schemes";
   }  ///< without its parts
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
-/// For lists.
+/// Returns the entry for lists.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
-/// "reuse/3@tiny~2^7" in parts.
+/// The parts of "reuse/3@tiny~2^7".
 struct SchemesWorkload {
-  std::string name;  ///< the catalogue's
+  std::string name;  ///< name in the catalogue
   std::string disk;
   std::uint64_t order = 0;
-  std::optional<std::uint64_t> faults;  ///< their seed
-  std::optional<std::uint64_t> damage;  ///< the number, from which the seeds of the damage follow
+  std::optional<std::uint64_t> faults;  ///< seed of the faults
+  std::optional<std::uint64_t> damage;  ///< number that determines the seeds of the damage
 };
-/// Errors: an order or a seed that is not a number, an unknown disk.
+/// Fails for an order or a seed that is not a number, and for an unknown disk.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
 
 class SchemesPlan {
@@ -71,7 +74,7 @@ class SchemesPlan {
     std::string workload;  ///< with number, disk and order
     std::string key() const { return system->full_name() + "/" + workload; }
   };
-  /// Errors: an unknown scheme.
+  /// Fails for an unknown scheme.
   static Result<SchemesPlan> create(const SchemesCampaign& campaign, const run::Shard& shard = {});
 
   std::uint64_t size() const { return workloads_ * systems_.size() + controls_.size(); }
@@ -79,12 +82,12 @@ class SchemesPlan {
 
  private:
   void set_controls_apart();
-  std::vector<const adapters::SystemUnderTest*> systems_;  ///< with every workload
-  std::vector<Trial> controls_;                            ///< of the shard, with one workload each
+  std::vector<const adapters::SystemUnderTest*> systems_;  ///< run with every workload
+  std::vector<Trial> controls_;  ///< controls of the shard with one workload each
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< of the shard
-  std::vector<std::string> listed_;  ///< of all shards, but for ...
-  std::uint64_t seq2_ = 0;           ///< ... these, by number
+  std::vector<std::string> listed_;  ///< of all shards, except seq-2
+  std::uint64_t seq2_ = 0;           ///< number of seq-2 workloads, identified by number
 };
 
 }  // namespace headcrash::campaign

@@ -21,7 +21,7 @@ SchemesPlan plan_of(std::string_view name, const run::Shard& shard = {}) {
   return *std::move(plan);
 }
 
-TEST(SchemesPlan, KnowsItsNames) {
+TEST(SchemesPlan, ParsesItsNames) {
   EXPECT_FALSE(parse_schemes_campaign("demo"));
   EXPECT_FALSE(parse_schemes_campaign("ufs-schemesque"));
   EXPECT_FALSE(parse_schemes_campaign("zfs-schemes"));
@@ -39,7 +39,7 @@ TEST(SchemesPlan, KnowsItsNames) {
   EXPECT_NE(unknown.error().message().find("part-nr"), std::string::npos);
 }
 
-TEST(SchemesPlan, AControlThatFewWorkloadsShowHasThatOneInOneShard) {
+TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
   std::multiset<std::string> controls;
   std::multiset<std::string> all;
   for (const std::uint64_t index : {0, 1, 2}) {
@@ -65,9 +65,9 @@ TEST(SchemesPlan, AControlThatFewWorkloadsShowHasThatOneInOneShard) {
   EXPECT_EQ(none.at(0).key(), "lfs-old-log/histories/0@used");
 }
 
-TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) {
+TEST(SchemesPlan, EverySchemeHasAllOfSeqOneItsShareOfSeqTwoAndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // A control that few workloads show has that one only.
+  // A control shown by few workloads has only one of them.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {
@@ -92,7 +92,7 @@ TEST(SchemesPlan, EverySchemeHasAllOfSeqOneTwiceItsShareOfSeqTwoAndAllFamilies) 
     EXPECT_TRUE(families.contains(std::string(family.name))) << family.name;
 }
 
-TEST(SchemesPlan, SetsOfSchemesAndWorkloadsOnTheirDisks) {
+TEST(SchemesPlan, SelectsSchemesAndWorkloadsOnTheirDisks) {
   const SchemesPlan two = plan_of("ufs-schemes/chains,soft-updates/reuse/3@tiny~2");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two.at(0).key(), "ufs-chains/reuse/3@tiny~2");
@@ -108,7 +108,7 @@ TEST(SchemesPlan, SetsOfSchemesAndWorkloadsOnTheirDisks) {
   EXPECT_FALSE(parse_schemes_workload("reuse/3~x"));
 }
 
-TEST(SchemesPlan, WorkloadsWithIoErrors) {
+TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
   EXPECT_FALSE(parse_schemes_workload("reuse/3@tiny~2")->faults);
   const auto any = parse_schemes_workload("reuse/3@tiny~2^7");
   ASSERT_TRUE(any);
@@ -131,7 +131,7 @@ TEST(SchemesPlan, WorkloadsWithIoErrors) {
   EXPECT_EQ(plan_of("ufs-schemes/chains/io-errors/7").at(0).key(), "ufs-chains/io-errors/7");
 }
 
-TEST(SchemesPlan, WorkloadsWhoseLastImageIsDamaged) {
+TEST(SchemesPlan, SelectsWorkloadsWithADamagedImage) {
   EXPECT_FALSE(parse_schemes_workload("reuse/3@tiny~2")->damage);
   const auto number = parse_schemes_workload("damage/14@deep~2");
   ASSERT_TRUE(number) << number.error().message();
@@ -153,7 +153,7 @@ TEST(SchemesPlan, WorkloadsWhoseLastImageIsDamaged) {
   EXPECT_EQ(plan_of("ufs-schemes/chains/damage/7").at(0).key(), "ufs-chains/damage/7");
 }
 
-TEST(SchemesPlan, ShardsShareTheTrials) {
+TEST(SchemesPlan, ShardsCoverAllTrials) {
   const SchemesPlan whole = plan_of("ufs-schemes/chains");
   std::set<std::string> keys;
   for (std::uint64_t i = 0; i < whole.size(); ++i) keys.insert(whole.at(i).key());

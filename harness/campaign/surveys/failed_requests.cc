@@ -1,4 +1,4 @@
-// Submissions wait for their acknowledgement (failed_requests.h).
+// Matches submissions with acknowledgements (failed_requests.h).
 #include "harness/campaign/surveys/failed_requests.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// The requests of a recording that the first device answered with an error while it had power.
+// The requests of a recording that the first device failed while it had power.
 
 #include <cstddef>
 #include <filesystem>
@@ -15,7 +15,8 @@ struct FailedRequests {
   std::string first;  ///< "write of 4096+8: journal commit block of transaction 7", "flush"
 };
 
-/// `type` is the file system's, of mount(2). Errors: a recording that cannot be read.
+/// Finds the failed requests. `type` is the file system's type of mount(2). Fails if the recording
+/// cannot be read.
 Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
                                        std::string_view type);
 

@@ -1,5 +1,5 @@
-// The course of a cell (io_errors_cell.h). While faults are about, the guest is asked directly and
-// not through a GuestSession: warnings of its kernel are a part of what is seen, and end nothing.
+// The course of a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession:
+// kernel warnings are part of the result and end nothing.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -53,10 +53,10 @@ class CellRun : private SurveyCellRun {
   Result<db::TrialRecord> run();
 
  private:
-  // What a guest says when it is asked directly: nothing else than an answer is an error here.
+  // The failure of a direct request to a guest. Only a missing answer is an error here.
   struct Silence {
     bool died = false;
-    std::string refusal;  ///< not empty: the agent refused, and lives
+    std::string refusal;  ///< nonempty if the agent refused and is alive
   };
   tl::expected<json, Silence> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
@@ -88,7 +88,7 @@ class CellRun : private SurveyCellRun {
   WrittenRange written_;
   ArmedFaults faults_;
   int create_ = kNotReached;              // of a new file, at the end
-  bool gone_ = false;                     // the guest hangs or is dead: only the cut is left
+  bool gone_ = false;                     // the guest hangs or is dead, so only the cut remains
   std::optional<std::string> malformed_;  ///< of an answer
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
@@ -156,8 +156,8 @@ tl::expected<json, CellRun::Silence> CellRun::ask(const json& request,
   return tl::unexpected(Silence{.died = true});
 }
 
-/// An answer for each operation. Of an operation that is not a persistence point and reports
-/// nothing before the guest hangs, nobody knows.
+/// Returns a result for each operation. If an operation that is not a persistence point reports
+/// nothing before the guest hangs, its result is unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // operations before this one have ended
@@ -205,9 +205,9 @@ run::Step<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// XFS writes metadata to their places when its log has been idle for half a minute, and so the
-/// log's covering records: a second is enough. Only where metadata are waited for, since those
-/// records would meet the others' faults.
+/// XFS writes metadata to its final place, and covering records to its log, when the log has been
+/// idle for half a minute. This shortens the interval to a second. It is used only when waiting for
+/// metadata, because those records would trigger the other faults.
 run::Step<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
@@ -246,7 +246,7 @@ RangeContent CellRun::look_at_write(std::string_view how) {
   return content;
 }
 
-/// sync(2) tells nothing; syncfs(2) does. Metadata of XFS follow by themselves.
+/// sync(2) reports no errors, but syncfs(2) does. Metadata of XFS is written without it.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().refusal);
@@ -266,7 +266,7 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // An fsync is asked about a write: where that failed, success says nothing.
+  // The fsync concerns a write: if the write failed, success has no meaning.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];
@@ -281,7 +281,7 @@ void CellRun::more_work() {
   outcome_.reread = look_at_write("after dropping caches");
 }
 
-/// What /proc/mounts says, and whether a file could be created: that needs no room for data, which
+/// Reads /proc/mounts, and tests whether a file can be created. This needs no space for data, which
 /// may be bad.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
@@ -305,7 +305,7 @@ run::Step<void> CellRun::end_session() {
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().refusal);
-    if (gone_) cut = true;  // nothing else ends it
+    if (gone_) cut = true;  // nothing else ends the session
   }
   if (cut) {
     TRY(control({{"power", "cut"}}));
@@ -368,7 +368,7 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // Between the later write and the one that fails nobody wrote again.
+  // Blocks between the later write and the failing one have not been written again.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

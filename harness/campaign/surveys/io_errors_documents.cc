@@ -1,4 +1,4 @@
-// One rule a document (io_errors_documents.h).
+// One rule per document (io_errors_documents.h).
 #include "harness/campaign/surveys/io_errors_documents.h"
 
 #include <fmt/format.h>

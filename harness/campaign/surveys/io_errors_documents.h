@@ -1,6 +1,6 @@
 #pragma once
-// Where what a cell shows is described by those who wrote it. Each place was read, none is guessed:
-// what is not here may still be known to somebody.
+// References to documentation that describes the result of a cell. All places have been read. A
+// missing entry does not mean that the behaviour is undocumented.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace headcrash::campaign {
 
-/// Places and what they say, one sentence each; empty: nothing that we know describes it. `type` is
+/// Returns the places and their statements, one sentence each; empty if we know of none. `type` is
 /// the adapter's.
 std::string documents_of(const IoErrorCell& cell, std::string_view type,
                          const IoErrorOutcome& outcome);

@@ -1,6 +1,5 @@
-// What is written where, by file system (io_errors_faults.h). The structures are those of the
-// kernel's headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and of
-// fs-adapters/ufs/FORMAT.md.
+// The written structures of each file system (io_errors_faults.h), from the kernel's headers
+// (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and fs-adapters/ufs/FORMAT.md.
 #include "harness/campaign/surveys/io_errors_faults.h"
 
 #include <fmt/format.h>
@@ -30,7 +29,7 @@ std::string little_hex(std::uint64_t value, std::size_t bytes) {
   return text;
 }
 
-/// The head of the first stamp of the write that is to fail.
+/// Returns the head of the first stamp of the write that must fail.
 std::string data_hex(std::uint64_t block) {
   std::array<std::byte, workload::kStampBytes> bytes{};
   workload::write_stamp({Files::kFileA, Files::kFailedVersion, block}, bytes);
@@ -38,13 +37,13 @@ std::string data_hex(std::uint64_t block) {
 }
 
 struct Block {
-  std::string data;   ///< what its payload contains
-  std::string range;  ///< option lba= in place of data
+  std::string data;   ///< contained in the payload
+  std::string range;  ///< option lba=, in place of data
   bool late = false;
   std::string_view what;
 };
 
-/// i_mode and i_size of the file, which has a size that nothing else has.
+/// i_mode and i_size of the file, whose size is unique.
 constexpr std::string_view kModeOfA = "a481";  // a regular file, 0644
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
@@ -67,7 +66,7 @@ Block journal_block(std::string_view type) {
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
   if (type == "btrfs")  // the header's owner, BTRFS_TREE_LOG_OBJECTID (-6), and its number of items
     return {"faffffffffffffff", "", false, "a node of the log tree"};
-  // Segments of 2 MiB; the first is the superblock's, the next two are the checkpoint packs.
+  // Segments of 2 MiB: the first holds the superblock, the next two the checkpoint packs.
   if (type == "f2fs") return {"", "4096+8192", false, "a block of the checkpoint area"};
   return {hex(std::as_bytes(std::span("HCJD", 4))), "", false, "a descriptor of the journal"};
 }
@@ -97,7 +96,7 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
       fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
                   block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
-  // btrfs writes its nodes twice: each fault stays at one of the two.
+  // btrfs writes its nodes twice; each fault targets one of the two.
   const bool is_node =
       cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {

@@ -1,5 +1,5 @@
 // One cell of io-errors, end to end, and its control: the write of an overwritten block of ext4
-// fails for good.
+// fails permanently.
 #include <gtest/gtest.h>
 
 #include "harness/campaign/campaign.h"
@@ -39,7 +39,7 @@ TEST(IoErrorsGuest, ALastingDataErrorIsReportedOnceAndForgotten) {
   EXPECT_NE(seen.surprise, "");
 }
 
-TEST(IoErrorsGuest, WithoutAFaultEverythingIsWell) {
+TEST(IoErrorsGuest, WithoutAFaultNothingFails) {
   const db::TrialRecord record = measured({.filesystem = "ext4"});
   ASSERT_EQ(record.verdict, kMeasured) << record.summary;
   const db::IoErrorRecord& seen = record.io_error.value();

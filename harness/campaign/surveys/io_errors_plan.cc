@@ -19,8 +19,8 @@ constexpr std::array kFailedRequests{FailedRequest::none,          FailedRequest
 struct TestedFileSystem {
   std::string_view filesystem;
   bool journals = true;          ///< writes a journal, a log or checkpoints
-  bool copies_metadata = false;  ///< keeps metadata twice
-  bool only_data = false;        ///< a mount option that changes nothing else
+  bool copies_metadata = false;  ///< stores metadata twice
+  bool only_data = false;        ///< a mount option that affects only data errors
 };
 constexpr std::array kSubjects{
     TestedFileSystem{"ext4"},

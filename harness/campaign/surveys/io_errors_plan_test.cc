@@ -15,7 +15,7 @@ std::vector<IoErrorCell> cells(std::string_view name, const run::Shard& shard = 
   return io_error_cells(parse_io_errors_campaign(name).value(), shard).value();
 }
 
-TEST(IoErrorsPlan, NamesChooseCells) {
+TEST(IoErrorsPlan, NamesSelectCells) {
   EXPECT_FALSE(parse_io_errors_campaign("ufs-schemes"));
   EXPECT_FALSE(parse_io_errors_campaign("io-errors-too"));
   EXPECT_EQ(cells("io-errors/ext4/journal").size(), 4U);
@@ -29,7 +29,7 @@ TEST(IoErrorsPlan, NamesChooseCells) {
       << "it has none";
 }
 
-TEST(IoErrorsPlan, ShardsShareTheCells) {
+TEST(IoErrorsPlan, ShardsCoverAllCells) {
   std::set<std::string> keys;
   for (const IoErrorCell& cell : cells("io-errors"))
     EXPECT_TRUE(keys.insert(cell.key()).second) << cell.key();
@@ -46,7 +46,7 @@ TEST(IoErrorsPlan, AMountOptionIsPartOfTheName) {
   EXPECT_EQ(IoErrorCell{.filesystem = "xfs"}.mount_option(), "");
 }
 
-TEST(IoErrorsFaults, EveryCellHasFaultsThatTheDiskUnderstands) {
+TEST(IoErrorsFaults, EveryCellHasValidFaults) {
   for (const IoErrorCell& cell : cells("io-errors")) {
     const auto adapter = adapters::load_adapter(cell.adapter());
     ASSERT_TRUE(adapter) << cell.key();
@@ -60,7 +60,7 @@ TEST(IoErrorsFaults, EveryCellHasFaultsThatTheDiskUnderstands) {
   }
 }
 
-TEST(IoErrorsFaults, MetadataThatAJournalHasFailLater) {
+TEST(IoErrorsFaults, JournaledMetadataFailsLater) {
   const auto late = [](const char* filesystem, const char* type, FailedRequest failed) {
     return faults_of({.filesystem = filesystem, .failed = failed}, type, 12).late;
   };

@@ -16,7 +16,7 @@ namespace {
 using oracle::ContentRun;
 using oracle::ObservedObject;
 
-/// How many blocks of the range are what.
+/// The number of blocks of each kind in the range.
 struct Counts {
   std::uint64_t fresh = 0, old = 0, zero = 0, foreign = 0;
 };
@@ -49,7 +49,7 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// A write of its own, with one fsync after it.
+/// Judges a separate write with one fsync after it.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

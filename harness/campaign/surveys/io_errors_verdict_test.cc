@@ -1,4 +1,4 @@
-// Which content a range has, and which answers surprise.
+// The content of ranges, and surprising answers.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(IoErrorContent, OfAnAppendedRangeAndOfANewFile) {
   EXPECT_EQ(found(created, file({})), RangeContent::old);
 }
 
-/// A session in which nothing went wrong.
+/// A session without errors.
 IoErrorOutcome quiet() {
   IoErrorOutcome o;
   o.first_fsync = o.second_fsync = o.reopened_fsync = o.fsync_after_sync = o.syncfs = 0;
@@ -79,7 +79,7 @@ bool says(const IoErrorOutcome& outcome, std::string_view words) {
       said, [&](const std::string& each) { return each.find(words) != each.npos; });
 }
 
-TEST(IoErrorSurprises, NothingWhereEverythingSaidIsTrue) {
+TEST(IoErrorSurprises, NoneIfAllResultsAreTrue) {
   EXPECT_TRUE(surprises_of(quiet()).empty());
   IoErrorOutcome honest = quiet();
   honest.first_fsync = honest.second_fsync = honest.reopened_fsync = honest.fsync_after_sync = EIO;
@@ -87,7 +87,7 @@ TEST(IoErrorSurprises, NothingWhereEverythingSaidIsTrue) {
   EXPECT_TRUE(surprises_of(honest).empty());
 }
 
-TEST(IoErrorSurprises, ALaterFsyncThatClaimsSuccess) {
+TEST(IoErrorSurprises, ALaterFsyncThatReportsSuccess) {
   IoErrorOutcome o = quiet();
   o.first_fsync = EIO;
   o.recovered = o.reread = RangeContent::old;
@@ -99,7 +99,7 @@ TEST(IoErrorSurprises, ALaterFsyncThatClaimsSuccess) {
   EXPECT_EQ(surprises_of(o), std::vector<std::string>{"fsync failed, and the write is there"});
 }
 
-TEST(IoErrorSurprises, ASuccessThatIsLost) {
+TEST(IoErrorSurprises, ASuccessfulFsyncOfALostWrite) {
   IoErrorOutcome o = quiet();
   o.recovered = RangeContent::zero;
   EXPECT_TRUE(
@@ -115,7 +115,7 @@ TEST(IoErrorSurprises, ASuccessThatIsLost) {
   EXPECT_TRUE(says(o, "synced before the failure is lost: foreign"));
 }
 
-TEST(IoErrorSurprises, DamageAndWhatNeverReturns) {
+TEST(IoErrorSurprises, DamageAndHangs) {
   IoErrorOutcome o = quiet();
   o.after_recovery = AfterRecovery::repaired;
   o.state = MountState::hung;
@@ -135,7 +135,7 @@ TEST(IoErrorSurprises, DamageAndWhatNeverReturns) {
   EXPECT_TRUE(says(o, "neither old nor new: torn"));
 }
 
-TEST(IoErrorSurprises, AControlMustBeQuiet) {
+TEST(IoErrorSurprises, AControlMustHaveNone) {
   IoErrorOutcome o = quiet();
   o.control = true;
   EXPECT_TRUE(surprises_of(o).empty());

@@ -1,4 +1,4 @@
-// Cells on some threads (survey.h).
+// Runs the cells on several threads (survey.h).
 #include "harness/campaign/surveys/survey.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ class SurveyRun {
   const CampaignOptions& options_;
   db::Database& database_;
   run::StoredRun run_;
-  std::vector<SurveyCell> cells_;  // to be measured
-  std::mutex mutex_;               // of all below, and of the database
+  std::vector<SurveyCell> cells_;  // remaining cells
+  std::mutex mutex_;               // protects all members below, and the database
   CampaignOutcome outcome_;
 };
 

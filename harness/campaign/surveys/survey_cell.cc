@@ -7,7 +7,7 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr std::uint64_t kDriveBytes =
-    320ULL << 20;  // what mkfs.xfs wants, for all: they share a saved guest
+    320ULL << 20;  // the minimum of mkfs.xfs; equal for all, so that they share a saved guest
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 #pragma once
-// What every cell of a survey in guests begins with: the emulated drive, a guest on it, and a fresh
+// The common start of cells of surveys in guests: the emulated drive, a guest on it, and a fresh
 // file system.
 //
-// The drive is hp-c2447 with its write cache on, clock off until the cell says otherwise.
+// The drive is hp-c2447 with its write cache on. Its clock is off until the cell sets it.
 
 #include <atomic>
 #include <filesystem>
@@ -17,20 +17,20 @@
 
 namespace headcrash::campaign {
 
-/// What a cell is measured with.
+/// The environment of a measurement.
 struct SurveyContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache, scratch;  ///< scratch: an existing folder of the cell's own
+  std::filesystem::path cache, scratch;  ///< scratch: an existing folder for the cell
   std::uint64_t seed = 0;
-  const std::atomic<bool>* interrupted = nullptr;  ///< null: never
+  const std::atomic<bool>* interrupted = nullptr;  ///< may be null
 };
 
 inline constexpr const char* kSurveyDrive = "hp-c2447";
 
 class SurveyCellRun {
  protected:
-  /// `context` must outlive it. `step_timeout_s`: what a guest may take for one request.
+  /// `context` must outlive this object. `step_timeout_s` limits each request to a guest.
   SurveyCellRun(const adapters::LinuxAdapter& filesystem, const SurveyContext& context,
                 std::uint64_t seed, std::int64_t step_timeout_s)
       : filesystem_(filesystem),
@@ -39,17 +39,17 @@ class SurveyCellRun {
         step_timeout_s_(step_timeout_s) {}
 
   Result<void> start_drive();
-  /// Then the recording is complete.
+  /// Afterwards the recording is complete.
   Result<void> end_guest_and_drive();
   std::filesystem::path recording() const { return context_.scratch / "recording.hcrec"; }
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
 
-  /// A request to the drive's control socket.
+  /// Sends a request to the drive's control socket.
   run::Step<void> control(const nlohmann::json& request);
-  /// Another one, if there is one already.
+  /// Starts a guest, and replaces an existing one.
   run::Step<void> start_guest();
   run::Step<void> make_file_system();
-  /// A fresh file system, which must be accepted.
+  /// Mounts a fresh file system, which must succeed.
   run::Step<void> mount_fresh();
 
   adapters::LinuxAdapter filesystem_;

@@ -1,4 +1,4 @@
-// Part after part, with a look at the tree between them (uncut_work.h).
+// Runs part after part and compares the tree between them (uncut_work.h).
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ Result<std::vector<oracle::Finding>> differences(
     std::span<const Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,
     const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree) {
-  // Nothing that a cut would excuse: the promises are the strictest there are.
+  // Uses the strictest promises, since no cut excuses a difference.
   const adapters::Promises promises{.fsync_keeps_name = true,
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,

@@ -1,16 +1,16 @@
 #pragma once
-// A workload to its end without a power cut: what the file system shows must be exactly what the
-// operations make of the oracle's reference.
+// Runs a workload to its end without a power cut. The file system must show exactly the result of
+// the operations on the oracle's reference.
 //
 //   operations ... rest   operations ... rest   ...
 //                  |                     |
 //                  dump the mounted tree
 //
-// At a rest threads have met, nothing is open, and a sync has ended: all is "persistent", so that
-// the reference has no choice.
+// At a rest, threads have joined, no file is open, and a sync has ended. Everything is
+// "persistent", so the reference permits a single tree.
 //
-// A file system that does not hear of sync(2) (Promises::sync_waits) is not spared: nothing is cut,
-// and everything is there for who looks through the kernel.
+// File systems that are not notified of sync(2) (Promises::sync_waits) are tested, too: without a
+// cut, everything is visible through the kernel.
 
 #include <span>
 #include <vector>
@@ -21,27 +21,28 @@
 
 namespace headcrash::campaign {
 
-/// A list that rests, so that its parts can be sent one by one.
+/// A list with rests, whose parts can be sent one by one.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
-  std::vector<std::size_t>
-      rests;  ///< each the number of operations before it; the last: all of them
+  /// Number of operations before each rest; the last covers all of them.
+  std::vector<std::size_t> rests;
 };
-/// After `every` operations, or as soon afterwards as nothing is open.
+/// Adds a rest after `every` operations, or as soon afterwards as no file is open.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
-/// Between the tree and what the operations up to a rest have made.
+/// Returns the differences between the tree and the result of the operations up to a rest.
 Result<std::vector<oracle::Finding>> differences(
     std::span<const workload::Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,
     const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree);
 
 struct ComparedWork {
-  std::size_t operations = 0;  ///< until the last comparison
+  std::size_t operations = 0;  ///< number up to the last comparison
   std::vector<oracle::Finding> findings;
   std::vector<workload::FailedOperation> failed_operations;
 };
-/// The file system is mounted. Ends with the first comparison that finds something.
+/// Runs the workload on a mounted file system. Ends with the first comparison that finds a
+/// difference.
 run::Step<ComparedWork> work_and_compare(run::GuestSession& guest, const RestedWorkload& workload,
                                          const adapters::LinuxAdapter& filesystem);
 

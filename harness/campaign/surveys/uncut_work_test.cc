@@ -1,4 +1,4 @@
-// A list with rests, and what counts as a difference.
+// A list with rests, and its differences.
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::vector<Operation> list_of(const std::string& text) {
   return workload::parse_operations(text, "list").value();
 }
 
-TEST(UncutWork, RestsWhereNothingIsOpen) {
+TEST(UncutWork, RestsWhileNoFileIsOpen) {
   const auto rested = with_rests(list_of("create a\nopen a %f\nfsync %f\nclose %f\ncreate b\n"), 2);
   ASSERT_EQ(rested.rests, (std::vector<std::size_t>{5, 7}));
   EXPECT_EQ(rested.operations.size(), 7U);
@@ -24,7 +24,7 @@ TEST(UncutWork, RestsWhereNothingIsOpen) {
     EXPECT_EQ(rested.operations[rest - 1].kind, Kind::sync);
 }
 
-TEST(UncutWork, ThreadsMeetBeforeARest) {
+TEST(UncutWork, ThreadsJoinBeforeARest) {
   const auto random = workload::make_workload({.name = "random-threads", .rounds = 200}).value();
   const auto rested = with_rests(random, 50);
   EXPECT_GE(rested.rests.size(), 4U);
@@ -42,7 +42,7 @@ TEST(UncutWork, ThreadsMeetBeforeARest) {
   EXPECT_EQ(back, random) << "rests are all that is new";
 }
 
-TEST(UncutWork, NothingButWhatWasDoneMayBeThere) {
+TEST(UncutWork, TheTreeMustMatchExactly) {
   const auto operations = list_of("mkdir d\ncreate d/a\nlink d/a b\nsync\n");
   const adapters::LinuxAdapter ufs = adapters::load_adapter("ufs-soft-updates").value();
   const std::vector<oracle::ObservedObject> right{

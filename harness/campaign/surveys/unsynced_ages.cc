@@ -1,4 +1,4 @@
-// Rounds, and what is left of them (unsynced_ages.h).
+// Generates rounds, and finds which changes remain (unsynced_ages.h).
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ bool holds(std::span<const oracle::ObservedObject> tree, const std::string& path
   return content_of(tree, range) == RangeContent::fresh;
 }
 
-/// A file that is made in a round has one of two names.
+/// Returns the other name of a file created in a round.
 std::string other_name(const std::string& path) {
   return "r" + path.substr(1);
 }

@@ -1,13 +1,13 @@
 #pragma once
-// The workload of `unsynced-loss`, and what of it a tree still has: pure, without a guest.
+// The workload of `unsynced-loss`, and the evaluation of a tree. Needs no guest.
 //
 //   set-up    a large file, a log; sync
-//   round     create fN, write fN, append to the log, overwrite a block of the large file, rename f(N-3) rN,
-//             rest 1 s: whose mark says when the round was over, and promises nothing
+//   round     create fN, write fN, append to the log, overwrite a block of the large file,
+//             rename f(N-3) rN, rest 1 s; its mark gives the end of the round and promises nothing
 //
-// A change has returned when the rest of its round began, a second before the mark, or some
-// milliseconds earlier. Rounds without a mark are left out: nobody knows whether their changes had
-// been made.
+// A change returned when the rest of its round began, a second before the mark, or some
+// milliseconds earlier. Rounds without a mark are ignored, since it is unknown whether their
+// changes were made.
 
 #include <cstdint>
 #include <span>
@@ -22,12 +22,12 @@ namespace headcrash::campaign {
 
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
-  std::size_t set_up = 0;          ///< operations before the first round
-  std::vector<std::size_t> rests;  ///< of each round
+  std::size_t set_up = 0;          ///< number of operations before the first round
+  std::vector<std::size_t> rests;  ///< operation of the rest of each round
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
 
-/// "persisted N" with its instant.
+/// A mark "persisted N" with its time.
 struct RestMark {
   std::size_t operation = 0;
   std::int64_t at_ns = 0;
@@ -40,7 +40,7 @@ struct ChangeAge {
   bool lost = false;
   std::uint64_t bytes = 0;
 };
-/// Of each change in a round with a mark.
+/// Returns the age of each change in a round with a mark.
 std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
                                    std::span<const RestMark> marks, std::int64_t cut_at_ns,
                                    std::span<const oracle::ObservedObject> tree);
@@ -48,8 +48,8 @@ std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
 struct LossSummary {
   std::size_t lost = 0, kept = 0;
   std::uint64_t lost_bytes = 0;
-  double oldest_lost_ms = 0;  ///< 0: nothing is lost
-  double newest_kept_ms = 0;  ///< 0: nothing is kept
+  double oldest_lost_ms = 0;  ///< 0 if nothing is lost
+  double newest_kept_ms = 0;  ///< 0 if nothing is kept
 };
 LossSummary summary_of(std::span<const ChangeAge> ages);
 

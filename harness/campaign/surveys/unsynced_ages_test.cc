@@ -1,4 +1,4 @@
-// Rounds of unsynced-loss against trees made by hand.
+// Rounds of unsynced-loss with hand-made trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using workload::Operation;
 
 constexpr std::int64_t kS = kNsPerSecond;
 
-/// What a file system would show that has done the first `done` operations.
+/// Returns the tree of a file system after the first `done` operations.
 std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::size_t done) {
   std::vector<ObservedObject> tree;
   const auto find = [&](const std::string& path) {
@@ -52,7 +52,7 @@ std::vector<RestMark> marks_of(const UnsyncedWorkload& workload) {
   return marks;
 }
 
-TEST(UnsyncedAges, WhatIsThereIsKeptAndWhatIsNotIsAsOldAsItsRound) {
+TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   const UnsyncedWorkload workload = unsynced_workload(6);
   ASSERT_EQ(workload.rests.size(), 6U);
   const auto marks = marks_of(workload);  // rounds return at 0, 1, ... 5 s
@@ -61,7 +61,8 @@ TEST(UnsyncedAges, WhatIsThereIsKeptAndWhatIsNotIsAsOldAsItsRound) {
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk has the first four rounds: two of 3 s and 4 s are lost, with all that was in them.
+  // The disk has the first four rounds. Two rounds of ages 3 s and 4 s are lost with all their
+  // changes.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);
@@ -72,7 +73,7 @@ TEST(UnsyncedAges, WhatIsThereIsKeptAndWhatIsNotIsAsOldAsItsRound) {
     EXPECT_EQ(age.lost, age.age_ms < 4500) << age.kind << " " << age.age_ms;
 }
 
-TEST(UnsyncedAges, EachKindIsLookedForWhereItIs) {
+TEST(UnsyncedAges, EachKindIsCheckedSeparately) {
   const UnsyncedWorkload workload = unsynced_workload(4);
   const auto marks = marks_of(workload);
   auto tree = tree_after(workload, workload.operations.size());
@@ -95,7 +96,7 @@ TEST(UnsyncedAges, EachKindIsLookedForWhereItIs) {
   EXPECT_EQ(lost_kinds(), (std::vector<std::string>{"create", "write"}));
 }
 
-TEST(UnsyncedAges, ARoundWithoutItsMarkIsLeftOut) {
+TEST(UnsyncedAges, IgnoresARoundWithoutItsMark) {
   const UnsyncedWorkload workload = unsynced_workload(4);
   auto marks = marks_of(workload);
   marks.pop_back();

@@ -23,10 +23,10 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
-/// Rounds of a second: half as many again as the bound has seconds, so that what must be kept is
-/// seen too.
+/// Rounds of one second. Their number is one and a half times the bound in seconds, so that data
+/// which must be kept is observed, too.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
-constexpr std::size_t kLastRounds = 3;  ///< after the mark of one of them the power goes
+constexpr std::size_t kLastRounds = 3;  ///< the power is cut after the mark of one of these
 
 std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
   return static_cast<std::uint32_t>(cell.setting->bound_ms(type) * 3 / 2 / kMsPerRound +
@@ -142,7 +142,7 @@ run::Step<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // Its log's worker is set at the mount, and the setting is there when the module is.
+  // The log's worker is configured at mount, and the setting exists once the module is loaded.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();

@@ -1,11 +1,11 @@
 #pragma once
-// Measures one cell of `unsynced-loss`: a fresh file system in a guest with the kernel's writeback
-// settings of the cell, rounds of changes in real time without fsync, a cut, and what a fresh guest
-// finds (unsynced_ages.h).
+// Measures one cell of `unsynced-loss`: a fresh file system in a guest with the cell's writeback
+// settings, rounds of changes in real time without fsync, a cut, and the result in a fresh guest
+// (unsynced_ages.h).
 //
-// The drive is hp-c2447 with its write cache on, whose model time is the host's while the rounds
-// run. All times are the recording's. A guest whose processor is emulated needs some milliseconds
-// for a round.
+// The drive is hp-c2447 with its write cache on. Its model time equals the host's during the
+// rounds. All times come from the recording. A guest with an emulated processor needs some
+// milliseconds per round.
 
 #include "harness/campaign/surveys/survey.h"
 #include "harness/campaign/surveys/survey_cell.h"
@@ -13,13 +13,14 @@
 
 namespace headcrash::campaign {
 
-/// The trial's phase `workload` has the metrics `loss.*` (results/db/SCHEMA.md). Errors: nothing
-/// could be started, or it was interrupted.
+/// Measures a cell. The trial's phase `workload` has the metrics `loss.*` (results/db/SCHEMA.md).
+/// Fails if the device or guest cannot be started, or if interrupted.
 Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
                                          const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context);
 
-/// Errors: an unknown cell; no guest; a database or folder that cannot be written.
+/// Runs the survey. Fails for an unknown cell, without a guest, and for an unwritable database or
+/// folder.
 Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                                               const CampaignOptions& options);
 

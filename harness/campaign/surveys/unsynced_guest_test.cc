@@ -9,7 +9,7 @@
 namespace headcrash::campaign {
 namespace {
 
-/// The metrics of its phase.
+/// Returns the metrics of its phase.
 std::map<std::string, double> measured(const UnsyncedCell& cell) {
   const auto subject = survey_subject(cell.filesystem, default_cache()).value();
   const auto scratch = base::ScratchFolder::make().value();
@@ -29,7 +29,7 @@ std::map<std::string, double> measured(const UnsyncedCell& cell) {
   return metrics;
 }
 
-TEST(UnsyncedGuest, ACutLosesWhatIsYoungAndKeepsWhatIsOld) {
+TEST(UnsyncedGuest, ACutLosesRecentChangesAndKeepsOldOnes) {
   const auto seen = measured({.filesystem = "ext4", .setting = &writeback_settings().front()});
   ASSERT_FALSE(seen.empty());
   EXPECT_GT(seen.at("loss.lost"), 0) << "data that are 1 s old have not expired";

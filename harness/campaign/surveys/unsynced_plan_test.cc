@@ -16,7 +16,7 @@ std::vector<UnsyncedCell> cells_of(std::string_view name) {
   return cells.value_or(std::vector<UnsyncedCell>{});
 }
 
-TEST(UnsyncedPlan, TheDefaultIsSmallAndEveryNameIsOnce) {
+TEST(UnsyncedPlan, TheDefaultIsSmallAndNamesAreUnique) {
   EXPECT_EQ(cells_of("unsynced-loss").size(), 4U * 3U);
   const auto all = cells_of("unsynced-loss/all");
   EXPECT_EQ(all.size(), 6U * (3U * 6U + 1U));
@@ -32,7 +32,7 @@ TEST(UnsyncedPlan, TheDefaultIsSmallAndEveryNameIsOnce) {
   EXPECT_FALSE(parse_unsynced_campaign("unsynced-losses"));
 }
 
-TEST(UnsyncedPlan, AnUnknownNameIsAnErrorThatTellsThoseThereAre) {
+TEST(UnsyncedPlan, AnUnknownNameIsAnErrorThatListsTheKnownOnes) {
   for (const char* name : {"unsynced-loss/zfs", "unsynced-loss/xfs/slow", "unsynced-loss/all/x"}) {
     const auto cells = unsynced_cells(*parse_unsynced_campaign(name));
     ASSERT_FALSE(cells) << name;
@@ -40,7 +40,7 @@ TEST(UnsyncedPlan, AnUnknownNameIsAnErrorThatTellsThoseThereAre) {
   }
 }
 
-TEST(UnsyncedPlan, SettingsSayWhatTheKernelIsTold) {
+TEST(UnsyncedPlan, SettingsBecomeShellCommands) {
   for (const WritebackSetting& setting : writeback_settings()) {
     EXPECT_NE(setting.shell_commands("xfs").find("xfssyncd"), std::string::npos);
     EXPECT_NE(setting.shell_commands("f2fs").find("cp_interval"), std::string::npos);
@@ -53,7 +53,7 @@ TEST(UnsyncedPlan, SettingsSayWhatTheKernelIsTold) {
             "/proc/sys/vm/dirty_writeback_centisecs");
 }
 
-TEST(UnsyncedPlan, ShardsShareTheCells) {
+TEST(UnsyncedPlan, ShardsCoverAllCells) {
   const UnsyncedCampaign all{.all = true};
   EXPECT_EQ(unsynced_cells(all, {0, 2})->size() + unsynced_cells(all, {1, 2})->size(),
             unsynced_cells(all)->size());

@@ -1,6 +1,6 @@
 #pragma once
-// For the tests of this folder that run a guest: an emulated device, and a guest with it and its
-// mark export, started as often as the test cuts the power.
+// For tests that run a guest: an emulated device, and a guest with this device and its mark export,
+// restarted after each power cut.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ class ServedGuest : public testing::Test {
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
 
  protected:
-  std::unique_ptr<vm::Guest> guest_;  ///< ends before its device
+  std::unique_ptr<vm::Guest> guest_;  ///< destroyed before its device
 };
 
 }  // namespace headcrash::campaign

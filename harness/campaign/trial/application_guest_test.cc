@@ -1,5 +1,5 @@
-// SQLite in a guest, with a power cut in the middle: what its commits promise is there afterwards,
-// and where it never syncs it is not. The steps are those of harness/workload/application.h.
+// SQLite in a guest, with a power cut during its run. Its commits survive, unless it never syncs.
+// The steps are those of harness/workload/application.h.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ class ApplicationGuest : public ServedGuest {
                        });
   }
 
-  /// The marks until the power went.
+  /// Returns the marks until the power cut.
   std::vector<std::string> run_until_cut(const workload::Application& application,
                                          const std::string& when) {
     std::vector<std::string> marks;

@@ -1,4 +1,4 @@
-// Looks a machine's parts up (array_disk.h).
+// Looks up a machine's parts (array_disk.h).
 #include "harness/campaign/trial/array_disk.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr const char* kStageDiskName =
-    "hd0";  // as a stage calls it (plugin/stages/rebuilt_machine.h)
+    "hd0";  // the stage's name for it (plugin/stages/rebuilt_machine.h)
 
 Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
   for (const std::string& text : faults) {
@@ -29,8 +29,8 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes) {
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;
-    return fail("fault " + machine.faults_in_recovery().front(), "is of no machine",
-                "a stage by itself is one medium that keeps its bytes; name an array");
+    return fail("fault " + machine.faults_in_recovery().front(), "requires a machine",
+                "a plain stage is one medium that keeps its bytes; use an array");
   }
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
@@ -38,7 +38,7 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   TRY(auto stack, profiles::load_stack(machine.profile));
   if (stack->below.empty())
     return fail(machine.profile, "is one drive, not an array",
-                "leave it out: the crash states of one drive follow from its writes");
+                "omit it: the crash states of one drive follow from its writes");
   TRY(const auto plan, profiles::plan({{kStageDiskName, std::move(stack), bytes, std::nullopt}}));
   TRY(check_faults(plan, machine.faults_in_recovery()));
   return plan.all.front().sectors * model::kSectorBytes;

@@ -1,5 +1,5 @@
 #pragma once
-// The disk that a stage's machine makes (harness/explorer/guests/stage_machine.h).
+// The disk of a stage's machine (harness/explorer/guests/stage_machine.h).
 
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace headcrash::campaign {
 
-/// How large its disk is when `bytes` are asked for: arrays have whole stripes. Errors: no such
-/// profile; a single drive, whose states are its writes' (a stage by itself); a size that it cannot
-/// have; a fault of a device that it does not have; an array for a file system that wants a second
-/// disk for its log.
+/// Returns the size of the machine's disk for a requested size of `bytes`, since arrays have whole
+/// stripes. Fails for an unknown profile, a single drive (its states follow from its writes), an
+/// invalid size, a fault of a missing device, and an array for a file system with a log on a second
+/// disk.
 Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 

@@ -14,7 +14,7 @@ TEST(ArrayDisk, HasWholeStripes) {
       << "10 times 8 KiB";
 }
 
-TEST(ArrayDisk, WhatItCannotBeIsRefused) {
+TEST(ArrayDisk, RejectsInvalidMachines) {
   const auto refusal = [](const explorer::StageMachine& machine) {
     const auto bytes = disk_bytes_of(machine, {}, 64 * kArrayDiskMiB);
     EXPECT_FALSE(bytes);
@@ -22,7 +22,7 @@ TEST(ArrayDisk, WhatItCannotBeIsRefused) {
   };
   EXPECT_NE(refusal({"hp-c2447", {}, {}}).find("is one drive, not an array"), std::string::npos);
   EXPECT_NE(refusal({"raid5-55", {}, {}}).find("raid5-5"), std::string::npos);
-  EXPECT_NE(refusal({"", {"dead:hd0.1"}, {}}).find("is of no machine"), std::string::npos);
+  EXPECT_NE(refusal({"", {"dead:hd0.1"}, {}}).find("requires a machine"), std::string::npos);
   EXPECT_NE(refusal({"raid5-5", {}, {"dead:hd0.7"}}).find("there is no device \"hd0.7\""),
             std::string::npos);
   EXPECT_NE(refusal({"raid5-5", {"broken"}, {}}).find("broken"), std::string::npos);

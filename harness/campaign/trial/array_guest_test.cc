@@ -1,6 +1,6 @@
-// A guest on an array with a battery-backed cache, through all that happens to one: mkfs, mount,
-// writes, a member dies, it is rebuilt under load, the power goes, the hardware and the file system
-// recover, and everything that was synced is there.
+// A guest on an array with a battery-backed cache: mkfs, mount, writes, a member dies and is
+// rebuilt under load, the power is cut, and hardware and file system recover. All synced data must
+// survive.
 #include <gtest/gtest.h>
 
 #include <chrono>

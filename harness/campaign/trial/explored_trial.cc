@@ -1,4 +1,4 @@
-// A workload recorded, its crash states explored, its failures told (explored_trial.h).
+// Records a workload, explores its crash states and reports its failures (explored_trial.h).
 #include "harness/campaign/trial/explored_trial.h"
 
 #include <fmt/format.h>
@@ -19,12 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// A failure that is like earlier ones of its cell is reported, but not minimised again; a
-/// control's is what it is there for, and never made small.
+/// A failure similar to earlier ones of its cell is reported but not minimised again. Failures of a
+/// control are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyTell{5};
-constexpr std::size_t kSeenAgain =
-    3;  ///< failures of one kind that are looked at again where none is described
+constexpr std::size_t kSeenAgain = 3;  ///< failures of one kind to confirm if none is described
 
 run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
                                              const explorer::FormattedDisk& disk,
@@ -37,7 +36,7 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
                : explorer::record_workload(guest, cell.filesystem, disk, operations, recording);
   };
   if (!cell.write_through) return record_it();
-  // The guest that was set must be the one that works: a load may have had to restore another.
+  // The guest that was configured must be the one that runs; a load may have restored another.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -47,18 +46,18 @@ run::Step<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const 
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // Also after an error: the next trial uses this guest. One that cannot be set back is
-      // replaced.
+      // Resets the guest even after an error, since the next trial uses it. One that cannot be
+      // reset is replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
     if (!recorded || !replaced) return recorded;
   }
   return run::stop(oracle::Verdict::harness_error,
-                   "every guest was replaced while its disk was set to \"write through\"");
+                   "every guest was replaced while its disk was in mode \"write through\"");
 }
 
-/// Of one trial; the worker's guest is used by it alone.
+/// One trial. Only it uses the worker's guest.
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
@@ -79,7 +78,7 @@ class ExploredTrial {
   run::Step<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// An application may promise less than its file system does.
+  /// An application may promise less than its file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected
@@ -105,7 +104,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// States that lost what the application's documents do not promise.
+  /// Number of states with losses that the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< of all failures
 };
@@ -314,8 +313,8 @@ void ExploredTrial::tell_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(told);
 }
 
-/// The worst that was confirmed. What was seen once and not again is the laboratory's fault, and
-/// said to be so; so is what it could not do at all, with the first reason.
+/// Takes the worst confirmed failure. A failure seen only once is attributed to the laboratory and
+/// reported as such. So are states that could not be checked, with the first reason.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;
@@ -393,7 +392,7 @@ void ExploredTrial::keep_artefacts() {
 run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
                                                        std::uint64_t uuid_seed,
                                                        explorer::StageGuest& guest) {
-  // Strategies and faults do not change what mkfs makes.
+  // Strategies and faults do not affect mkfs.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;
@@ -404,7 +403,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
-  // A hang may have been the host's; a command that is missing stays missing.
+  // The host may have caused a hang, but a missing command stays missing.
   if (made || made.error().verdict == oracle::Verdict::harness_error) disk->disk = made;
   return made;
 }
@@ -424,7 +423,7 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Recordings name it as their base: it gets its name when it is whole.
+  // Recordings name it as their base, so it gets its name when complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
@@ -435,8 +434,8 @@ run::Step<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell
   return made;
 }
 
-/// A server that died takes its guest with it; the next trial gets new ones. So does a file system
-/// with a kernel of its own, or with a log on a disk of its own.
+/// A dead server takes its guest with it; the next trial gets new ones. A file system with a
+/// separate kernel or log disk also gets new ones.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t log_bytes) {
   if (lab_ && lab_->server().alive() && image_key_ == image.key && log_bytes_ == log_bytes)
     return {};

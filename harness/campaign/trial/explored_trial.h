@@ -1,11 +1,11 @@
 #pragma once
-// One trial of a campaign that explores, and what lives longer than it:
+// One trial of a campaign that explores, and the objects that outlive it:
 //
-//   cell --mkfs--> formatted/NAME.hcrec      once in a run, kept: recordings of workloads begin where it ends
+//   cell --mkfs--> formatted/NAME.hcrec      once per run; base of the recordings of workloads
 //   formatted --workload--> workload.hcrec --explore--> states --confirm, minimise--> failures
 //
-// A worker has a state server and a guest of its own. Both are used from the one thread that made
-// them: QEMU dies with the thread that started it (vm/guest.h).
+// A worker has a separate state server and guest. Use both only from the thread that created them:
+// QEMU dies with the thread that started it (vm/guest.h).
 
 #include <atomic>
 #include <filesystem>
@@ -25,11 +25,11 @@ namespace headcrash::campaign {
 /// The formatted disks of a run, shared by its workers.
 class FormattedDisks {
  public:
-  /// `folder` is made when the first disk is. What an interrupted run left there is used again.
+  /// `folder` is created with the first disk. Disks left there by an interrupted run are reused.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Formats with this guest unless another has done so. A disk that could not be formatted is not
-  /// tried again.
+  /// Formats the disk with this guest unless another worker has done so. After a failure, the disk
+  /// is not tried again.
   run::Step<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                          explorer::StageGuest& guest);
 
@@ -43,7 +43,7 @@ class FormattedDisks {
     std::optional<run::Step<explorer::FormattedDisk>> disk;
   };
   std::filesystem::path folder_;
-  std::mutex mutex_;  ///< of the map
+  std::mutex mutex_;  ///< protects the map
   std::map<std::string, Disk> disks_;
 };
 
@@ -53,9 +53,9 @@ struct ExplorationContext {
   const std::map<std::string, vm::GuestImage>* images = nullptr;  ///< by guest_of(); most share one
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;            ///< saved guest states
-  std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
-  bool describes_failures =
-      true;  ///< false: they are confirmed and judged, not minimised and written up
+  std::filesystem::path database_folder;  ///< base of stored artefact paths
+  /// Minimise and report failures; otherwise only confirm and judge them.
+  bool describes_failures = true;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -63,8 +63,9 @@ class ExplorationWorker {
  public:
   explicit ExplorationWorker(const ExplorationContext& context) : context_(context) {}
 
-  /// `artefacts`: existing folder, emptied when nothing failed. Errors: what would fail every trial
-  /// alike (no plugin, no guest), or an interruption. What goes wrong in the guest is a verdict.
+  /// Runs a trial. `artefacts` is an existing folder, emptied if nothing failed. Fails on errors
+  /// that would affect every trial (no plugin, no guest), or on an interruption. Errors in the
+  /// guest are verdicts.
   Result<db::TrialRecord> run(const TrialPlan& plan, const std::filesystem::path& artefacts,
                               const std::function<void(const std::string& phase)>& on_phase);
 
@@ -73,10 +74,10 @@ class ExplorationWorker {
 
   ExplorationContext context_;
   std::unique_ptr<explorer::Lab> lab_;
-  std::string image_key_;        ///< of the lab's guest ...
-  std::uint64_t log_bytes_ = 0;  ///< ... and the size of its second disk
-  std::map<std::string, std::size_t>
-      minimised_;  ///< failures that were made small, by cell and kind
+  std::string image_key_;        ///< image of the current guest
+  std::uint64_t log_bytes_ = 0;  ///< size of the guest's second disk
+  /// Number of minimised failures, by cell and kind.
+  std::map<std::string, std::size_t> minimised_;
 };
 
 }  // namespace headcrash::campaign

@@ -1,4 +1,4 @@
-// Which states of an exploration have a known finding (known_finding.h).
+// Finds the states of an exploration that have a known finding (known_finding.h).
 #include "harness/campaign/trial/known_finding.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ Verdict verdict_of(const db::CrashStateRecord& state) {
   return oracle::verdict_named(state.verdict);
 }
 
-/// A tree that was not judged has no findings: there the verdict is what is looked for.
+/// An unjudged tree has no findings; its verdict is compared instead.
 bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   if (known.what.empty()) return state.verdict == known.verdict;
   return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
@@ -22,7 +22,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// It failed, and its tree was not judged: what is looked for may be in it.
+/// Returns true if the state failed without its tree being judged, so that the finding may be in
+/// it.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

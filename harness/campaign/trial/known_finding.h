@@ -1,6 +1,6 @@
 #pragma once
-// A finding that is known, looked for in an exploration of the same workload: under another kernel,
-// for example.
+// Searches for a known finding in an exploration of the same workload, for example under another
+// kernel.
 
 #include <set>
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace headcrash::campaign {
 
-/// As a database has it.
+/// A finding as stored in a database.
 struct KnownFinding {
-  std::string verdict;  ///< of the state
-  /// Kind and tier of what is wrong with its tree; none: the tree was not judged.
+  std::string verdict;  ///< verdict of the state
+  /// Kind and tier of the findings in its tree; empty if the tree was not judged.
   std::set<std::pair<std::string, std::string>> what = {};
 };
 
-/// `verdict`: the state's if it is there again, seen twice; `clean` if it is in no state, whatever
-/// else is; `harness_error` if nobody can tell: it was seen once, states could not be looked at, or
-/// there were none.
+/// The result of the search. `verdict` is that of the state if the finding recurred and was
+/// confirmed, `clean` if no state has it (whatever else fails), or `harness_error` if unknown: it
+/// was seen only once, states could not be checked, or there were none.
 struct SoughtFinding {
   oracle::Judgement judgement;
-  const db::CrashStateRecord* state =
-      nullptr;  ///< the first that has it, of the trial that was given
+  /// First state with the finding, in the given trial.
+  const db::CrashStateRecord* state = nullptr;
 };
 SoughtFinding look_for(const KnownFinding& known, const db::TrialRecord& trial);
 

@@ -25,7 +25,7 @@ Verdict verdict(const KnownFinding& known, std::vector<db::CrashStateRecord> sta
   return look_for(known, trial).judgement.verdict;
 }
 
-TEST(KnownFinding, IsThereIfAStateThatFailedTwiceHasIt) {
+TEST(KnownFinding, IsFoundInAStateThatFailedTwice) {
   db::TrialRecord trial;
   trial.states = {state("clean"), state("lost-synced-data", "lost-synced-data"),
                   state("resurrected", "resurrected"), state("resurrected", "resurrected")};
@@ -35,32 +35,32 @@ TEST(KnownFinding, IsThereIfAStateThatFailedTwiceHasIt) {
   EXPECT_EQ(sought.state, &trial.states[2]);
 }
 
-TEST(KnownFinding, BesideAWorseOneInTheSameTreeCounts) {
+TEST(KnownFinding, CountsNextToAWorseOneInTheSameTree) {
   db::CrashStateRecord both = state("lost-synced-data", "lost-synced-data");
   both.findings.push_back({"resurrected", "documented", "b", "no such name", "a file"});
   EXPECT_EQ(verdict(kResurrected, {both}), Verdict::lost_synced_data);
 }
 
-TEST(KnownFinding, IsNotAnotherKindNorAnotherTier) {
+TEST(KnownFinding, DistinguishesKindAndTier) {
   EXPECT_EQ(verdict(kResurrected, {state("lost-synced-data", "lost-synced-data")}), Verdict::clean);
   db::CrashStateRecord de_facto = state("resurrected", "resurrected");
   de_facto.findings.front().tier = "de-facto";
   EXPECT_EQ(verdict(kResurrected, {de_facto}), Verdict::clean);
 }
 
-TEST(KnownFinding, SeenOnceIsNoAnswer) {
+TEST(KnownFinding, SeenOnceIsInconclusive) {
   EXPECT_EQ(verdict(kResurrected, {state("resurrected", "resurrected", false), state("clean")}),
             Verdict::harness_error);
 }
 
-TEST(KnownFinding, MayBeInATreeThatNobodySaw) {
+TEST(KnownFinding, MayBeInATreeThatWasNotRead) {
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("unmountable")}), Verdict::harness_error);
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("hang")}), Verdict::harness_error);
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("clean")}), Verdict::clean);
   EXPECT_EQ(verdict(kResurrected, {}), Verdict::harness_error);
 }
 
-TEST(KnownFinding, OfATreeThatWasNotJudgedIsItsVerdict) {
+TEST(KnownFinding, OfAnUnjudgedTreeIsItsVerdict) {
   const KnownFinding unmountable{.verdict = "unmountable"};
   EXPECT_EQ(verdict(unmountable, {state("clean"), state("unmountable")}), Verdict::unmountable);
   EXPECT_EQ(verdict(unmountable, {state("clean"), state("resurrected", "resurrected")}),

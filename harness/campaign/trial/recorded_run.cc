@@ -1,4 +1,4 @@
-// Marks, cut and I/O sample of a recording (recorded_run.h).
+// Reads marks, cut and an I/O sample from a recording (recorded_run.h).
 #include "harness/campaign/trial/recorded_run.h"
 
 #include <string_view>
@@ -29,8 +29,7 @@ const char* op_name(const Event& event) {
   }
 }
 
-/// Keeps every stride-th record, doubling the stride whenever the sample has grown to twice its
-/// bound.
+/// Keeps every stride-th record. The stride doubles whenever the sample has twice its target size.
 class Sample {
  public:
   explicit Sample(std::size_t most) : most_(most) {}
@@ -74,7 +73,7 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
-/// A member is called after the array or cache that it is part of: hd0.3, hd0.below. Those come
+/// A member's name begins with that of its array or cache, such as hd0.3 or hd0.below. Parents come
 /// first.
 std::optional<std::int64_t> parent_of(const std::string& name,
                                       const std::vector<db::DeviceRecord>& before) {

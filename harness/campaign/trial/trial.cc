@@ -1,8 +1,8 @@
-// One trial, step by step (trial.h).
+// The steps of a trial (trial.h).
 //
-// A step either goes on or ends the trial with a judgement: a hang, an oops, an unmountable file
-// system. Faults of headcrash itself become the verdict harness-error, so that one bad trial never
-// takes the campaign with it.
+// A step either continues or ends the trial with a judgement: a hang, an oops, an unmountable file
+// system. Errors of headcrash itself become the verdict harness-error, so that one bad trial never
+// ends the campaign.
 #include "harness/campaign/trial/trial.h"
 
 #include <fmt/format.h>
@@ -199,8 +199,7 @@ run::Step<void> TrialRun::begin(const std::string& phase) {
   return run::as_step(phases_->begin(phase));
 }
 
-/// Restores a guest and makes sure that it sees this server's disk and no cached page of another
-/// one.
+/// Restores a guest and verifies that it sees this server's disk without stale cached pages.
 run::Step<void> TrialRun::start_guest(const std::string& phase) {
   if (const run::Step<void> began = begin(phase); !began) return began;
   session_.reset();
@@ -216,7 +215,8 @@ run::Step<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  if (!started && record_.phases.empty()) unusable_ = started.error();  // no trial can get further
+  // every trial would fail here
+  if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(oracle::Verdict::hang, started.error().message());
   guest_ = std::move(started->guest);
   session_ = std::move(started->session);
@@ -234,7 +234,7 @@ run::Step<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv
   return outcome;
 }
 
-/// True when it was taken; what the command or a refusing kernel said goes into the log.
+/// Returns true if mounted. The output of the command or the error of the kernel is logged.
 run::Step<bool> TrialRun::mount() {
   std::string why;
   const run::Step<bool> mounted =
@@ -259,8 +259,8 @@ run::Step<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// The cut is armed relative to a persistence point out of the middle half of the workload; a short
-/// workload ends with the one that it is about.
+/// The cut is armed relative to a random persistence point in the middle half of the workload. A
+/// short workload ends with the point that it tests.
 run::Step<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -294,7 +294,7 @@ run::Step<void> TrialRun::begin_work() {
   return {};
 }
 
-/// The cut afterwards tells whether an unmount leaves everything on the disk.
+/// A cut after the unmount shows whether the unmount leaves everything on the disk.
 run::Step<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
   if (const run::Step<void> began = begin_work(); !began) return began;
@@ -350,7 +350,7 @@ run::Step<void> TrialRun::await_cut() {
   return end();
 }
 
-/// Until the model's clock has come so far.
+/// Waits until the model's clock has reached this time.
 run::Step<void> TrialRun::rest_until(double model_ns) {
   constexpr milliseconds kPoll{50};
   const auto deadline = steady_clock::now() + std::chrono::seconds(campaign_.step_timeout_s);
@@ -368,8 +368,7 @@ run::Step<void> TrialRun::rest_until(double model_ns) {
   }
 }
 
-/// The guest dies with its power, the disk comes back, and a guest that remembers nothing takes
-/// over.
+/// Cuts the guest's power, powers the disk on again, and starts a fresh guest.
 run::Step<void> TrialRun::power_cycle() {
   if (const run::Step<void> began = begin("cut"); !began) return began;
   guest_->kill();
@@ -408,7 +407,7 @@ run::Step<void> TrialRun::look() {
   return end();
 }
 
-/// What a replay costs is the mount; the tree is judged later.
+/// Times the replay as the mount; the tree is judged later.
 run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
     const adapters::LinuxAdapter&) {
   MountReplay seen;
@@ -425,7 +424,7 @@ run::Step<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(
   return seen;
 }
 
-/// The phase "mount" is the first mount alone, as a user waits for it; all that judges it is in
+/// The phase "mount" is only the first mount, as a user would wait for it. All later steps are in
 /// "verify".
 run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> run::Step<void> {
@@ -436,8 +435,8 @@ run::Step<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& files
                                *plan_.filesystem);
 }
 
-/// Ends the server first: its recording is complete only then, and knows better than any message
-/// which marks came before the cut.
+/// Stops the server first: its recording is complete only then, and is authoritative on the marks
+/// before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     record_.verdict = oracle::name(oracle::Verdict::harness_error);
@@ -508,7 +507,7 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // Long, and nobody will look for crash states in it.
+  // The recording is long, and its crash states are not explored.
   if (campaign_.cut_after_unmount && record_.verdict == oracle::name(oracle::Verdict::clean))
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -2,10 +2,11 @@
 // One crash-and-recover trial, from an empty emulated disk to a verdict:
 //
 //   server + guest --> mkfs --> mount, workload --> cut --> guest killed, power on, fresh guest
-//                  --> replay --> read-only check (and repair) --> mount, dump --> oracle --> verdict
+//                  --> replay --> read-only check (and repair) --> mount, dump --> oracle -->
+//                  verdict
 //
-// Each step is a phase with its own wall time and device statistics. Everything random follows from
-// the plan's seed.
+// Each step is a phase with its wall time and device statistics. The plan's seed determines all
+// random choices.
 
 #include <atomic>
 #include <filesystem>
@@ -22,16 +23,16 @@ struct TrialContext {
   const Campaign* campaign = nullptr;
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache;      ///< saved guest states
-  std::filesystem::path scratch;    ///< existing folder of this trial's own; the caller removes it
-  std::filesystem::path artefacts;  ///< existing folder that is kept
-  std::filesystem::path database_folder;  ///< artefact paths are stored relative to it
+  std::filesystem::path cache;            ///< saved guest states
+  std::filesystem::path scratch;          ///< existing folder for this trial; the caller removes it
+  std::filesystem::path artefacts;        ///< existing folder that is kept
+  std::filesystem::path database_folder;  ///< base of stored artefact paths
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const std::string& phase)> on_phase;  ///< for progress; may be empty
+  std::function<void(const std::string& phase)> on_phase;  ///< reports progress; may be empty
 };
 
-/// Errors: what would fail every trial alike (no plugin, no guest, bad profile), or an
-/// interruption. What goes wrong in the guest is a verdict.
+/// Runs a trial. Fails on errors that would affect every trial (no plugin, no guest, an invalid
+/// profile), or on an interruption. Errors in the guest are verdicts.
 Result<db::TrialRecord> run_trial(const TrialPlan& plan, const TrialContext& context);
 
 }  // namespace headcrash::campaign

@@ -1,6 +1,6 @@
 #pragma once
-// What written bytes are, as far as they say so themselves: content stamps name file, version and
-// block; the structures of most file systems begin with a magic number.
+// Identifies the content of written blocks where it is self-describing. Content stamps name file,
+// version and block; the structures of most file systems begin with a magic number.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace headcrash::explorer {
 
-/// A block of metadata that begins at `lba` of its disk, by what changed in it; else by its magic
-/// number: "journal commit block of transaction 7"; else by its place or its owner, as far as the
-/// disk is known. `type` is that of mount(2). Nothing: none of these says.
+/// Describes a block of metadata that begins at `lba` of its disk. Uses what changed in it, or else
+/// its magic number ("journal commit block of transaction 7"), or else its place or owner as far as
+/// the disk is known. `type` is that of mount(2). Returns nullopt if none of these is known.
 std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba,
                                      std::span<const std::byte> block, const KnownDisk& disk = {});
 
-/// A whole write, in a few words: "file 3: version 12, blocks 0 to 7", "journal descriptor block of
-/// transaction 7; 3 unrecognised blocks". `data` is its payload, or the beginning of it.
+/// Describes a whole write in a few words: "file 3: version 12, blocks 0 to 7", "journal descriptor
+/// block of transaction 7; 3 unrecognised blocks". `data` is its payload, or the beginning of it.
 std::string describe_write(std::string_view type, std::uint64_t lba,
                            std::span<const std::byte> data, const KnownDisk& disk = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers in the blocks of file systems. REQUIRES: at + width <= block.size(), width <= 8.
+// Reads numbers in blocks of file systems. REQUIRES: at + width <= block.size(), width <= 8.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One pass over the events, then what flushes cover, what blocks are, and what states lack
-// (crash_timeline.h).
+// Makes one pass over the events, then determines the coverage of flushes, the kinds of blocks and
+// the losses of states (crash_timeline.h).
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ using states::RunHistory;
 
 constexpr std::size_t kNamesShown = 4;
 
-/// The names that each file of a workload has had.
+/// All names of each file of a workload.
 class FileNames {
  public:
   explicit FileNames(const std::vector<workload::Operation>& operations) {
@@ -109,7 +109,7 @@ class Timeline {
   }
 
  private:
-  /// What the host asked for: of an array its own requests, not those to its members.
+  /// Returns true for requests of the host: those to an array, not those to its members.
   bool is_hosts(model::DeviceId device) const {
     const auto& disks = run_.disks();
     return disks.empty() ? device == 0 : std::ranges::find(disks, device) != disks.end();
@@ -132,7 +132,7 @@ class Timeline {
     return {};
   }
 
-  /// False: there are too many.
+  /// Returns false if the limit is exceeded.
   bool take(const record::Event& event, Moment at) {
     using record::Kind;
     switch (event.kind) {
@@ -166,7 +166,7 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // What the device refuses changes nothing, nor does a trim of a used disk.
+    // A request that the device rejects has no effect, nor does a trim of a used disk.
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;
@@ -226,7 +226,7 @@ class Timeline {
     page_.marks.push_back(std::move(told));
   }
 
-  /// What was unflushed when the power went is decided then.
+  /// Determines the unflushed writes when the power is cut.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
@@ -236,7 +236,7 @@ class Timeline {
     waiting_.clear();
   }
 
-  /// A write that was acknowledged before a flush was submitted is durable when that flush is.
+  /// A write acknowledged before the submission of a flush is durable when the flush completes.
   void cover_by_flushes() {
     for (TimelineRequest& request : page_.requests) {
       if (!request.acked || request.op == TimelineRequest::Op::read) continue;
@@ -251,8 +251,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // Later flushes may have overtaken this one, but not those submitted after it was
-        // acknowledged.
+        // Later flushes may have overtaken this one, except those submitted after its
+        // acknowledgement.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -302,7 +302,7 @@ class Timeline {
     return {};
   }
 
-  /// `known`: what the file system's own blocks say.
+  /// `known` holds the descriptions from the file system's metadata.
   void tell_file(TimelineRequest& request, std::span<const std::byte> data,
                  const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
@@ -328,7 +328,7 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Of a trial whose recording goes on when the power returns.
+  /// For a trial whose recording continues when the power returns.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;
@@ -385,7 +385,7 @@ class Timeline {
                        .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
       told.name = options_.state_name;
-    // What an array has of a write is on its members, in part.
+    // The parts of a write to an array are on its members.
     told.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
       told.stopped.emplace_back(device, Moment{event, time_before(event)});

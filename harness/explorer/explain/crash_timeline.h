@@ -1,5 +1,5 @@
 #pragma once
-// A recording and a crash state of it as the timeline of a page
+// Converts a recording and a crash state of it to the timeline of a page
 // (results/report/crash/crash_page.h).
 
 #include <optional>
@@ -12,31 +12,32 @@
 
 namespace headcrash::explorer {
 
-/// A state of the same recording, and what was said of it.
+/// A state of the same recording, and its verdict.
 struct JudgedState {
   std::string name;      ///< plugin/states/crash_state.h
-  std::string strategy;  ///< that found it; may be empty
-  std::string verdict;   ///< of harness/oracle/verdict.h; empty: it was not checked
+  std::string strategy;  ///< strategy that found it; may be empty
+  std::string verdict;   ///< see harness/oracle/verdict.h; empty if not checked
   std::string summary;
 };
 
 struct TimelineOptions {
-  std::string type;  ///< of mount(2), to name blocks; empty: as the superblock says
-  std::optional<states::CrashState> state;  ///< the one in question; none: the whole recording
-  std::string state_name;                   ///< as it is shown; empty: its own name
-  std::vector<JudgedState> states;          ///< that of the state in question among them, or not
-  std::vector<oracle::Finding> findings;    ///< about the state in question
+  std::string type;  ///< type of mount(2), to identify blocks; empty to use the superblock
+  std::optional<states::CrashState> state;  ///< the state to explain; nullopt for the whole
+                                            ///< recording
+  std::string state_name;                   ///< displayed name; empty for the state's own name
+  std::vector<JudgedState> states;          ///< may include the state to explain
+  std::vector<oracle::Finding> findings;    ///< findings of the state to explain
   std::vector<workload::Operation> operations;
-  std::uint64_t from_event = 0, to_event = 0;  ///< of the workload; 0: all of the recording
-  std::size_t requests_most = 20'000;          ///< more are left out, and the page says so
-  /// Set: heads, caches and the like over time, too.
+  std::uint64_t from_event = 0, to_event = 0;  ///< range of the workload; 0 for the whole recording
+  std::size_t requests_most = 20'000;  ///< further requests are omitted, which the page states
+  /// If set, also shows heads, caches and other series over time.
   FindGeometry hardware;
-  std::size_t states_most = 2000;  ///< failures and the state in question are kept first
+  std::size_t states_most = 2000;  ///< failures and the state to explain take precedence
 };
 
-/// All but title, facts, summary, log and commands. A state of which the recording has no writes to
-/// name (of an array) lists what members stopped at. Errors: a recording that cannot be read; a
-/// state that does not fit it.
+/// Returns all parts of the page except title, facts, summary, log and commands. For a state of an
+/// array, whose missing writes have no names, it lists where members stopped. Fails if the
+/// recording cannot be read or the state does not match it.
 Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
                                          const TimelineOptions& options);
 

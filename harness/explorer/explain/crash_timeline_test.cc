@@ -42,7 +42,7 @@ TimelineOptions options_of(const std::string& state) {
               .value()};
 }
 
-TEST(CrashTimeline, TellsWhatEachWriteWas) {
+TEST(CrashTimeline, DescribesEachWrite) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   const auto page = crash_timeline(*run, options_of("w12-3~5:0x1"));
@@ -65,7 +65,7 @@ TEST(CrashTimeline, TellsWhatEachWriteWas) {
   EXPECT_FALSE(page->marks[2].promise);
 }
 
-TEST(CrashTimeline, TellsWhatTheStateLacks) {
+TEST(CrashTimeline, ListsTheLossesOfAState) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   const auto page = crash_timeline(*run, options_of("w12-3~5:0x1"));
@@ -81,7 +81,7 @@ TEST(CrashTimeline, TellsWhatTheStateLacks) {
 }
 
 /// Two members of an array, one of which stopped before the other.
-TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
+TEST(CrashTimeline, ListsLostWritesOfMembers) {
   const TemporaryFolder folder;
   record::RecordingHeader header{
       .seed = 1,
@@ -110,7 +110,7 @@ TEST(CrashTimeline, TellsWhatMembersDidNotDo) {
   EXPECT_EQ(state.stopped[0].first, 2U);
 }
 
-TEST(CrashTimeline, SaysWhatItLeavesOut) {
+TEST(CrashTimeline, ReportsOmissions) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   TimelineOptions options = options_of("w12-3");
@@ -124,14 +124,15 @@ TEST(CrashTimeline, SaysWhatItLeavesOut) {
   EXPECT_EQ(page->states[0].name, "w12-3") << "the state in question stays";
 }
 
-TEST(CrashTimeline, RefusesAStateOfAnotherRecording) {
+TEST(CrashTimeline, RejectsAStateOfAnotherRecording) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   EXPECT_FALSE(crash_timeline(*run, options_of("w99-")));
 }
 
-/// At every cut of random runs, what a page says is at risk is what the lab enumerates states from.
-TEST(CrashTimeline, AgreesWithTheLabAboutWhatIsAtRisk) {
+/// At every cut of random runs, the writes at risk on the page equal those from which states are
+/// enumerated.
+TEST(CrashTimeline, AgreesWithTheEnumeratorOnWritesAtRisk) {
   const TemporaryFolder folder;
   std::size_t seen = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

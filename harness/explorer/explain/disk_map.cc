@@ -1,5 +1,5 @@
-// Superblocks, group descriptors, the journal's extents (disk_map.h). Everything read is checked
-// before it is believed: the disk may be a crash state's, or hostile.
+// Reads superblocks, group descriptors and the journal's extents (disk_map.h). All data is
+// validated: the disk may be a crash state's, or hostile.
 #include "harness/explorer/explain/disk_map.h"
 
 #include <fmt/format.h>
@@ -81,7 +81,7 @@ void DiskMap::read_xfs(const Read& read) {
 }
 
 void DiskMap::read_f2fs(const Read& read) {
-  constexpr std::uint64_t kNatEntries = 455;  // of a block
+  constexpr std::uint64_t kNatEntries = 455;  // per block
   const auto start = bytes_at(read, 0, 4096);
   if (!start || little(*start, 1024, 4) != 0xf2f52010) return;
   const auto number = [&](std::size_t at) { return little(*start, 1024 + at, 4); };
@@ -99,8 +99,7 @@ void DiskMap::read_f2fs(const Read& read) {
            .nodes = ((number(60) / 2) << segment_shift) * kNatEntries};
 }
 
-/// A node has no magic number either: its numbers and the address of the next node make sense or do
-/// not.
+/// A node has no magic number, but its numbers and the address of the next node must be consistent.
 std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) const {
   constexpr std::size_t kFooter = 4096 - 24;
   constexpr std::uint64_t kFsyncMark = 2;
@@ -145,7 +144,7 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
 }
 
 std::size_t KnownDisk::piece_bytes() const {
-  constexpr std::size_t kUsual = 4096;  // what mkfs chooses everywhere but on tiny disks
+  constexpr std::size_t kUsual = 4096;  // the default of mkfs except on tiny disks
   return map != nullptr && map->ext() ? static_cast<std::size_t>(map->ext()->block_bytes) : kUsual;
 }
 
@@ -157,7 +156,7 @@ BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
     const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
     const auto content =
         workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
-    // A journal may hold blocks of files, too.
+    // A journal may also hold blocks of files.
     if (std::holds_alternative<workload::Stamp>(content) &&
         (!known || known->block != BlockClass::journal)) {
       kind.block = BlockClass::data;

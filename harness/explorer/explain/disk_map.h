@@ -1,11 +1,11 @@
 #pragma once
-// Where a file system keeps what on its disk, read from its superblock: so that a block without a
-// magic number, a piece of an inode table or of a bitmap, can be named by its place.
+// The on-disk layout of a file system, read from its superblock. It identifies blocks without a
+// magic number, such as parts of an inode table or a bitmap, by their place.
 //
 // ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (ext4.h
-// of the kernel, and the "Disk Layout" of its documentation). XFS: the log's blocks (xfs_format.h).
-// F2FS: the areas before the main one, and in that the nodes, by what stands at their end
-// (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
+// of the kernel, and the "Disk Layout" of its documentation). XFS: the blocks of the log
+// (xfs_format.h). F2FS: the areas before the main area, and the nodes in the main area, which are
+// identified by their footers (f2fs_fs.h: struct f2fs_super_block, struct node_footer).
 
 #include <functional>
 #include <optional>
@@ -29,15 +29,15 @@ class DiskMap {
  public:
   using Read = ReadSectors;
 
-  /// `type`: of mount(2); empty: as the superblock says. What cannot be read or makes no sense is
-  /// left out.
+  /// Reads the layout. `type` is that of mount(2), or empty to use the superblock. Omits parts that
+  /// cannot be read or are inconsistent.
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
-  /// Of ext2, ext3 and ext4; else nothing.
+  /// Returns the layout of ext2, ext3 and ext4; nullopt for others.
   const std::optional<ExtLayout>& ext() const { return ext_; }
-  /// What its place says of the 4 KiB or less that begin at `lba`, and a directory's block by what
-  /// it holds.
+  /// Identifies a piece of at most 4 KiB that begins at `lba` by its place, and a directory block
+  /// by its content.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
  private:
@@ -55,29 +55,29 @@ class DiskMap {
   struct Range {
     std::uint64_t first = 0, blocks = 0;
     BlockKind kind;
-    std::uint64_t first_inode = 0;  ///< 0: these are not inodes
+    std::uint64_t first_inode = 0;  ///< 0 if the blocks are not inodes
   };
   std::vector<Range> ranges_;  ///< ascending
   struct MainArea {
-    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< `nodes`: numbers are less
+    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< `nodes` exceeds every node number
   };
   MainArea main_;  ///< of F2FS
 };
 
 class ExtHistory;
 
-/// What is known of the disk that a write goes to; any of it may be missing.
+/// The known facts about the disk of a write; any may be missing.
 struct KnownDisk {
   const DiskMap* map = nullptr;
-  const ExtHistory* history = nullptr;  ///< that has taken the write ...
-  std::size_t request = 0;              ///< ... as this one
+  const ExtHistory* history = nullptr;  ///< history that contains the write
+  std::size_t request = 0;              ///< number of the write in `history`
 
-  /// What is looked at at once: a block, or 4 KiB.
+  /// Returns the size of a piece that is identified at once: a block, or 4 KiB.
   std::size_t piece_bytes() const;
 };
 
-/// By stamps, magic numbers and the map, as describe_write() in words: what the first block of a
-/// write that says anything is. REQUIRES: disk.map.
+/// Identifies the first recognisable block of a write, by stamps, magic numbers and the map, like
+/// describe_write(). REQUIRES: disk.map.
 BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

@@ -25,8 +25,7 @@ DiskMap::Read reader_of(const Disk& disk) {
   };
 }
 
-/// Two groups of 64 blocks of 4 KiB with 32 inodes of 256 bytes; the journal is the blocks 40 to
-/// 47.
+/// Two groups of 64 blocks of 4 KiB with 32 inodes of 256 bytes; the journal is in blocks 40 to 47.
 Disk an_ext4() {
   Disk disk(128 * 4096);
   const std::size_t super = 1024;
@@ -52,7 +51,7 @@ Disk an_ext4() {
   return disk;
 }
 
-TEST(DiskMap, NamesExt4sBlocksByTheirPlace) {
+TEST(DiskMap, IdentifiesExt4BlocksByPlace) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("", reader_of(disk));
   EXPECT_EQ(map.type(), "ext4");
@@ -70,7 +69,7 @@ TEST(DiskMap, NamesExt4sBlocksByTheirPlace) {
   EXPECT_EQ(at(48).what, "unknown");
 }
 
-TEST(DiskMap, KnowsADirectoryByItsRecords) {
+TEST(DiskMap, IdentifiesADirectoryByItsRecords) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("ext4", reader_of(disk));
   Disk block(4096);
@@ -87,7 +86,7 @@ TEST(DiskMap, KnowsADirectoryByItsRecords) {
   EXPECT_EQ(kind_of_write({.map = &map}, 400, block).block, BlockClass::other);
 }
 
-TEST(DiskMap, StampsAreDataUnlessTheJournalHasThem) {
+TEST(DiskMap, StampsAreDataOutsideTheJournal) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("ext4", reader_of(disk));
   const auto stamps = RecordedDisk::stamps(3, 12, 0, 4096);
@@ -134,7 +133,7 @@ Disk an_f2fs() {
   return disk;
 }
 
-TEST(DiskMap, NamesF2fsAreasAndNodes) {
+TEST(DiskMap, IdentifiesF2fsAreasAndNodes) {
   const Disk disk = an_f2fs();
   const DiskMap map = DiskMap::read("", reader_of(disk));
   EXPECT_EQ(map.type(), "f2fs");
@@ -166,8 +165,8 @@ TEST(DiskMap, NamesF2fsAreasAndNodes) {
   EXPECT_EQ(at(24).what, "unknown") << "the next node is nowhere";
 }
 
-/// A superblock of a crash state, or of an enemy.
-TEST(DiskMap, BelievesNothing) {
+/// The superblock of a crash state, or of an attacker.
+TEST(DiskMap, ToleratesHostileInput) {
   Random random(7);
   for (int round = 0; round < 2000; ++round) {
     Disk disk = an_ext4();

@@ -1,5 +1,5 @@
-// Old beside new, block by block (ext_history.h). The journal's format is that of jbd2.h and of
-// "Journal (jbd2)" in the kernel's documentation.
+// Compares old and new contents block by block (ext_history.h). The journal's format is that of
+// jbd2.h and of "Journal (jbd2)" in the kernel's documentation.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -19,13 +19,13 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChangesShown = 4;
 constexpr std::size_t kRangesShown = 3;
 constexpr std::size_t kNameBytesShown = 40;
-constexpr std::size_t kFolderBlocksMost = 4096;  // looked at for names of before
-constexpr int kDepthMost = 5;                    // of an extent tree; of a path more
+constexpr std::size_t kFolderBlocksMost = 4096;  // examined for existing names
+constexpr int kDepthMost = 5;                    // of an extent tree, with a margin
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
-constexpr std::uint64_t kZeroedMost = 1 << 16;  // blocks at once
+constexpr std::uint64_t kZeroedMost = 1 << 16;  // blocks per operation
 
-/// "1153", "1153 to 1160, 2001".
+/// Formats numbers as "1153" or "1153 to 1160, 2001".
 std::string ranges_text(const std::vector<std::uint64_t>& numbers) {
   std::string text;
   std::size_t ranges = 0;
@@ -51,7 +51,7 @@ std::uint64_t size_of(Bytes inode) {
   return little(inode, 4, 4) | little(inode, 108, 4) << 32;
 }
 
-/// What became of an inode, in words; empty: only its times and checksum.
+/// Describes the change of an inode; empty if only its times and checksum changed.
 std::string inode_change(Bytes now, Bytes old) {
   const auto links = [](Bytes inode) { return little(inode, 26, 2); };
   const auto used = [&](Bytes inode) { return little(inode, 0, 2) != 0 && links(inode) != 0; };
@@ -87,7 +87,7 @@ std::set<Entry> entries_of(Bytes block) {
   return entries;
 }
 
-/// As it may stand in a sentence.
+/// Returns the name in a printable, bounded form.
 std::string shown(const std::string& name) {
   std::string text;
   for (const char c : name.substr(0, kNameBytesShown))
@@ -232,7 +232,7 @@ std::optional<ExtHistory::Story> ExtHistory::story_of(std::size_t request, std::
   return std::nullopt;
 }
 
-/// A copy in the journal says nothing of what is in place.
+/// A copy in the journal says nothing about the block in place.
 bool ExtHistory::known(Of of, std::uint64_t block) const {
   return in_place_.contains(block) || (of == Of::journal && logged_.contains(block));
 }
@@ -245,7 +245,7 @@ ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, st
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // What mkfs has not written holds anything.
+    // Inodes that mkfs has not written may hold any bytes.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
@@ -263,7 +263,7 @@ ExtHistory::Story ExtHistory::inodes(std::size_t request, const Place& place, st
   return story;
 }
 
-/// There is none before it to compare with.
+/// There is no earlier content to compare with.
 ExtHistory::Story ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",
@@ -349,7 +349,7 @@ std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // its magic number says enough
+    return std::nullopt;  // its magic number is sufficient
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;
@@ -372,7 +372,7 @@ std::optional<ExtHistory::Story> ExtHistory::in_journal(std::size_t request, std
   return story;
 }
 
-/// Its tags say for which blocks the copies behind it are.
+/// The tags name the blocks of the following copies.
 ExtHistory::Story ExtHistory::descriptor(std::uint64_t place, Bytes data) {
   constexpr std::uint64_t kSameUuid = 2, kLast = 8;
   constexpr std::size_t kHeader = 12, kUuid = 16;
@@ -385,7 +385,7 @@ ExtHistory::Story ExtHistory::descriptor(std::uint64_t place, Bytes data) {
     if (wide_tags_) block |= big(data, at + 8, 4) << 32;
     ++count;
     std::uint64_t copy = place + count;
-    if (copy >= length) copy = copy - length + 1;  // the first place is the superblock's
+    if (copy >= length) copy = copy - length + 1;  // the first position is the superblock's
     copies_[copy] = block;
     if ((flags & kLast) != 0) break;
     at += tag_bytes_ + ((flags & kSameUuid) == 0 ? kUuid : 0);
@@ -453,7 +453,7 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Who had it then; else who is the next to have it, since data go first.
+/// Returns the owner at that time, or else the next owner, since data is written first.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {
   const auto found = claims_.find(block);

@@ -1,15 +1,15 @@
 #pragma once
-// What each write to an ext2, ext3 or ext4 changed: which inodes of a piece of an inode table
-// differ from what was written there before, which bits of a bitmap, which names of a directory;
-// whose block a block is; what the copies in a journal are copies of.
+// The changes of each write to an ext2, ext3 or ext4 file system: changed inodes of a part of an
+// inode table, changed bits of a bitmap, changed names of a directory, the owner of a block, and
+// the originals of copies in a journal.
 //
 //   inode table of group 0: inode 13, /foo: created; inode 2, /: times
 //   journal descriptor block of transaction 7, 3 blocks; copy of block bitmap of group 0: 1 block
 //   allocated (1153); ...
 //
-// Writes are taken in the order of their submission and told afterwards: a file's data go to the
-// disk before the inode that says whose they are, and a file is known by its name before the
-// directory is written. Nothing that is read is trusted.
+// Writes are added in the order of submission and described afterwards: data is written before the
+// inode that owns it, and a file's name may be known before its directory is written. All input is
+// untrusted.
 
 #include <cstdint>
 #include <map>
@@ -28,23 +28,23 @@ namespace headcrash::explorer {
 
 class ExtHistory {
  public:
-  /// `before`: what was on the disk before the first write; a part that it cannot read counts as
+  /// `before` reads the content of the disk before the first write. Unreadable parts count as
   /// zeroes.
   ExtHistory(ExtLayout layout, ReadSectors before);
 
-  /// First of all writes: which blocks there will be any of.
+  /// Announces a write. Must be called for all writes before the first write().
   void will_write(std::uint64_t lba, std::uint64_t sectors);
-  /// Then each of them, once, in order; `request` ascends. What begins or ends within a block is
-  /// left out.
+  /// Adds the writes, once each and in order; `request` ascends. Ignores blocks that the write
+  /// covers only in part.
   void write(std::size_t request, std::uint64_t lba, std::span<const std::byte> data);
   void zero(std::uint64_t lba, std::uint64_t sectors);
 
-  /// What the write made of the block that begins at `lba`; nothing: it is not known more than its
-  /// kind.
+  /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only its
+  /// kind is known.
   std::optional<BlockKind> told(std::size_t request, std::uint64_t lba) const;
-  /// Of a block of a file: "inode 13, /foo"; else empty.
+  /// Returns the owner of a file's block: "inode 13, /foo"; empty for other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
-  /// The files that a write is about, without the leading slash: of their data, inodes and names.
+  /// Returns the files whose data, inodes or names the write concerns, without the leading slash.
   std::vector<std::string> files(std::size_t request, std::uint64_t lba,
                                  std::uint64_t sectors) const;
 
@@ -54,29 +54,29 @@ class ExtHistory {
   using Bytes = std::span<const std::byte>;
   using Block = std::vector<std::byte>;
   using Blocks = std::map<std::uint64_t, Block>;
-  /// "inode 13, /foo (created)": the name is not known before the end.
+  /// A change of an inode: "inode 13, /foo (created)". The name is resolved at the end.
   struct Change {
-    std::uint64_t inode = 0;  ///< 0: `text` stands alone
+    std::uint64_t inode = 0;  ///< 0 if `text` is complete
     std::string text;
-    std::uint64_t about = 0;  ///< an inode that the text is about, but does not begin with
+    std::uint64_t about = 0;  ///< an inode that the text concerns but does not begin with
   };
   struct Story {
     std::string what;
     report::BlockClass block = report::BlockClass::metadata;
     std::vector<Change> changes;
   };
-  /// From a request on a block belongs to an inode; 0: to none any more.
+  /// Ownership of a block by an inode from a request on; 0 for no owner.
   struct Claim {
     std::size_t request = 0;
     std::uint64_t inode = 0, logical = 0;
-    bool of_map = false;  ///< an indirect block, or one of an extent tree
+    bool of_map = false;  ///< an indirect block, or a node of an extent tree
   };
   struct Name {
     std::size_t request = 0;
     std::uint64_t parent = 0;
     std::string name;
   };
-  /// A stretch of blocks of a group's own.
+  /// A range of blocks with metadata of a group.
   struct Place {
     enum class Kind : std::uint8_t {
       block_bitmap,
@@ -91,16 +91,16 @@ class ExtHistory {
     ExtBlockMap::Node node;
   };
 
-  /// Reads names and owners of what is there before the first write: some thousand blocks of
-  /// folders at most.
+  /// Reads names and owners from before the first write, from at most some thousand directory
+  /// blocks.
   void begin();
   std::optional<Block> inode_before(std::uint64_t inode) const;
   void folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const;
-  /// Of the journal's copies, or of what is in place.
+  /// Selects the journal's copies, or the blocks in place.
   enum class Of : std::uint8_t { journal, place };
   Block before(Of of, std::uint64_t block) const;
   std::optional<Story> story_of(std::size_t request, std::uint64_t block, Bytes data, Of of);
-  /// Was anything written to it, or to its copy in the journal?
+  /// Returns true if the block, or its copy in the journal, has been written.
   bool known(Of of, std::uint64_t block) const;
   Story inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                const Block& old, bool is_known);
@@ -114,7 +114,7 @@ class ExtHistory {
   void claim_inode(std::size_t request, std::uint64_t inode, Bytes bytes);
   void claim(std::size_t request, std::uint64_t inode, const ExtBlockMap& map,
              std::set<std::uint64_t>& own, int depth);
-  /// An indirect block says nothing of itself, and may be written before the inode that leads to
+  /// An indirect block does not identify itself, and may be written before the inode that refers to
   /// it.
   void remember_pointers(std::uint64_t block, Bytes data);
   Block node_content(std::uint64_t block) const;
@@ -128,15 +128,16 @@ class ExtHistory {
   ReadSectors before_;
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
-  std::set<std::uint64_t> written_;  ///< blocks that any write has
-  Blocks pointers_;  ///< newest contents of what may be an indirect block, until it is known whose
-  Blocks in_place_, logged_;  ///< newest contents of blocks of the file system's own
+  std::set<std::uint64_t> written_;  ///< blocks of all writes
+  Blocks pointers_;  ///< newest contents of possible indirect blocks, until their owner is known
+  Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Story> stories_;
-  std::map<std::uint64_t, std::vector<Claim>> claims_;  ///< by block, of those that are written
+  std::map<std::uint64_t, std::vector<Claim>> claims_;        ///< by block, for written blocks
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;  ///< by inode: blocks
-  std::map<std::uint64_t, NodeClaim> nodes_;                  ///< blocks of maps
+  std::map<std::uint64_t, NodeClaim> nodes_;                  ///< map blocks
   std::map<std::uint64_t, std::vector<Name>> names_;          ///< by inode
-  std::map<std::uint64_t, std::uint64_t> copies_;  ///< place in the journal: the block it is for
+  std::map<std::uint64_t, std::uint64_t> copies_;  ///< position in the journal to the original
+                                                   ///< block
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;
 };

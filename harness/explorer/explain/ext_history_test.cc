@@ -1,5 +1,5 @@
-// Against real file systems: mke2fs and debugfs of the distribution make an image, and the same
-// image a little later; what differs is what was written.
+// Tests with real file systems. mke2fs and debugfs of the distribution create an image, and a later
+// version of it; the differences are the writes.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -47,14 +47,14 @@ class ExtImage {
     run(argv);
     std::ofstream(folder_ / "content", std::ios::binary) << std::string(20'000, 'x');
   }
-  /// Commands of debugfs, which may name `content`, a file of 20 000 bytes.
+  /// Runs commands of debugfs, which may refer to `content`, a file of 20 000 bytes.
   ExtBytes after(const std::string& commands) {
     std::ofstream(folder_ / "commands") << commands;
     run({"/bin/sh", "-c",
          "cd " + folder_.path().string() + " && /sbin/debugfs -w -f commands image >out 2>&1"});
     return bytes();
   }
-  /// A file that commands may name.
+  /// Stores a file that commands may refer to.
   void put(const std::string& name, std::span<const std::byte> content) const {
     std::ofstream(folder_ / name, std::ios::binary)
         .write(reinterpret_cast<const char*>(content.data()),
@@ -77,7 +77,7 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// The blocks that differ, each a write, in their order on the disk or against it.
+/// The blocks that differ, each as one write, in disk order or reversed.
 class Written {
  public:
   enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };
@@ -99,7 +99,7 @@ class Written {
     for (std::size_t i = 0; i < places_.size(); ++i)
       kinds_.push_back(kind_of_write({&map_, &*history_, i}, places_[i] / 512, block(i)));
   }
-  /// Those whose words begin so.
+  /// Returns the descriptions that begin with `what`.
   std::vector<std::string> that_are(std::string_view what) const {
     std::vector<std::string> found;
     for (const BlockKind& kind : kinds_)
@@ -136,7 +136,7 @@ using Strings = std::vector<std::string>;
 
 class EveryExt : public testing::TestWithParam<Strings> {};
 
-TEST_P(EveryExt, NamesInodesBitsNamesAndWhoseDataItIs) {
+TEST_P(EveryExt, DescribesInodesBitsNamesAndOwnersOfData) {
   ExtImage image(GetParam());
   image.after("mkdir d\n");
   const ExtBytes before = image.bytes();
@@ -174,15 +174,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 class EveryJournal : public testing::TestWithParam<std::string> {};
 
-/// debugfs writes a transaction as jbd2 does.
-TEST_P(EveryJournal, SaysWhatItsCopiesAreOf) {
+/// debugfs writes a transaction like jbd2.
+TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
   const ExtBytes changed = image.after("write content foo\n");
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // Inode 12 is the fourth of the second, third or further block of the table.
+  // Inode 12 is the fourth of the second, third or a further block of the table.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();
@@ -210,9 +210,9 @@ TEST_P(EveryJournal, SaysWhatItsCopiesAreOf) {
 
 INSTANTIATE_TEST_SUITE_P(Checksums, EveryJournal, testing::Values("", " -v 2", " -v 3"));
 
-/// mke2fs leaves most of an inode table as it was; the kernel writes it with the first inode that
+/// mke2fs leaves most of an inode table unwritten; the kernel writes it with the first inode that
 /// it needs.
-TEST(ExtHistory, WhatWasOnTheDiskBeforeMkfsIsNoInode) {
+TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"},
                  ExtImage::Disk::used);
   const ExtBytes before = image.bytes();
@@ -232,9 +232,9 @@ TEST(ExtHistory, WhatWasOnTheDiskBeforeMkfsIsNoInode) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// A bitmap that mke2fs has left out holds anything. Its copy in the journal, which comes first,
-/// changes nothing of that.
-TEST(ExtHistory, ABitmapThatWasNeverInPlaceHasNothingToBeComparedWith) {
+/// A bitmap not written by mke2fs may hold any bytes. An earlier copy in the journal does not
+/// change this.
+TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
   const ExtBytes before = image.bytes();
@@ -257,8 +257,8 @@ TEST(ExtHistory, ABitmapThatWasNeverInPlaceHasNothingToBeComparedWith) {
   EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
 }
 
-/// As the page of the failure says it.
-TEST(LostWrites, AreToldByWhatTheyChanged) {
+/// As on the page of a failure.
+TEST(LostWrites, AreDescribedByTheirChanges) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
   const TemporaryFolder folder;
@@ -289,7 +289,7 @@ TEST(LostWrites, AreToldByWhatTheyChanged) {
 }
 
 /// Neither the layout nor any block is trusted.
-TEST(ExtHistory, BelievesNothing) {
+TEST(ExtHistory, ToleratesHostileInput) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
   const ExtBytes after = image.after("mkdir d\nwrite content d/foo\n");
@@ -298,7 +298,7 @@ TEST(ExtHistory, BelievesNothing) {
     ExtBytes from = before, to = after;
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
-      // Where the metadata is.
+      // An offset in the metadata.
       const std::size_t at = random.below(2) == 0
                                  ? 1024 + random.below(64 << 10)
                                  : map.ext()->groups[0].table * 1024 + random.below(8192);

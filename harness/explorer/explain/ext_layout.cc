@@ -1,4 +1,4 @@
-// Superblock, group descriptors, the maps of inodes (ext_layout.h).
+// Reads superblock, group descriptors and block maps of inodes (ext_layout.h).
 #include "harness/explorer/explain/ext_layout.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ constexpr std::uint64_t kSuperblockBytes = 1024;
 constexpr std::uint64_t kJournalInode = 8;
 constexpr std::uint64_t kExtentMagic = 0xf30a;
 constexpr std::uint64_t kExtentsFlag = 0x80000, kInlineDataFlag = 0x10000000;
-constexpr std::uint64_t kLongestExtent = 32768;  // longer ones are allocated, and not written yet
+constexpr std::uint64_t kLongestExtent = 32768;  // longer ones are allocated but unwritten
 constexpr std::size_t kMapAt = 40, kMapBytes = 60, kDirectBlocks = 12;
 constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags of a group
 constexpr std::uint64_t kDescriptorsChecked = 0x10 | 0x400;          // GDT_CSUM, METADATA_CSUM
-constexpr std::size_t kNodesMost = 1 << 12;                          // of one inode
+constexpr std::size_t kNodesMost = 1 << 12;                          // per inode
 
 ExtBlockMap extents_of(Bytes node) {
   ExtBlockMap map;
@@ -51,7 +51,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// How many blocks of a file an indirect block of this level stands for.
+/// Returns the number of a file's blocks covered by an indirect block of this level.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;
@@ -121,7 +121,7 @@ std::optional<ExtLayout> read_ext_layout(const ReadSectors& read) {
       (layout.inodes_per_group * layout.inode_bytes + layout.block_bytes - 1) / layout.block_bytes;
   layout.descriptors_at = layout.first_block + 1;
   layout.descriptors_blocks = (groups * descriptor + layout.block_bytes - 1) / layout.block_bytes;
-  // Descriptors with checksums say what mkfs has left out.
+  // Descriptors with checksums state which parts mkfs has not written.
   const bool lazy = (little(*super, 100, 4) & kDescriptorsChecked) != 0;
   const auto table =
       bytes_at(read, layout.descriptors_at * layout.block_bytes, groups * descriptor);
@@ -158,10 +158,11 @@ ExtBlockMap block_map_of_inode(Bytes inode) {
   if (!has_blocks || (flags & kInlineDataFlag) != 0) return map;
   const Bytes blocks = inode.subspan(kMapAt, kMapBytes);
   if ((flags & kExtentsFlag) != 0) return extents_of(blocks);
-  if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;  // the target itself
+  // the inode holds the target itself
+  if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;
   for (std::size_t i = 0; i < kDirectBlocks; ++i) add_block(map, little(blocks, 4 * i, 4), i);
-  // Where each begins depends on the block's size, which block_map_of_node() knows: counted from
-  // there.
+  // The first block of each depends on the block size, which block_map_of_node() knows, so it is
+  // computed there.
   for (int level = 1; level <= 3; ++level) {
     const std::uint64_t block =
         little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);
@@ -174,7 +175,7 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // The first block of each tree of an inode does not know yet where it begins.
+  // The first block of each tree of an inode has no known start yet.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

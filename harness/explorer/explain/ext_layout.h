@@ -1,10 +1,11 @@
 #pragma once
-// Where an ext2, ext3 or ext4 keeps what, as its superblock and its group descriptors say (ext4.h
-// of the kernel, and the "Disk Layout" of its documentation).
+// The layout of an ext2, ext3 or ext4 file system, read from its superblock and group descriptors
+// (ext4.h of the kernel, and the "Disk Layout" of its documentation).
 //
-//   | superblock | descriptors | ... block bitmap, inode bitmap, inode table of each group, anywhere ... | data |
+//   | superblock | descriptors | ... block bitmap, inode bitmap, inode table of each group,
+//   anywhere ... | data |
 //
-// Everything read is checked before it is believed: the disk may be a crash state's, or hostile.
+// All data is validated: the disk may be a crash state's, or hostile.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,15 @@
 
 namespace headcrash::explorer {
 
-/// Whole sectors of a disk.
+/// Reads whole sectors of a disk.
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
 
-/// Bytes of the disk, from whole sectors; nothing: they cannot be read.
+/// Returns bytes of the disk; nullopt if their sectors cannot be read.
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
-/// A stretch of a file: `blocks` blocks from `first` on, which begin with block `logical` of it.
+/// A range of a file: `blocks` blocks from disk block `first`, starting at block `logical` of the
+/// file.
 struct ExtExtent {
   std::uint64_t first = 0, blocks = 0, logical = 0;
 };
@@ -35,35 +37,36 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// What mkfs has left as it found it: bitmaps, and inodes from this one of the table on.
+    /// Parts that mkfs has not written: bitmaps, and inodes of the table from this one on.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  std::vector<ExtExtent> journal;  ///< by place in the journal; empty: there is none inside
+  std::vector<ExtExtent> journal;  ///< by position in the journal; empty without an internal
+                                   ///< journal
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }
   std::uint64_t inodes_per_block() const { return block_bytes / inode_bytes; }
 };
 
-/// Nothing: there is no such superblock, or it makes no sense.
+/// Returns nullopt if the superblock is missing or inconsistent.
 std::optional<ExtLayout> read_ext_layout(const ReadSectors& read);
 
-/// What an inode says of its blocks: stretches of data, and blocks that hold more of the map.
+/// The block map in an inode: ranges of data, and blocks that hold more of the map.
 struct ExtBlockMap {
   std::vector<ExtExtent> data;
   struct Node {
     std::uint64_t block = 0, logical = 0;
-    int level = 0;  ///< of indirect blocks; 0: of an extent tree
+    int level = 0;  ///< level of an indirect block; 0 for an extent tree
   };
   std::vector<Node> nodes;
 };
 ExtBlockMap block_map_of_inode(std::span<const std::byte> inode);
-/// The same of a block of the map.
+/// Returns the block map in a block of the map.
 ExtBlockMap block_map_of_node(std::span<const std::byte> block, const ExtBlockMap::Node& node);
 
-/// Records that follow each other to the end of the block: inode, length, length of the name, kind,
-/// name.
+/// Returns true if the block is filled by directory records: inode, record length, name length,
+/// type, name.
 bool is_ext_directory(std::span<const std::byte> block);
 
 }  // namespace headcrash::explorer

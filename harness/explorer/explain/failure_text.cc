@@ -1,4 +1,4 @@
-// Sections in the order in which a reader asks (failure_text.h).
+// Writes the sections in the order of a reader's questions (failure_text.h).
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>
@@ -18,15 +18,14 @@ constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
 constexpr std::size_t kLogLinesShown = 40,
-                      kLogLineMost = 400;  // e2fsck lists each bit of a bitmap in a line
+                      kLogLineMost = 400;  // e2fsck prints one line for all bits of a bitmap
 constexpr std::size_t kMemberWritesShown = 12;
 
 std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
-/// `head` and the text, broken at blanks; lines after the first begin with as many blanks as `head`
-/// is long.
+/// Wraps `head` and the text at blanks. Further lines are indented by the length of `head`.
 std::string wrapped(const std::string& head, const std::string& text) {
   const std::string margin(head.size(), ' ');
   std::string out, line = head;
@@ -84,7 +83,7 @@ class FailureText {
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
-  /// The cut stands after the last operation that can have begun: the persistence point after the
+  /// The cut is shown after the last operation that can have begun: the persistence point after the
   /// last known one.
   void operations() {
     if (of_.workload->application) return application(*of_.workload->application);
@@ -99,7 +98,7 @@ class FailureText {
       reached = i;
       break;
     }
-    // Of a long list the end before the cut matters.
+    // For a long list, shows the end before the cut.
     const std::size_t first = reached > kOperationsShown ? reached - kOperationsShown : 0;
     if (first > 0) text_ += fmt::format("        ({} operations before)\n", first);
     for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
@@ -134,7 +133,7 @@ class FailureText {
     return "";
   }
 
-  /// An array's crash state is what its members held.
+  /// The crash state of an array is the content of its members.
   void members() {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));
@@ -216,7 +215,7 @@ class FailureText {
     if (of_.outcome->findings.size() > kFindingsShown)
       text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsShown);
   }
-  /// Stamps know files by number.
+  /// Adds file names, because stamps identify files by number.
   std::string named_files(const oracle::Finding& finding) const {
     for (const workload::Operation& operation : of_.workload->operations) {
       if (workload::is_write(operation.kind) && operation.path == finding.path)

@@ -1,7 +1,7 @@
 #pragma once
-// The account of a failure: a page of plain text that a file-system developer can read without
-// knowing headcrash. What was done, where the power went, which writes were lost and what they
-// were, what had to be there and what was.
+// The account of a failure: a page of plain text for file-system developers who do not know
+// headcrash. It contains the operations, the power cut, the lost writes and their content, and the
+// expected and found results.
 
 #include <string>
 #include <vector>
@@ -18,13 +18,13 @@ struct DescribedFailure {
   states::CrashState state;
   const StateOutcome* outcome = nullptr;  ///< of that state
   FailureKind kind;
-  std::vector<std::string> faults;  ///< of an array, when the power returned
-  std::vector<std::string> notes;   ///< how it was made smaller and confirmed, one sentence each
-  std::vector<std::string> replay;  ///< commands that show it again
+  std::vector<std::string> faults;  ///< faults of an array when the power returned
+  std::vector<std::string> notes;   ///< results of minimising and confirming, one sentence each
+  std::vector<std::string> replay;  ///< commands that show the failure again
 };
 
-/// At most 100 columns, but for words and paths that are longer. Errors: a recording that cannot be
-/// read.
+/// Returns the account, with at most 100 columns except for longer words and paths. Fails if the
+/// recording cannot be read.
 Result<std::string> failure_text(const DescribedFailure& of);
 
 }  // namespace headcrash::explorer

@@ -19,7 +19,8 @@ CrashState named(const std::string& name) {
   return states::parse_crash_state(name).value();
 }
 
-/// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4  9 ack  10 mark  11 trim  12 W6
+/// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4  9 ack  10 mark  11 trim  12
+/// W6
 std::shared_ptr<const states::RunHistory> a_run(const TemporaryFolder& folder) {
   RecordedDisk disk(folder / "workload.hcrec");
   disk.mark("phase workload")
@@ -105,7 +106,7 @@ To reproduce
   headcrash replay 17 --state w13!2-1.5.6~4:0x8
 )";
 
-TEST(Account, TellsAFailureToAReader) {
+TEST(Account, DescribesAFailure) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   adapters::LinuxAdapter filesystem{.name = "ext4-nobarrier",
@@ -147,7 +148,7 @@ TEST(Account, TellsAFailureToAReader) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-TEST(Account, ShortensWhatToolsSayInALine) {
+TEST(Account, ShortensLongLinesOfTools) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
@@ -185,8 +186,8 @@ TEST(LostWrites, AreThoseThatTheStateLists) {
   EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
-/// Whatever the medium holds, told as lost and torn writes it is the same content.
-TEST(LostWrites, TellAPhysicalStateByWhatItLacks) {
+/// Any content of the medium has the same content when expressed as lost and torn writes.
+TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TemporaryFolder folder;
@@ -223,8 +224,8 @@ TEST(LostWrites, TellAPhysicalStateByWhatItLacks) {
   }
 }
 
-/// A file system and its log: what each of them lacks, and on which of them it was.
-TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
+/// A file system and its log: the losses of each, with the disk.
+TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "r", 256, true, 64);
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
@@ -256,7 +257,7 @@ TEST(LostWrites, OfTwoDisksAreToldWithTheirDisk) {
   EXPECT_EQ(states::format(small.state), "a12-4");
 }
 
-TEST(LostWrites, DoNotTellAWriteThatWasTornTwice) {
+TEST(LostWrites, OmitAWriteThatWasTornTwice) {
   const TemporaryFolder folder;
   RecordedDisk disk(folder / "r", 64);
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
@@ -269,7 +270,7 @@ TEST(LostWrites, DoNotTellAWriteThatWasTornTwice) {
   EXPECT_FALSE(*state);
 }
 
-TEST(DescribeWrite, NamesWhatSaysItsName) {
+TEST(DescribeWrite, IdentifiesSelfDescribingContent) {
   const auto stamps = RecordedDisk::stamps(3, 12, 512, 512);
   EXPECT_EQ(describe_write("ext4", 8, stamps), "file 3: version 12, block 1");
   EXPECT_EQ(describe_write("ext4", 8, std::vector<std::byte>(8192)), "2 x zeroes");
@@ -287,9 +288,9 @@ TEST(DescribeWrite, NamesWhatSaysItsName) {
   EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of unknown kind");
 }
 
-/// As `mkfs.xfs` and a `mkdir` leave them: the version is 3, the number is at 152, what is free has
-/// no mode.
-TEST(DescribeWrite, NamesTheInodesOfXfs) {
+/// As written by `mkfs.xfs` and a `mkdir`: version 3, the number at offset 152, and no mode in free
+/// inodes.
+TEST(DescribeWrite, IdentifiesInodesOfXfs) {
   std::vector<std::byte> cluster(4096);
   for (std::size_t i = 0; i < 8; ++i) {
     const auto put = [&](std::size_t at, unsigned value) {
@@ -308,11 +309,11 @@ TEST(DescribeWrite, NamesTheInodesOfXfs) {
   EXPECT_EQ(describe_write("xfs", 64, std::span(cluster).subspan(2048, 512)),
             "inode 132; in use: 132 (file)");
   EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of unknown kind");
-  cluster[4] = std::byte{2};  // has no number in it
+  cluster[4] = std::byte{2};  // contains no number
   EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes");
 }
 
-TEST(DescribeWrite, NamesTheInodesOfALeafOfBtrfs) {
+TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
   std::vector<std::byte> leaf(4096);
   const auto put = [&](std::size_t at, unsigned value) {
     leaf[at] = static_cast<std::byte>(value);
@@ -333,8 +334,9 @@ TEST(DescribeWrite, NamesTheInodesOfALeafOfBtrfs) {
       << "no leaf";
 }
 
-/// Payloads come from recordings that may be damaged: any bytes of any length are described.
-TEST(DescribeWrite, TakesAnything) {
+/// Payloads come from recordings that may be damaged; bytes of any length and content are
+/// described.
+TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
     std::vector<std::byte> bytes(random.below(6000));
@@ -373,7 +375,7 @@ std::shared_ptr<const states::RunHistory> an_array_run(const TemporaryFolder& fo
   return states::RunHistory::load(folder / "array.hcrec").value();
 }
 
-TEST(Account, TellsWhereTheMembersOfAnArrayStood) {
+TEST(Account, DescribesTheMembersOfAnArray) {
   const TemporaryFolder folder;
   const auto run = an_array_run(folder);
   ASSERT_TRUE(run->header().of_array());

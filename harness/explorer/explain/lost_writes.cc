@@ -1,4 +1,4 @@
-// From the list in a state's name, or by comparing what a medium holds with what was sent
+// Reads losses from a state's name, or by comparing the content of a medium with the writes
 // (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
@@ -44,7 +44,7 @@ SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
   return missing;
 }
 
-/// What was sent; zeroes for a trim and the like.
+/// Returns the written bytes; zeroes for a trim and similar requests.
 Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
                                           const RecordedWrite& write) {
   std::vector<std::byte> bytes(
@@ -54,9 +54,8 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Sector by sector, is it there? A later write over the same place makes it look lost, which
-/// changes
-/// nothing: the later one is there, or is missing itself.
+/// Compares each sector. A later write over the same place makes an earlier one appear lost, which
+/// is harmless: the later one is there, or is itself missing.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
   for (const model::DeviceId device : run.devices_of(physical)) {
@@ -83,7 +82,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   return missing;
 }
 
-/// Times of these events, which RunHistory does not keep.
+/// Returns the times of these events, which RunHistory does not keep.
 Result<std::map<std::uint64_t, model::TimeNs>> times_of(
     const RunHistory& run, std::map<std::uint64_t, model::TimeNs> events) {
   TRY(auto reader, record::RecordingReader::open(run.path()));

@@ -1,5 +1,5 @@
 #pragma once
-// The writes that a crash state lacks, and what they were.
+// The writes that a crash state lacks, and their content.
 
 #include <memory>
 #include <optional>
@@ -11,19 +11,20 @@
 
 namespace headcrash::explorer {
 
-/// A write that no completed flush covered at the cut, and that is not wholly there.
+/// A write that no completed flush covered at the cut, and that is lost or torn.
 struct MissingWrite {
   model::RequestId request = 0;
-  std::optional<states::TornWrite> torn;  ///< none: lost
+  std::optional<states::TornWrite> torn;  ///< nullopt if lost
 };
-/// What the name of a state of writes says of such a write; nothing: it is there.
+/// Returns the missing write according to the name of a state of writes; nullopt if the write is
+/// complete.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
 struct LostWrite {
   states::RecordedWrite write;
-  std::string disk;                       ///< its name, where there are several; else empty
-  std::optional<states::TornWrite> torn;  ///< none: nothing of it is there
+  std::string disk;  ///< name of the disk if there are several; otherwise empty
+  std::optional<states::TornWrite> torn;  ///< nullopt if fully lost
   model::TimeNs submitted_at = 0;
   std::optional<model::TimeNs> acked_at;  ///< before the cut
   std::string what;                       ///< block_kind.h
@@ -31,26 +32,27 @@ struct LostWrite {
 
 struct LostWrites {
   std::vector<LostWrite> writes;    ///< by submission
-  std::size_t unflushed = 0;        ///< writes that no completed flush covered at the cut
-  std::size_t flushes_ignored = 0;  ///< that the state says did nothing
-  model::TimeNs cut_at = 0;         ///< of the last event before the cut
+  std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
+  std::size_t flushes_ignored = 0;  ///< flushes ignored by the state
+  model::TimeNs cut_at = 0;         ///< time of the last event before the cut
 };
 
-/// `disks`, of the state's devices: for the words. Of a physical state, what of the unflushed
-/// writes is not on the medium. Errors: a recording that cannot be read; states of arrays.
+/// Returns the missing writes. `disks` describes the devices of the state. For a physical state,
+/// these are the unflushed writes that are not on the medium. Fails if the recording cannot be
+/// read, and for states of arrays.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// The same with the disks read for it. `type`: of mount(2).
+/// Reads the disks and does the same. `type` is that of mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
-/// The requests that are unflushed at the cut of `state`, on all disks that it is about, ascending.
+/// Returns the requests that are unflushed at the cut of `state`, on all its disks, ascending.
 std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
-/// A physical state told as writes that were lost or torn, which can then be made fewer. Nothing
-/// when it cannot be described so: the device lied, or tore a write in more than one place. The
-/// content is the same (digests are compared).
+/// Converts a physical state to lost and torn writes, which can then be minimised. Returns nullopt
+/// if that is impossible, because the device lied or tore a write in several places. The content is
+/// equal, as verified by digests.
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

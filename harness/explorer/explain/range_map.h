@@ -1,5 +1,5 @@
 #pragma once
-// A value for each range of sectors: memory follows the number of ranges, not of sectors.
+// Maps ranges of sectors to values. Memory is proportional to the number of ranges, not of sectors.
 
 #include <cstdint>
 #include <iterator>
@@ -11,13 +11,13 @@ namespace headcrash::explorer {
 template <typename Value>
 class RangeMap {
  public:
-  /// Over a range that has no values: each() has removed them.
+  /// Sets a range without values: each() has removed them.
   void put(std::uint64_t lba, std::uint64_t count, Value value) {
     if (count > 0) ranges_.emplace(lba, Range{lba + count, std::move(value)});
   }
 
-  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that has a value, in order;
-  /// parts for which it returns false lose theirs.
+  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that has a value, in order.
+  /// Removes the values of parts for which it returns false.
   template <typename Visit>
   void each(std::uint64_t lba, std::uint64_t count, Visit visit) {
     const std::uint64_t end = lba + count;

@@ -1,4 +1,4 @@
-// Values of ranges, against a plain map of sectors.
+// Compares values of ranges with a plain map of sectors.
 #include "harness/explorer/explain/range_map.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace headcrash::explorer {
 namespace {
 
-TEST(RangeMap, IsAMapOfSectors) {
+TEST(RangeMap, BehavesLikeAMapOfSectors) {
   constexpr std::uint64_t kSectors = 60;
   for (unsigned seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);
@@ -18,7 +18,7 @@ TEST(RangeMap, IsAMapOfSectors) {
     for (unsigned step = 1; step <= 200; ++step) {
       const std::uint64_t lba = random() % kSectors;
       const std::uint64_t count = random() % (kSectors - lba + 1);
-      const unsigned kept = random() % 3;  // values of this remainder stay
+      const unsigned kept = random() % 3;  // values with this remainder are kept
       ranges.each(lba, count, [&](unsigned value, std::uint64_t) { return value % 3 == kept; });
       for (std::uint64_t s = lba; s < lba + count; ++s)
         if (const auto found = reference.find(s);
@@ -40,8 +40,8 @@ TEST(RangeMap, IsAMapOfSectors) {
   }
 }
 
-/// A gigabyte that is written at once is one range.
-TEST(RangeMap, TakesNoMemoryForSectors) {
+/// One write of a gigabyte is one range.
+TEST(RangeMap, MemoryDoesNotDependOnSectors) {
   RangeMap<int> ranges;
   ranges.put(0, 1U << 21U, 1);
   ranges.each(1000, 8, [](int, std::uint64_t) { return true; });

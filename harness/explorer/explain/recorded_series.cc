@@ -1,4 +1,4 @@
-// One pass over the events (recorded_series.h).
+// Computes all series in one pass over the events (recorded_series.h).
 #include "harness/explorer/explain/recorded_series.h"
 
 #include <fmt/format.h>
@@ -18,16 +18,16 @@ namespace {
 using record::Event;
 using report::TimelineSeries;
 
-constexpr std::size_t kValuesMost = 1500;  // of one series
+constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
 constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // what a rebuild may leave out, since it is right already
+    4096;  // parts that a rebuild may omit because they are already correct
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
 
-/// The greatest of each so many: a peak is not lost.
+/// Keeps the maximum of each group, so that no peak is lost.
 Values fewer(Values values) {
   if (values.size() <= kValuesMost) return values;
   const std::size_t step = (values.size() + kValuesMost - 1) / kValuesMost;
@@ -43,7 +43,7 @@ Values fewer(Values values) {
   return kept;
 }
 
-/// Of single places every so many, as they were.
+/// Keeps every n-th place unchanged.
 Values some(Values values) {
   if (values.size() <= 2 * kValuesMost) return values;
   const std::size_t step = (values.size() + 2 * kValuesMost - 1) / (2 * kValuesMost);
@@ -52,7 +52,7 @@ Values some(Values values) {
   return kept;
 }
 
-/// A number that changes by steps.
+/// A value that changes in steps.
 class Level {
  public:
   void set(std::int64_t at_ns, double value) {
@@ -72,7 +72,7 @@ class Level {
   Values values_;
 };
 
-/// Sectors that a volatile cache has acknowledged and the medium has not, by who wrote them last.
+/// Sectors acknowledged by a volatile cache but not on the medium, by their last write.
 class VolatileCache {
  public:
   void submitted(const Event& event) {
@@ -116,7 +116,7 @@ class VolatileCache {
   std::uint64_t held_ = 0;
 };
 
-/// What a battery-backed cache holds and the devices below it do not.
+/// The content of a battery-backed cache that is not yet on the devices below.
 class BatteryBackedCache {
  public:
   void took(const Event& event, std::uint64_t ordinal) {
@@ -132,7 +132,7 @@ class BatteryBackedCache {
     if (found == destages_.end()) return;
     const Destage& destage = found->second;
     forget_before(destage.lba, destage.sectors,
-                  destage.ordinal);  // written again since: still dirty
+                  destage.ordinal);  // written again since, so still dirty
     destages_.erase(found);
   }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
@@ -155,7 +155,7 @@ class BatteryBackedCache {
   std::uint64_t held_ = 0;
 };
 
-/// The number behind `words`, if the text begins with them.
+/// Returns the number after `words` if the text begins with them.
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view words) {
   if (!text.starts_with(words)) return std::nullopt;
   std::uint32_t number = 0;
@@ -196,18 +196,19 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    std::optional<std::size_t> below, above;  // of a battery-backed cache, and of what it covers
+    std::optional<std::size_t> below, above;  // of a battery-backed cache, and of the device it
+                                              // covers
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
     Level inside;
-    Values transfers;  // bytes, when they were complete
+    Values transfers;  // bytes, by completion time
     Values head;
     VolatileCache cache;
     Level held;
     BatteryBackedCache battery_backed;
     Level dirty;
-    std::optional<std::size_t> rebuilding;  // which member, of an array
-    std::uint64_t frontier = 0;             // of a member: rebuilt below
+    std::optional<std::size_t> rebuilding;  // of an array: the member being rebuilt
+    std::uint64_t frontier = 0;             // of a member: rebuilt up to here
     bool begun = false;
     Level rebuilt;
   };
@@ -306,7 +307,7 @@ class Series {
     }
   }
 
-  /// Of an array: which member is rebuilt (plugin/model/array/array_background.cc).
+  /// Detects which member of an array is being rebuilt (plugin/model/array/array_background.cc).
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');
     if (text.empty()) return {};
@@ -327,8 +328,7 @@ class Series {
     return {};
   }
 
-  /// A rebuild writes its member from the beginning to the end; what others write there is out of
-  /// order.
+  /// A rebuild writes its member from start to end; other writes to it are out of order.
   void rebuild_reached(const Event& event) {
     const bool rebuilt = std::ranges::any_of(
         devices_, [&](const Device& each) { return each.rebuilding == event.device; });
@@ -342,7 +342,7 @@ class Series {
     }
   }
 
-  /// Of all that was transferred in each of equal stretches.
+  /// Returns the transfer rate in intervals of equal length.
   Values rates(const Values& transfers, std::int64_t width_ns) const {
     std::map<std::int64_t, double> bytes;
     for (const auto& [at, amount] : transfers) bytes[(at - first_ns_) / width_ns] += amount;

@@ -1,9 +1,9 @@
 #pragma once
-// What a recording tells of its hardware over time: requests inside, bytes a second, where heads
-// were and how far they went, what caches held, how far a rebuild was; and what it does not tell.
+// Time series of the hardware from a recording: requests in flight, throughput, head positions and
+// seek distances, cache contents, and rebuild progress. It also states what the recording lacks.
 //
-// Nothing is run again: all of it follows from the events and the drives' geometries. Between two
-// events a head is somewhere between two places.
+// Nothing is simulated again: all values follow from the events and the drives' geometries. Between
+// two events, a head is between two known positions.
 
 #include <functional>
 #include <memory>
@@ -18,13 +18,14 @@ namespace headcrash::explorer {
 
 struct RecordedSeries {
   std::vector<report::TimelineSeries> series;
-  std::vector<std::string> notes;  ///< sentences: how it is known, and what is not in the recording
+  std::vector<std::string> notes;  ///< sentences on the origin of the values, and on missing data
 };
 
-/// Of a drive's profile, by its name in the recording; null: it is not a disk, or not known.
+/// Returns the geometry of a drive's profile by its name in the recording; null if unknown or not a
+/// disk.
 using FindGeometry = std::function<std::unique_ptr<model::Geometry>(const std::string& profile)>;
 
-/// Errors: a recording that cannot be read.
+/// Computes the series. Fails if the recording cannot be read.
 Result<RecordedSeries> recorded_series(const states::RunHistory& run, const FindGeometry& geometry);
 
 }  // namespace headcrash::explorer

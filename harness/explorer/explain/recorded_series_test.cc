@@ -21,7 +21,7 @@ model::DiskProfile a_disk() {
   return profile;
 }
 
-/// Writes events at instants of its own choice, on any devices.
+/// Writes events at given times, on any devices.
 class Machine {
  public:
   Machine(const TemporaryFolder& folder, std::vector<record::RecordedDevice> devices,
@@ -90,14 +90,14 @@ bool says(const RecordedSeries& all, const std::string& what) {
       all.notes, [&](const auto& note) { return note.find(what) != std::string::npos; });
 }
 
-TEST(RecordedSeries, CountsRequestsBytesAndWhatTheCacheHolds) {
+TEST(RecordedSeries, CountsRequestsBytesAndCacheContents) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 100'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 100, 8)
       .submit(0, 2, 2, model::Op::write, 104, 8)
       .ack(0, 3, 1);
   machine.ack(0, 4, 2);
-  // Written over in the cache: sectors 104 to 107 are held once.
+  // Overwritten in the cache: sectors 104 to 107 are counted once.
   machine.media(0, 10, 2, 104, 8).media(0, 11, 1, 100, 4);
   const RecordedSeries all = machine.series();
   EXPECT_EQ(values_of(all, 0, "queue"), (Values{{1, 1}, {2, 2}, {3, 1}, {4, 0}}));
@@ -106,11 +106,11 @@ TEST(RecordedSeries, CountsRequestsBytesAndWhatTheCacheHolds) {
   const Values rates = values_of(all, 0, "throughput");
   ASSERT_FALSE(rates.empty());
   double bytes = 0;
-  for (const auto& [at, rate] : rates) bytes += rate / 1000;  // stretches of a millisecond
+  for (const auto& [at, rate] : rates) bytes += rate / 1000;  // intervals of a millisecond
   EXPECT_NEAR(bytes, 8192, 1);
 }
 
-TEST(RecordedSeries, WhatIsWrittenAgainInACacheIsHeldOnce) {
+TEST(RecordedSeries, CountsOverwrittenSectorsOfACacheOnce) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 100'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 100, 8).ack(0, 2, 1);
@@ -120,7 +120,7 @@ TEST(RecordedSeries, WhatIsWrittenAgainInACacheIsHeldOnce) {
             (Values{{1, 0}, {2, 4096}, {3, 2048}, {4, 6144}, {10, 2048}}));
 }
 
-TEST(RecordedSeries, PutsTheHeadWhereWritesReachedTheMedium) {
+TEST(RecordedSeries, PlacesTheHeadWhereWritesReachedTheMedium) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 2'000'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 0, 8).ack(0, 2, 1).media(0, 5, 1, 0, 8);
@@ -135,7 +135,7 @@ TEST(RecordedSeries, PutsTheHeadWhereWritesReachedTheMedium) {
   EXPECT_TRUE(says(all, "a cache may have answered"));
 }
 
-TEST(RecordedSeries, SaysWhatIsNotInTheRecording) {
+TEST(RecordedSeries, ReportsMissingData) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "some-drive", 1000, 1}}, false);
   machine.submit(0, 1, 1, model::Op::write, 0, 8).ack(0, 2, 1);
@@ -145,7 +145,7 @@ TEST(RecordedSeries, SaysWhatIsNotInTheRecording) {
   EXPECT_TRUE(says(all, "no media writes"));
 }
 
-TEST(RecordedSeries, BatteryBackedCacheHoldsWhatIsNotBelowYet) {
+TEST(RecordedSeries, ABatteryBackedCacheHoldsDataNotYetBelow) {
   const TemporaryFolder folder;
   Machine machine(folder,
                   {{"hd0", "prestoserve", 100'000, 1, false}, {"hd0.below", "a-disk", 100'000, 1}});
@@ -160,7 +160,7 @@ TEST(RecordedSeries, BatteryBackedCacheHoldsWhatIsNotBelowYet) {
   EXPECT_EQ(values_of(all, 1, "head").size(), 0U) << "one place is no movement";
 }
 
-TEST(RecordedSeries, ARebuildIsAsFarAsItsMemberWasWrittenInOrder) {
+TEST(RecordedSeries, ARebuildFollowsItsMembersSequentialWrites) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "raid", 10'000, 1, false},
                            {"hd0.0", "a-disk", 10'000, 1},

@@ -1,4 +1,4 @@
-// See application_run.h.
+// Prepares and verifies applications (application_run.h).
 #include "harness/explorer/guests/application_run.h"
 
 #include <fmt/format.h>
@@ -25,10 +25,9 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
     if (found.exit_code != 0) {
       return run::stop(
           oracle::Verdict::harness_error,
-          fmt::format(
-              "the guest has no {}, which {} needs: install it on this host, or name it under "
-              "`tools` of the file system's [guest]",
-              tool, application.name));
+          fmt::format("the guest has no {}, which {} needs: install it on this host, or add it to "
+                      "`tools` under the file system's [guest]",
+                      tool, application.name));
     }
   }
   TRY(put_files(guest, application));
@@ -38,7 +37,7 @@ run::Step<void> prepare_application(StageGuest& guest, const workload::Applicati
     TRY(const auto done, guest.exec(argv));
     if (done.exit_code != 0) {
       return run::stop(oracle::Verdict::harness_error,
-                       fmt::format("`prepare` of {} ended with {}: {}", application.name,
+                       fmt::format("`prepare` of {} exited with {}: {}", application.name,
                                    done.exit_code, done.output));
     }
   }
@@ -79,7 +78,7 @@ Result<void> write_application_name(const std::filesystem::path& recording,
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << application.origin << '\n';
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
   return {};
 }
 

@@ -1,12 +1,13 @@
 #pragma once
-// A real application (harness/workload/application.h) in the lab: recorded once, then every crash
-// state of the recording is put to its verifier.
+// A real application (harness/workload/application.h) under exploration: recorded once, then its
+// verifier judges every crash state of the recording.
 //
-//   record   mount, put its files, prepare, sync | mark, run with its marks, mark | seal, unmount
-//   verify   after recovery and second recovery: mount, put, verify with the marks before the cut, unmount
+//   record   mount, copy its files, prepare, sync | mark, run with its marks, mark | seal, unmount
+//   verify   after recovery and second recovery: mount, copy files, verify with the marks before
+//            the cut, unmount
 //
-// Beside the recording lies NAME.application.txt, the name or path of the application's file, so
-// that a replay knows whom to ask.
+// NAME.application.txt next to the recording holds the name or path of the application's file, so
+// that a replay finds it.
 
 #include <filesystem>
 #include <optional>
@@ -18,8 +19,8 @@
 
 namespace headcrash::explorer {
 
-/// Puts its files and makes ready; the file system is mounted. A program that the guest lacks is a
-/// harness error with a hint.
+/// Copies the files and runs `prepare`; the file system must be mounted. A missing program in the
+/// guest is a harness error with a hint.
 run::Step<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
 struct Verified {
@@ -27,7 +28,7 @@ struct Verified {
   std::string permitted;  ///< oracle::permitted_losses()
 };
 
-/// Mounts, verifies and unmounts. `told`: the texts of its marks before the cut, in order.
+/// Mounts, verifies and unmounts. `told` holds the texts of the marks before the cut, in order.
 run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                     const workload::Application& application,
                                     const std::vector<std::string>& told);
@@ -35,7 +36,7 @@ run::Step<Verified> put_to_verifier(StageGuest& guest, const adapters::LinuxAdap
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,
                                     const workload::Application& application);
-/// Nothing where the recording is of no application.
+/// Returns nullopt if the recording is not of an application.
 Result<std::optional<workload::Application>> read_application(
     const std::filesystem::path& recording);
 

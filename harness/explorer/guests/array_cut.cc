@@ -1,4 +1,4 @@
-// MEDIA events around a cut (array_cut.h).
+// Collects MEDIA events around a cut (array_cut.h).
 #include "harness/explorer/guests/array_cut.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
-// Where the members of an array stood when the power went, in words: for people who read an
-// account.
+// The progress of an array's members at a power cut, for the account of a failure.
 
 #include <string>
 #include <vector>
@@ -18,17 +17,16 @@ struct MemberWrite {
 };
 
 struct ArrayCut {
-  model::TimeNs cut_at = 0;  ///< of the last event before the cut
-  /// What members that had stopped before the others did not do any more; by event.
+  model::TimeNs cut_at = 0;  ///< time of the last event before the cut
+  /// Writes lost by members that stopped before the others, by event.
   std::vector<MemberWrite> lost;
-  /// The last ones that were done by then, at most `done_most`.
+  /// The last completed writes, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Requests of the host that were inside the array: some of their members' writes are there,
-  /// others are not.
+  /// Requests of the host in flight inside the array. Their members' writes are only partly done.
   std::vector<states::RecordedWrite> under_way;
 };
 
-/// Of a state `physical` or `member`. Errors: a recording that cannot be read.
+/// Describes a `physical` or `member` state. Fails if the recording cannot be read.
 Result<ArrayCut> array_cut(const states::RunHistory& run, const states::CrashState& state,
                            std::size_t done_most);
 

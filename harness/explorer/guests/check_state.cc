@@ -1,4 +1,4 @@
-// The steps of one check (check_state.h), each timed, each leaving its words in the log.
+// The steps of a check (check_state.h), each timed and logged.
 #include "harness/explorer/guests/check_state.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 
 namespace {
 
-constexpr std::size_t kLogBytes = 64 << 10;  // of one state
+constexpr std::size_t kLogBytes = 64 << 10;  // per state
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
@@ -47,7 +47,7 @@ bool is_failure(const StateOutcome& outcome) {
   return !oracle::keeps_promises(outcome.judgement.verdict);
 }
 
-/// One state on its way through the steps.
+/// The check of one state.
 class StateCheck : private run::RecoveryGuest {
  public:
   StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
@@ -68,7 +68,7 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
-    // What an array holds is known to who reads it through the array only.
+    // The content of an array is accessible only through the array.
     outcome_.in_guest_only =
         options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
@@ -119,7 +119,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
-  /// By the command and, from the state as it was cut, by the kernel.
+  /// Returns true if the command recovers the state and, separately, the kernel recovers the state
+  /// as cut.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
            !filesystem_.replay.argv.empty();
@@ -132,11 +133,13 @@ class StateCheck : private run::RecoveryGuest {
   const CheckOptions& options_;
   StateOutcome outcome_;
   run::Recovery recovery_;
-  std::optional<std::vector<oracle::ObservedObject>> first_tree_;  // of a first mount that recovers
-  std::string first_refusal_;                                      // of a first mount
-  base::Descriptor replayed_copy_;  // the host's, after its replay and check
+  // tree of a first mount that recovers
+  std::optional<std::vector<oracle::ObservedObject>> first_tree_;
+  std::string first_refusal_;       // error of a first mount
+  base::Descriptor replayed_copy_;  // the host's copy, after its replay and check
   bool stage_as_cut_ =
-      false;  // it holds what the cut left, although a copy or a load before has been replayed
+      false;  // the stage holds the state as cut, although a copy or an earlier load has been
+              // replayed
 };
 
 run::Step<void> StateCheck::go() {
@@ -148,7 +151,7 @@ run::Step<void> StateCheck::go() {
       outcome_.in_guest_only = true;
       if (const run::Step<void> checked = recovery_.check(); !checked) return checked;
     }
-    // The command's recovery is done; the kernel is to do its own.
+    // The command has recovered the state; now the kernel must do so, too.
     if (recovers_twice() && !recovery_.state().check_found_damage) {
       if (const run::Step<void> loaded = load(false); !loaded) return loaded;
       stage_as_cut_ = true;
@@ -180,8 +183,8 @@ run::Step<void> StateCheck::load(bool fresh_guest) {
   return mount_first();
 }
 
-/// Before everything that recovers it. Where that mount does not recover, what is on the disk may
-/// make no sense: nothing is read.
+/// Mounts before any recovery. If this mount does not recover, the disk may be inconsistent, so
+/// nothing is read.
 run::Step<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -205,7 +208,7 @@ run::Step<void> StateCheck::mount_first() {
   return {};
 }
 
-/// Of one disk of the state.
+/// Returns a copy of one disk of the state.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   TRY(const auto image, checker_.run_->image(state_, device));
   return private_copy(image, unwritten);
@@ -213,9 +216,8 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // A journal is replayed before anything else is believed. Without one an inode can be on the disk
-  // and its indirect block not yet: what lies there instead, on a used disk, is what fsck has to
-  // see.
+  // A journal is replayed before other data is trusted. Without one, an inode may be on the disk
+  // without its indirect block; fsck must see the previous bytes of a used disk in its place.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -231,7 +233,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   return host_check(filesystem_, copy, kHostLimit, &*log_copy);
 }
 
-/// False: it could not be done there.
+/// Returns false if the host could not check the state.
 bool StateCheck::check_on_host() {
   double copy_ms = 0;
   const auto found = check_copies(copy_ms);
@@ -247,9 +249,8 @@ bool StateCheck::check_on_host() {
   return true;
 }
 
-/// What the host's fsck has made of its copy; the guest's would make the same of the state, and
-/// take ten times as long. A log on a disk of its own would have to follow: that is left to the
-/// guest.
+/// Uses the result of the host's fsck. The guest's fsck would give the same result in ten times the
+/// time. With a separate log disk, the guest does it.
 run::Step<void> StateCheck::put_replayed_onto_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
@@ -264,7 +265,7 @@ run::Step<void> StateCheck::put_replayed_onto_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Of what the kernel's replay has left. False: it could not be done.
+/// Checks the result of the kernel's replay. Returns false if the host could not.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();
@@ -283,7 +284,7 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// By the disk's own sign, for kernels that do not always say so.
+/// Reads the flag on the disk, for kernels that do not always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;
   const auto image = checker_.run_->image(state_, state_.device);
@@ -311,7 +312,7 @@ run::Step<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
   return replay;
 }
 
-/// Where the host checked its own copy, the stage still holds the state as the cut left it: replay
+/// If the host checked its own copy, the stage still holds the state as cut, so it must be replayed
 /// first.
 run::Step<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
@@ -321,9 +322,9 @@ run::Step<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// The kernel refused a state as the cut left it (a torn superblock of ext4, say, which e2fsck
-/// takes from its backup). Debian's boot runs the adapter's replay command before it mounts: that
-/// has the last word, and the verdict says so.
+/// The kernel refused the state as cut, for example because of a torn superblock of ext4, which
+/// e2fsck restores from its backup. Debian's boot runs the adapter's replay command before the
+/// mount. The result then counts, and the verdict records this.
 run::Step<void> StateCheck::look_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
@@ -333,8 +334,7 @@ run::Step<void> StateCheck::look_after_replay() {
   return recovery_.look();
 }
 
-/// What an application does to its files when it looks is its own affair: it comes after the second
-/// mount.
+/// An application may change its files when it verifies, so this follows the second mount.
 run::Step<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
@@ -383,8 +383,8 @@ void StateCheck::judge() {
                                  .expected = "new names can be made, and everything can be removed",
                                  .found = recovery_.unusable()});
   }
-  // Who came after a first mount that recovers found nothing to replay, but for the host's fsck,
-  // which had a copy from before it.
+  // After a first mount that recovers, nothing was left to replay, except for the host's fsck,
+  // whose copy is older.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

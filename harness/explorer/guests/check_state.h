@@ -1,12 +1,12 @@
 #pragma once
-// One crash state through recovery, mount, dump, oracle, unmount and a second recovery.
+// Checks one crash state: recovery, mount, dump, oracle, unmount and a second recovery.
 //
-//   load -> replay -> read-only check (repair if it found something) -> mount -> dump -> unmount
+//   load -> replay -> read-only check (repair if damaged) -> mount -> dump -> unmount
 //        -> oracle, on the host -> second recovery must change nothing
 //
-// Replay and check run on the host where that can be (host_check.h: unprivileged, limited, on a
-// private copy of the state), else in the guest; mounts are always in the guest. `wholly_in_guest`
-// does all of it there: a sample of all states and every failure are done that way again.
+// Replay and check run on the host if possible (host_check.h: unprivileged, limited, on a private
+// copy of the state), otherwise in the guest. Mounts are always in the guest. `wholly_in_guest`
+// does everything there; a sample of all states and every failure are repeated that way.
 //
 //            replay               check         judged: tree of     second recovery
 //   on host  on a copy; by mount  on the copy   the mount of the    mount, dump, unmount
@@ -16,15 +16,14 @@
 //   by mount mount, dump,         of the stage  a second mount      that mount (2)
 //            unmount
 //
-// (1) A file system without a journal has nothing that the mount would replay: there the guest
-// mounts what the command has made of the host's copy, which is put onto the stage (stage_copy.h).
-// (2) `wholly_in_guest` replays and checks once more.
+// (1) A file system without a journal has nothing for the mount to replay. The guest then mounts
+// the result of the command on the host's copy, which is written to the stage (stage_copy.h). (2)
+// `wholly_in_guest` replays and checks once more.
 //
-// Kernel and e2fsck recover the same state independently and must both be content. The second
-// recovery is the kernel's own on the host's path: another mount must replay nothing, say nothing
-// and show the same tree. A state that the kernel refuses as cut is replayed by the command first,
-// as Debian does at boot, and mounted again; its verdict says so
-// (oracle::Recovery::refused_as_cut).
+// Kernel and e2fsck recover the same state independently, and both must succeed. On the host's path
+// the second recovery is the kernel's: another mount must replay nothing, report nothing and show
+// the same tree. If the kernel refuses a state as cut, the command replays it first, as Debian does
+// at boot, and it is mounted again; the verdict records this (oracle::Recovery::refused_as_cut).
 
 #include <array>
 
@@ -45,51 +44,52 @@ struct CheckOptions {
 };
 
 struct StateOutcome {
-  std::string state;  ///< its name, in `recording`
-  std::string
-      recovery_of;  ///< `recording` is of the recovery of this state; empty: of the workload itself
+  std::string state;  ///< name of the state in `recording`
+  /// State whose recovery `recording` contains; empty if it is of the workload.
+  std::string recovery_of;
   std::filesystem::path recording;
-  states::Strategy strategy = states::Strategy::prefix;  ///< which found it; the caller's business
+  states::Strategy strategy = states::Strategy::prefix;  ///< strategy that found it; set by the
+                                                         ///< caller
   std::uint64_t digest = 0;
   std::optional<std::size_t> persisted_operation;  ///< last mark "persisted N" before the cut
-  std::vector<std::string> persisted_texts;  ///< what an application's marks before the cut say
+  std::vector<std::string> persisted_texts;  ///< texts of an application's marks before the cut
   oracle::Recovery recovery;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
-  std::string permitted;  ///< what is missing and the application's documents do not promise
+  std::string permitted;  ///< losses that the application's documentation permits
   std::array<double, kStepKinds> step_ms = {};
   double wall_ms = 0;
-  std::string log;  ///< commands, their output, the kernel's words
+  std::string log;  ///< commands, their output, and kernel messages
   bool in_guest_only = false;
 
-  /// "w1234-", or "w1234-/w12" for a state of the recovery of w1234-.
+  /// Returns "w1234-", or "w1234-/w12" for a state of the recovery of w1234-.
   std::string full_name() const { return recovery_of.empty() ? state : recovery_of + "/" + state; }
 };
 
-/// Of the last mark "persisted N" before an event.
+/// Returns the operation of the last mark "persisted N" before an event.
 std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::uint64_t event);
 
-/// The texts of all marks "persisted TEXT" before it.
+/// Returns the texts of all marks "persisted TEXT" before an event.
 std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event);
 
-/// Something to confirm and to report: neither clean nor replayed.
+/// Returns true if the outcome must be confirmed and reported: neither clean nor replayed.
 bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// `filesystem` must outlive it. An application judges its own content. A workload with neither
-  /// application nor operations has no oracle: recovery, mount and second recovery are checked,
-  /// content is not. Errors: operations that the oracle cannot follow.
+  /// Creates a checker. `filesystem` must outlive it. An application judges its content itself.
+  /// Without an application and operations there is no oracle: recovery, mount and second recovery
+  /// are checked, but not content. Fails if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// The same oracle for states of a recording of a recovery: what must be there is what had been
-  /// persistent before it.
+  /// Returns a checker with the same oracle for states of a recording of a recovery. Everything
+  /// persistent before the recovery must be there.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;
 
-  /// Never fails: what goes wrong is a verdict.
+  /// Checks a state. Never fails: errors become verdicts.
   StateOutcome check(StageGuest& guest, const states::CrashState& state,
                      const CheckOptions& options) const;
 
@@ -104,7 +104,7 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  std::optional<std::size_t> persisted_at_start_;  // of a recovery, which marks nothing
+  std::optional<std::size_t> persisted_at_start_;  // for a recovery, which writes no marks
   std::vector<std::string> texts_at_start_;        // the same for an application
   bool on_host_ = false;
 };

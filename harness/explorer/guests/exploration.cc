@@ -1,4 +1,4 @@
-// Threads over states (exploration.h).
+// Threads that check states (exploration.h).
 #include "harness/explorer/guests/exploration.h"
 
 #include <fmt/format.h>
@@ -20,13 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// What a cut during recovery may leave: nothing of what was under way, or everything up to
-/// somewhere.
+/// Strategies for a cut during recovery: nothing in flight survives, or everything up to some
+/// write.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// The same of an array, whose own recovery is part of it.
+/// The same for an array, whose recovery is part of it.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
-/// What differs between two looks at one state; empty: nothing that matters.
+/// Returns the difference between two checks of one state; empty without a relevant one.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
     return fmt::format("first {} ({}), then, wholly in the guest, {} ({})",
@@ -47,7 +47,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
   return {};
 }
 
-/// States that the threads take their turns with.
+/// States shared by the threads.
 class Source {
  public:
   Source(states::StateEnumerator explorer, StateChecker checker)
@@ -82,7 +82,7 @@ class Exploration {
  private:
   Result<void> explore_workload(const states::ExploreOptions& explore);
   void explore_recoveries(std::uint64_t budget);
-  /// What a guest was asked meanwhile has ended without an answer.
+  /// A request to a guest may have been aborted without an answer.
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
   bool out_of_time() const {
     return options_.limit.count() > 0 &&
@@ -91,8 +91,7 @@ class Exploration {
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
-  /// Until the source is dry. `strategy`: what the states are reported under, if not what found
-  /// them.
+  /// Checks states until none are left. `strategy` overrides the reported strategy of the states.
   void work(StageGuest& guest, Source& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                std::optional<Strategy> strategy);
@@ -113,13 +112,13 @@ class Exploration {
   std::optional<StateChecker> checker_;
   const base::Stopwatch watch_;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // protects all members below
   ExplorationResult result_;
   std::map<std::pair<oracle::Verdict, oracle::Tier>, std::size_t> failures_of_kind_;
   std::vector<StateOutcome> replayed_;  // candidates for the strategy `recovery`
   std::uint64_t replayed_seen_ = 0;
   states::Coverage recovery_{.strategy = Strategy::recovery};
-  bool confirmed_ = false;  // a failure was
+  bool confirmed_ = false;  // a failure has been confirmed
   std::optional<Error> error_;
 };
 
@@ -137,14 +136,15 @@ Result<ExplorationResult> Exploration::run() {
   const auto& strategies = options_.explore.strategies;
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
-  // Their recordings are next to the workload's, under names that every exploration of it uses.
+  // The recordings of recoveries are next to the workload's. All explorations of it use the same
+  // names.
   const auto claim = recoveries
                          ? base::FileLock::try_take(workload_.recording.string() + ".exploring")
                          : std::nullopt;
   if (recoveries && !claim)
     return fail(workload_.recording.string(),
                 "is explored by another process with the strategy recovery",
-                "wait until that one has ended, or explore a copy in another folder");
+                "wait until it has ended, or explore a copy in another folder");
   TRY(auto run, states::RunHistory::load(workload_.recording));
   run_ = run;
   TRY(auto checker, StateChecker::create(filesystem_, workload_, run_));
@@ -159,7 +159,7 @@ Result<ExplorationResult> Exploration::run() {
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
-  // States whose recovery is cut have to come from somewhere.
+  // States whose recovery is cut must come from another strategy.
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
@@ -198,7 +198,7 @@ void Exploration::work(StageGuest& guest, Source& source, std::optional<Strategy
   }
 }
 
-/// Which states are checked twice follows from seed and content, not from which guest was free.
+/// Seed and content determine which states are checked twice, not the guest that was free.
 bool Exploration::drawn(std::uint64_t digest) const {
   Random random(digest ^ options_.explore.seed);
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
@@ -219,8 +219,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Those that are kept are spread over all that were seen: each number that is a power of two
-      // takes a place.
+      // Candidates are spread over all replayed states: each number that is a power of two replaces
+      // one.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -295,8 +295,7 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Beside the workload's recording: what the base of the new one is, is told by a path relative to
-/// it.
+/// The recording is next to the workload's, because it refers to its base by a relative path.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =
@@ -355,7 +354,9 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
     }
   }
   std::error_code error;
-  if (!keep) fs::remove(*recording, error);  // a failure's recording is what shows it again
+  if (!keep)
+    fs::remove(*recording, error);  // the recording of a failure is needed to show it
+                                    // again
 }
 
 }  // namespace

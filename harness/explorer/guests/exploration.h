@@ -1,13 +1,16 @@
 #pragma once
-// All states of one recorded workload, checked by several guests side by side, failures confirmed.
+// Explores one recorded workload: several guests check its states concurrently, and failures are
+// confirmed.
 //
-//   Explorer --next()--> one thread a guest: check --> a failure? again on a fresh guest, wholly in the guest
-//                                                  --> drawn?     again wholly in the guest, must agree
-//   recovery strategy: of some states that had to replay, the recovery is recorded; its states
-//   follow
+//   Explorer --next()--> one thread per guest: check --> failure?  again on a fresh guest, wholly
+//                                                                  in the guest
+//                                                    --> sampled?  again wholly in the guest, must
+//                                                                  agree
+//   strategy `recovery`: for some states that had to replay, the recovery is recorded and its
+//   states are checked, too
 //
-// A thread that restores a guest takes it with it when it ends (vm/guest.h); StageGuest::load
-// notices and restores.
+// A guest dies with the thread that restored it (vm/guest.h); StageGuest::load detects this and
+// restores a new one.
 
 #include <atomic>
 #include <functional>
@@ -17,43 +20,43 @@
 namespace headcrash::explorer {
 
 struct ExplorationOptions {
-  states::ExploreOptions
-      explore;  ///< from_event and to_event: as the workload has them, when not given
-  double in_guest_share = 0.05;         ///< of states that are checked wholly in the guest as well
-  std::size_t failures_confirmed = 20;  ///< of one kind of finding; more are counted, not confirmed
-  bool stop_at_first = false;           ///< the first confirmed failure ends it
-  std::chrono::seconds limit{0};        ///< begins no state after this time; 0: no limit
-  std::size_t recoveries = 6;           ///< recorded at most by the strategy `recovery`
+  states::ExploreOptions explore;  ///< from_event and to_event default to those of the workload
+  double in_guest_share = 0.05;    ///< share of states that are also checked wholly in the guest
+  std::size_t failures_confirmed = 20;  ///< per kind of finding; further failures are counted, not
+                                        ///< confirmed
+  bool stop_at_first = false;           ///< stop at the first confirmed failure
+  std::chrono::seconds limit{0};        ///< starts no state after this time; 0: no limit
+  std::size_t recoveries = 6;           ///< maximum number recorded by the strategy `recovery`
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const StateOutcome&)> on_state;  ///< called from one thread at a time
 };
 
-/// A failure that was seen again on a fresh guest, wholly in the guest, or was not (then it is not
-/// a failure of the file system but of the lab, and said to be so).
+/// A failure and the result of repeating it on a fresh guest, wholly in the guest. A failure that
+/// did not repeat is attributed to the laboratory, not to the file system.
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  std::string
-      /// what differed the second time; of a confirmed one: it failed in another way
-      disagreement;
+  /// difference in the repetition; if confirmed, it failed differently
+  std::string disagreement;
 };
 
 struct ExplorationResult {
   std::vector<states::Coverage> coverage;
-  std::uint64_t checked = 0, clean = 0;  ///< clean: or replayed
-  std::vector<StateOutcome> outcomes;    ///< of those that are not clean or replayed
+  std::uint64_t checked = 0, clean = 0;  ///< clean includes replayed
+  std::vector<StateOutcome> outcomes;    ///< of states that are neither clean nor replayed
   std::vector<ConfirmedFailure> failures;
   std::uint64_t unconfirmed = 0;    ///< failures beyond failures_confirmed of their kind
-  std::uint64_t sampled = 0;        ///< checked wholly in the guest as well ...
-  std::uint64_t disagreements = 0;  ///< ... with another outcome
+  std::uint64_t sampled = 0;        ///< states also checked wholly in the guest
+  std::uint64_t disagreements = 0;  ///< those of `sampled` with a different outcome
   std::array<double, kStepKinds> step_ms = {};  ///< sums over `checked`
   double wall_ms = 0, generate_ms = 0;
-  std::size_t restores = 0;  ///< guests used
+  std::size_t restores = 0;  ///< number of guests used
   bool out_of_time = false;  ///< `limit` was reached
-  bool judged = true;        ///< false: no operations, no oracle
+  bool judged = true;        ///< false without operations, and so without an oracle
 };
 
-/// One thread for each guest. Errors: a recording that cannot be explored in the ways asked for.
+/// Explores with one thread per guest. Fails if the recording cannot be explored with these
+/// options.
 Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
                                   const adapters::LinuxAdapter& filesystem,
                                   const RecordedWorkload& workload,

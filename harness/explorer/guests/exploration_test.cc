@@ -1,4 +1,4 @@
-// Explorations of one recording at a time: what needs no guest to be seen.
+// Explorations of one recording: tests that need no guest.
 #include "harness/explorer/guests/exploration.h"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,10 @@
 namespace headcrash::explorer {
 namespace {
 
-TEST(Exploration, RecoveriesOfARecordingHaveOneExplorationAtATime) {
+TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  workload.recording =
-      folder / "workload.hcrec";  // which does not exist: the next thing that is looked for
+  workload.recording = folder / "workload.hcrec";  // missing, which would be the next error
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {
     ExplorationOptions options;

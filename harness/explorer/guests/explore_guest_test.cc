@@ -1,6 +1,5 @@
-// The laboratory end to end, with a guest: a file system that keeps its word stays clean in every
-// state, the same one without flushes is found out, and what was found is found again on a fresh
-// guest.
+// End-to-end test with a guest. A correct file system stays clean in every state. Without flushes
+// it fails, and failures recur on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +93,7 @@ class LabGuest : public testing::Test {
 };
 std::unique_ptr<Lab> LabGuest::lab_;
 
-TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
+TEST_F(LabGuest, Ext4KeepsItsPromisesInEveryState) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   EXPECT_GT(workload.from_event, 0U);
@@ -122,10 +121,9 @@ TEST_F(LabGuest, Ext4KeepsItsWordInEveryState) {
   EXPECT_EQ(lab_->guest(0).restores(), 1U) << "a clean state costs no guest";
 }
 
-/// Ranges that move, a mapping's store and msync apart, a file that gets its name when it is whole,
-/// remount and freeze; flags, writes by io_uring, a hole that begins and ends inside a block, a
-/// directory that is held open.
-TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
+/// Ranges that move, separate store and msync of a mapping, a tmpfile that is linked when complete,
+/// remount and freeze; flags, writes by io_uring, a hole inside a block, an open directory.
+TEST_F(LabGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
       "msync a 0 4096\nsync-range a 4096 4096\ntmpfile %f\nwrite %f 0 4096 2 3\nlink %f b\nfsync %f\nclose %f\n"
@@ -145,10 +143,10 @@ TEST_F(LabGuest, WhatLinuxDoesBesidePosixIsKeptByExt4AndLostWithoutFlushes) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// Recovery of ext2 is e2fsck, which the host has run on its copy: the guest mounts what became of
-/// it. After a crash the list goes on with what was found: what was not synced is gone and may be
-/// made again, what was is older than everything that follows.
-TEST_F(LabGuest, AListGoesOnAfterACrash) {
+/// ext2 recovers with e2fsck, which the host runs on its copy; the guest mounts the result. After a
+/// crash, the list continues with the recovered tree: unsynced data is gone and may be recreated,
+/// and recovered data is older than everything after it.
+TEST_F(LabGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
       record(ext4,
@@ -172,14 +170,14 @@ TEST_F(LabGuest, AListGoesOnAfterACrash) {
     ADD_FAILURE() << failure.outcome.judgement.summary;
 }
 
-/// More than the 1024 that a process may have open unless it asks.
+/// Exceeds the default limit of 1024 open files per process.
 TEST_F(LabGuest, ThousandsOfFilesMayBeOpen) {
   std::string list;
   for (int file = 0; file < 1500; ++file) list += fmt::format("tmpfile %f{}\n", file);
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
-/// F2FS says that it has set the flag, and has not: that is no loss.
+/// F2FS reports that it has set the flag, but has not; this is not a loss.
 TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
@@ -187,8 +185,8 @@ TEST_F(LabGuest, AFlagThatWasNeverSetIsNotLost) {
   EXPECT_EQ(workload.failed_operations[0].operation, 1U);
 }
 
-/// What was lost at the crash is a verdict of the list, not of what follows.
-TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
+/// A loss at the crash is a verdict on the list, not on later operations.
+TEST_F(LabGuest, OnlyWritesOfTheKindAreSlow) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -224,12 +222,12 @@ TEST_F(LabGuest, WritesOfAKindAreSlowAndNoOthers) {
   const auto none =
       record_workload(guest, ext4, *disk, workload.operations, lab_->scratch() / "none.hcrec");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().summary.find("no write of this workload is called \"node 3\""),
+  EXPECT_NE(none.error().summary.find("this workload has no write of kind \"node 3\""),
             std::string::npos)
       << none.error().summary;
 }
 
-TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
+TEST_F(LabGuest, ACrashInsideAListIsJudged) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");
   StageGuest& guest = lab_->guest(0);
   const auto operations = workload::parse_operations(
@@ -245,9 +243,9 @@ TEST_F(LabGuest, ACrashInsideOfAListIsJudged) {
   EXPECT_NE(recorded.error().summary.find("at the crash inside of the list"), std::string::npos);
 }
 
-/// A first mount without recovery, said to recover, shows what was synced as lost; one that is
-/// refused is told.
-TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
+/// A first mount without recovery that is declared to recover shows synced data as lost. A refused
+/// one is reported.
+TEST_F(LabGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
     EXPECT_TRUE(parsed) << parsed.error().message();
@@ -278,7 +276,7 @@ TEST_F(LabGuest, AFirstMountIsJudgedByItself) {
   EXPECT_EQ(refused.failures.front().outcome.judgement.verdict, oracle::Verdict::unmountable);
 }
 
-TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
+TEST_F(LabGuest, TheGuestMountsTheResultOfTheHostsFsck) {
   const adapters::LinuxAdapter ext2 = adapter("ext2");
   const RecordedWorkload workload = record(ext2);
   std::size_t mended = 0;
@@ -298,7 +296,7 @@ TEST_F(LabGuest, WhatTheHostsFsckHasMendedIsWhatTheGuestMounts) {
   EXPECT_EQ(result->disagreements, 0U) << "with the guest's own e2fsck";
 }
 
-TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
+TEST_F(LabGuest, Ext4WithoutFlushesFails) {
   const adapters::LinuxAdapter nobarrier = adapter("ext4-nobarrier");
   const RecordedWorkload workload = record(nobarrier);
   const ExplorationResult result =
@@ -313,7 +311,7 @@ TEST_F(LabGuest, Ext4WithoutFlushesIsFoundOut) {
   }
 }
 
-TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
+TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystem) {
   using enum states::Strategy;
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   StageGuest& guest = lab_->guest(0);
@@ -333,8 +331,7 @@ TEST_F(LabGuest, AnArrayRecoversBeforeTheFileSystemDoes) {
   guest.put_under({});
 }
 
-/// What goes wrong in the laboratory is reported as such, and the next state is checked by a guest
-/// that knows nothing of it.
+/// A failure of the laboratory is reported as such, and a fresh guest checks the next state.
 TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -361,9 +358,9 @@ TEST_F(LabGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   EXPECT_EQ(absent.judgement.verdict, oracle::Verdict::harness_error) << absent.judgement.summary;
 }
 
-/// The first request after a load looks whether the guest sees what was loaded: here it does not,
-/// for the stage is switched once more behind its back.
-TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
+/// The first request after a load verifies that the guest sees the loaded state. Here it does not,
+/// because the stage is switched again behind its back.
+TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   StageGuest& guest = lab_->guest(0);
@@ -390,13 +387,13 @@ TEST_F(LabGuest, AStateThatTheGuestDoesNotSeeIsNotLookedAt) {
   EXPECT_FALSE(fine->tree.empty());
 }
 
-/// The journal on a disk of its own.
+/// The journal on a separate disk.
 class TwoDiskGuest : public LabGuest {
  protected:
   static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
   static constexpr const char* kExternal = "ext4-external-journal";
 
-  /// The guest's kernel sends flushes to what it thinks can lose its cache.
+  /// The guest's kernel sends flushes only to disks that it believes to have a volatile cache.
   static void set_data_write_through(bool write_through) {
     StageGuest& guest = lab_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
@@ -405,7 +402,7 @@ class TwoDiskGuest : public LabGuest {
   }
 };
 
-TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
+TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   const adapters::LinuxAdapter external = adapter(kExternal);
   const RecordedWorkload workload = record(external);
   const auto run = states::RunHistory::load(workload.recording);
@@ -429,9 +426,9 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsWordInEveryStateOfBothDisks) {
   }
 }
 
-/// The kernel flushes the journal's disk only. Neither disk alone shows it: the commits are there,
-/// and what they commit is not.
-TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
+/// The kernel flushes only the journal's disk. Neither disk alone shows the error: the commits are
+/// there, but their data is not.
+TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
   const RecordedWorkload workload = record(external);
@@ -450,7 +447,7 @@ TEST_F(TwoDiskGuest, ADataDiskThatIsNotFlushedIsFoundOut) {
   }
 }
 
-/// Three files, each reported persistent after its fsync; the verifier looks for those in its list.
+/// Three files, each reported persistent after its fsync; the verifier checks those in its list.
 constexpr const char* kApplication = R"(
 title = "fsync and tell"
 tools = ["sh", "dd"]
@@ -493,8 +490,7 @@ TEST_F(LabGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "nothing was flushed";
-    // Before the first mark only what was prepared can be missing; after it, what was reported
-    // persistent, too.
+    // Before the first mark only prepared files can be missing; later, reported ones can be, too.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

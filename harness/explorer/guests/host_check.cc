@@ -1,7 +1,7 @@
-// The tools on an anonymous file (host_check.h).
+// Runs the tools on an anonymous file (host_check.h).
 //
-// The copy (sparse_file.h) is opened by the child as /proc/self/fd/3, past every folder that it may
-// not enter; that of the log's disk as /proc/self/fd/4.
+// The child opens the copy (sparse_file.h) as /proc/self/fd/3, which bypasses folders that it may
+// not enter, and the copy of the log's disk as /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kOutputBytes = 64 << 10;  // kept of a program's words
+constexpr std::size_t kOutputBytes = 64 << 10;  // output kept of a program
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // base::kFirstInherited
 constexpr const char* kLogPath = "/proc/self/fd/4";
@@ -57,7 +57,8 @@ std::string tail_of(int file) {
 Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base::Descriptor& copy,
                                 const base::Descriptor* log, std::chrono::milliseconds limit) {
   const base::Descriptor output(::memfd_create("output", MFD_CLOEXEC));
-  if (!output.is_open()) return fail(argv.at(0), "no file for its output: " + reason());
+  if (!output.is_open())
+    return fail(argv.at(0), "cannot create a file for its output: " + reason());
   struct stat status{};
   if (::fstat(copy.get(), &status) != 0) return fail(argv.at(0), "no image: " + reason());
   std::vector<int> inherit{copy.get()};
@@ -79,10 +80,10 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-/// Our own programs lie beside this one, perhaps in a folder that nobody may enter.
+/// Our own programs are next to this one, perhaps in a folder that only root may enter.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
-  if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;  // it runs as who we are
+  if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;  // it runs as the current user
   std::error_code error;
   for (fs::path part = program; part != part.root_path(); part = part.parent_path())
     if ((fs::status(part, error).permissions() & fs::perms::others_exec) == fs::perms::none ||
@@ -91,7 +92,7 @@ bool everybody_may_run(const std::filesystem::path& program) {
   return true;
 }
 
-/// Where the program is; empty: the host has it not.
+/// Returns the program's path; empty if the host lacks it.
 std::string host_path(const std::string& program) {
   if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own))
     return own;

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kImageBytes = 8 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr off_t kGroupDescriptorAt =
-    kBlockBytes;  // in block 1; its first word is the block of the bitmap
+    kBlockBytes;  // in block 1; its first word is the bitmap's block
 
 adapters::LinuxAdapter adapter(const std::string& name) {
   auto loaded = adapters::load_adapter(name);
@@ -29,7 +29,7 @@ adapters::LinuxAdapter adapter(const std::string& name) {
   return std::move(*loaded);
 }
 
-/// A fresh ext4 as an anonymous file.
+/// Returns a fresh ext4 in an anonymous file.
 base::Descriptor fresh_ext4() {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "image";
@@ -55,7 +55,7 @@ off_t block_bitmap_at(int image) {
   return static_cast<off_t>(block) * static_cast<off_t>(kBlockBytes);
 }
 
-TEST(HostCheck, IsForWhatE2fsckCanDoWithTheDeviceAlone) {
+TEST(HostCheck, IsUsedIfE2fsckNeedsOnlyTheDevice) {
   EXPECT_TRUE(host_can_check(adapter("ext4")));
   adapters::LinuxAdapter guest_only = adapter("ext4");
   guest_only.check.host = false;
@@ -65,7 +65,7 @@ TEST(HostCheck, IsForWhatE2fsckCanDoWithTheDeviceAlone) {
   EXPECT_FALSE(host_can_check(other_journal));
 }
 
-TEST(HostCheck, OfTwoDisksIsForWhatNeedsNoKernel) {
+TEST(HostCheck, WithTwoDisksIsUsedIfNoKernelIsNeeded) {
   EXPECT_TRUE(host_can_check(adapter("ext4-external-journal")));
   EXPECT_FALSE(host_can_check(adapter("xfs-external-log"))) << "only the kernel replays it";
   adapters::LinuxAdapter both = adapter("ext4-external-journal");
@@ -83,14 +83,14 @@ TEST(HostCheck, OfTwoDisksIsForWhatNeedsNoKernel) {
   EXPECT_EQ(first[0], 'l') << found->log;
 }
 
-TEST(HostCheck, TellsAWholeFileSystemFromADamagedOne) {
+TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   const base::Descriptor whole = fresh_ext4();
   const auto clean = host_check(adapter("ext4"), whole);
   ASSERT_TRUE(clean) << clean.error().message();
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // Of a group descriptor replay itself would make a new one; a bitmap is the check's business.
+  // The replay itself would restore a group descriptor; a bitmap is left to the check.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(
@@ -108,7 +108,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // Killed by the limit on what it may write, or told so: never good.
+  // The output limit killed it or was reported to it; both are failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);
@@ -118,9 +118,9 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   EXPECT_NE(words->log.find("NoNewPrivs:\t1"), std::string::npos) << words->log;
 }
 
-TEST(HostCheck, ToleratesAProgramThatLiftsItsOwnFileSizeLimit) {
+TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
   adapters::LinuxAdapter lifting =
-      adapter("xfs");  // xfs_repair does, and calls it an error when it may not
+      adapter("xfs");  // xfs_repair does so, and fails if it is not permitted
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();
@@ -129,7 +129,7 @@ TEST(HostCheck, ToleratesAProgramThatLiftsItsOwnFileSizeLimit) {
   EXPECT_FALSE(found->found_damage) << "refused, or the image grew:\n" << found->log;
 }
 
-TEST(HostCheck, CallsAJournalThatWasThrownAwayDamage) {
+TEST(HostCheck, ADiscardedJournalIsDamage) {
   adapters::LinuxAdapter careless = adapter("ext4");
   careless.replay.argv = {"echo", "*** journal has been deleted ***"};
   careless.check.argv = {"true"};
@@ -138,7 +138,7 @@ TEST(HostCheck, CallsAJournalThatWasThrownAwayDamage) {
   EXPECT_TRUE(found->found_damage) << found->log;
 }
 
-TEST(HostCheck, EndsWhatDoesNotEnd) {
+TEST(HostCheck, KillsAProgramThatDoesNotEnd) {
   adapters::LinuxAdapter sleeper = adapter("ext4");
   sleeper.replay.argv = {"sleep", "1000"};
   const auto ended = host_check(sleeper, fresh_ext4(), 50ms);
@@ -147,7 +147,7 @@ TEST(HostCheck, EndsWhatDoesNotEnd) {
       << ended.error().message();
 }
 
-TEST(Failures, AreWhatBreaksAPromise) {
+TEST(Failures, AreBrokenPromises) {
   StateOutcome outcome;
   const auto fails = [&](oracle::Verdict verdict) {
     outcome.judgement.verdict = verdict;

@@ -1,4 +1,4 @@
-// From the recording, and from what was on its disks before (known_disks.h).
+// Reads the recording and the previous content of its disks (known_disks.h).
 #include "harness/explorer/guests/known_disks.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kDescribedBytes =
-    256 << 10;  // of one write; larger ones are known by their beginning
+    256 << 10;  // per write; larger ones are identified by their beginning
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -20,8 +20,8 @@ Image image_at_end(const RunHistory& run, model::DeviceId device) {
   return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
 }
 
-/// What was on the disk before the recording; of an array what was written to it then. Null: not
-/// known.
+/// Returns the content before the recording; for an array, the content written to it then. Returns
+/// null if unknown.
 Image image_before(const RunHistory& run, model::DeviceId device) {
   if (auto image = run.base_image(device)) return image;
   if (!run.header().base || run.header().devices[device].medium) return nullptr;
@@ -69,7 +69,7 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
   KnownDisks known;
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
-    // A disk that was made in the recording is as it is at the end.
+    // A disk that was formatted in the recording is known from its final content.
     Disk disk{
         DiskMap::read(std::string(type),
                       reader_of(before ? before : image_at_end(run, device), run.path().string())),

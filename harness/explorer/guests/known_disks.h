@@ -1,6 +1,6 @@
 #pragma once
-// What is known of the disks of a recording: where the file system keeps what, and what each write
-// made of it. One reading of all writes; after it any of them can be described.
+// The disks of a recording: the layout of the file system, and the changes of each write. All
+// writes are read once; afterwards each can be described.
 
 #include <map>
 #include <memory>
@@ -17,15 +17,15 @@ namespace headcrash::explorer {
 
 class KnownDisks {
  public:
-  /// `type`: of mount(2); empty: as the superblocks say. Reads each write of `devices`, or its
-  /// beginning. Errors: a recording that cannot be read.
+  /// Reads the writes to `devices`, or their beginnings. `type` is that of mount(2), or empty to
+  /// use the superblocks. Fails if the recording cannot be read.
   static Result<KnownDisks> read(const states::RunHistory& run, std::string_view type,
                                  const std::vector<model::DeviceId>& devices);
 
-  /// For the write to `device` that was submitted as that event of the recording. Good as long as
-  /// this object. REQUIRES: one of read()'s devices.
+  /// Returns the facts about the write to `device` submitted as that event of the recording. Valid
+  /// while this object exists. REQUIRES: one of read()'s devices.
   KnownDisk at(model::DeviceId device, std::uint64_t submitted_event) const;
-  /// Of the first device that has one; else empty.
+  /// Returns the type of the first device that has one; otherwise empty.
   std::string type() const;
 
  private:
@@ -36,8 +36,8 @@ class KnownDisks {
   std::map<model::DeviceId, Disk> disks_;
 };
 
-/// What a write sent, or its beginning: as much as is described of it. `bytes_at`: of its payload
-/// in the recording.
+/// Returns the payload of a write, or the beginning used for its description. `bytes_at` is the
+/// payload's position in the recording.
 Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader,
                                                std::uint64_t bytes_at, std::uint32_t sectors);
 

@@ -1,6 +1,5 @@
 #pragma once
-// A state server with one guest on each of its stages: what an exploration, a replay or a campaign
-// works with.
+// A state server with one guest on each of its stages, for an exploration, a replay or a campaign.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"
@@ -9,14 +8,14 @@ namespace headcrash::explorer {
 
 class Lab {
  public:
-  /// Call it from a thread that outlives the lab (vm/guest.h).
+  /// Starts server and guests. Call it from a thread that outlives them (vm/guest.h).
   static Result<std::unique_ptr<Lab>> start(std::size_t guests, const StageGuestOptions& options);
   ~Lab();
 
   device::StateServer& server() { return *server_; }
   StageGuest& guest(std::size_t index) { return *guests_.at(index); }
   std::vector<StageGuest*> guests() const;
-  /// A folder that goes with the lab.
+  /// Returns a folder that is removed with this object.
   const std::filesystem::path& scratch() const { return scratch_.path(); }
 
  private:
@@ -24,7 +23,7 @@ class Lab {
 
   base::ScratchFolder scratch_;
   std::unique_ptr<device::StateServer> server_;
-  std::vector<std::unique_ptr<StageGuest>> guests_;  // go before the server does
+  std::vector<std::unique_ptr<StageGuest>> guests_;  // destroyed before the server
 };
 
 }  // namespace headcrash::explorer

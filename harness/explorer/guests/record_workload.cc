@@ -1,4 +1,4 @@
-// mkfs and a workload, recorded on a stage (record_workload.h).
+// Records mkfs and a workload on a stage (record_workload.h).
 #include "harness/explorer/guests/record_workload.h"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // as long; recordings of earlier versions
+    "#mishap ";  // same length; used by earlier versions
 
-/// Where the workload begins and ends. Ordinals as everywhere: how many events come before.
+/// Start and end of the workload. An ordinal is the number of events before a point.
 struct Bounds {
   std::uint64_t from = 0, to = 0;
-  std::vector<std::size_t> persisted;  ///< operations, as marks between them say
+  std::vector<std::size_t> persisted;  ///< operations named by the marks between them
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
@@ -44,7 +44,7 @@ Result<Bounds> find_bounds(const fs::path& recording) {
   for (;; ++ordinal) {
     TRY(const auto event, reader.next());
     if (!event) break;
-    // The power cut of a campaign's trial ends its workload; what follows is the recovery.
+    // The power cut of a campaign's trial ends its workload; the recovery follows.
     if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end)
       end = ordinal;
     if (event->kind != record::Kind::mark) continue;
@@ -66,7 +66,7 @@ Result<workload::FailedOperation> parse_failed_operation(std::string_view line,
   const auto number = std::from_chars(line.data(), line.data() + line.size(), failed.operation);
   const std::string_view outcome = line.substr(static_cast<std::size_t>(number.ptr - line.data()));
   if (number.ec != std::errc{} || (outcome != " skipped" && outcome != " partial"))
-    return fail(subject, "a failed operation is \"#failed N skipped\" or \"#failed N partial\"");
+    return fail(subject, "use \"#failed N skipped\" or \"#failed N partial\"");
   if (outcome == " partial") failed.outcome = workload::Outcome::partial;
   return failed;
 }
@@ -94,15 +94,15 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;  // of the agent's protocol
+  constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;  // limit of the agent's protocol
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
   if (bytes <= kRequestBytesMost) return {};
   return fail(file_name,
-              fmt::format("is {} bytes long as a request to the guest, more than {}", bytes,
+              fmt::format("is {} bytes long as a request to the guest; the limit is {}", bytes,
                           kRequestBytesMost),
-              "make it shorter; fill:BYTES stands for a long value of an attribute");
+              "shorten it; fill:BYTES denotes a long attribute value");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Result<void> check_list(const std::string& text, const std::string& file_name,
                         const adapters::Promises& promises) {
   TRY(auto operations, workload::parse_operations(text, file_name));
   TRY(check_size_of_request(operations, file_name));
-  // What a crash in the list leaves is not known before it.
+  // The state after a crash in the list is unknown in advance.
   const auto crash =
       std::ranges::find(operations, workload::Operation::Kind::crash, &workload::Operation::kind);
   operations.erase(crash, operations.end());
@@ -135,13 +135,13 @@ Result<void> check_belongs(const RecordedWorkload& workload,
                     there ? fmt::format("has \"{}\" there, counted from 0",
                                         workload::format(workload.operations[number]))
                           : fmt::format("has {}", workload.operations.size())),
-        fmt::format("give the list that was executed; the lab had written {}",
+        fmt::format("give the executed list; it was stored in {}",
                     operations_file(workload.recording).filename().string()));
   }
   return {};
 }
 
-/// The new recording must not exist; one of a run that was cut off is of no use to anybody.
+/// Removes an old recording: the new one must not exist, and one of an interrupted run is useless.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
@@ -176,7 +176,7 @@ Result<void> write_operations(const RecordedWorkload& workload) {
   for (const workload::Operation& operation : workload.operations)
     file << workload::format(operation) << '\n';
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
   return {};
 }
 
@@ -194,8 +194,8 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
       });
   if (crashes)
     return fail(recording.string(),
-                "was made by the operations after the last crash of the list only",
-                "leave the list out: what was done stands beside the recording");
+                "was recorded only for the operations after the last crash of the list",
+                "omit the list; the operations are stored next to the recording");
   if (workload.operations.empty()) TRY(read_operations(workload));
   TRY(check_belongs(workload, bounds.persisted));
   TRY(auto application, read_application(recording));
@@ -224,7 +224,7 @@ run::Step<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAda
 
 FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options) {
-  // An array has been parked: what it had to write is on its members.
+  // An array has been shut down cleanly, so all its data is on its members.
   return {.recording = recording,
           .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
           .options = options};
@@ -237,31 +237,31 @@ struct Ran {
   Bounds bounds;
 };
 
-/// Where a recording begins: a formatted disk, or what a crash has left of one.
+/// The start of a recording: a formatted disk, or the state left by a crash.
 struct Start {
   FormattedDisk disk;
   bool crashed = false;
-  std::span<const workload::Operation> list = {};  ///< all of it, with its crashes
-  std::vector<workload::FailedOperation> failed_before =
-      {};  ///< those of earlier legs, and the crash
+  std::span<const workload::Operation> list = {};  ///< the complete list, with its crashes
+  /// Operations of earlier legs, and the crash.
+  std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
 
-/// The fresh file system, or as much as a crash has left of it.
+/// Mounts the fresh file system, or the one that a crash has left.
 run::Step<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                             bool crashed) {
   std::string why, log;
   TRY(const auto mounted,
       crashed ? guest.recover_and_mount(filesystem, why, log) : guest.mount(filesystem, &why));
   if (mounted) return {};
-  return run::stop(crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
-                   fmt::format("the {} could not be mounted: {}",
-                               crashed ? "file system that a crash inside of the list has left"
-                                       : "fresh file system",
-                               why));
+  return run::stop(
+      crashed ? oracle::Verdict::unmountable : oracle::Verdict::harness_error,
+      fmt::format("the {} could not be mounted: {}",
+                  crashed ? "file system that a crash inside of the list has left" : "fresh file system",
+                  why));
 }
 
-/// Mounts the disk and does the work between the two marks. `prepare` comes before them.
+/// Mounts the disk and runs the work between the two marks. `prepare` runs before them.
 run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                     const Start& start, const fs::path& recording,
                                     const std::function<run::Step<void>()>& prepare,
@@ -296,7 +296,7 @@ run::Step<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdap
   return Ran{std::move(ran), *bounds};
 }
 
-/// What a crash has left, as the list that makes it; nothing of it is lost any more.
+/// Returns a list that creates the state left by a crash, all of which is persistent.
 run::Step<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
   auto list = oracle::list_of_tree(tree, start.list);
@@ -310,8 +310,7 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                                        std::span<const workload::Operation> operations,
                                        const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // For the agent, which has the tree before it, joins stand in the places of the operations that
-  // would make it.
+  // The agent already has this tree, so joins replace the operations that would create it.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -328,7 +327,7 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
                           },
                           [&] { return guest.run(sent, start.failed_before); }));
   list.resize(
-      std::min(ran.outcome.done, list.size()));  // what follows a failed operation was not executed
+      std::min(ran.outcome.done, list.size()));  // operations after a failed one were not executed
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
                             .application = std::nullopt,
@@ -341,8 +340,8 @@ run::Step<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxA
   return workload;
 }
 
-/// Once, or where writes of a kind are to be slow twice: with those of the first recording slow in
-/// the second. An array has times of its own.
+/// Records once, or twice if writes of a kind are slow: the second run delays the writes found in
+/// the first. An array has its own timing.
 run::Step<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<run::Step<RecordedWorkload>(const Start&)>& record) {
@@ -356,8 +355,7 @@ run::Step<RecordedWorkload> record_slowly(
   return record(start);
 }
 
-/// The state that a crash at the end of the leg leaves, which has to keep what the leg was
-/// promised.
+/// Returns the state after a crash at the end of the leg. It must keep the leg's promises.
 run::Step<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                    const RecordedWorkload& leg, const std::string& how) {
   auto run = states::RunHistory::load(leg.recording);
@@ -399,7 +397,7 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest,
       });
     if (guest.machine().is_array())
       return run::stop(oracle::Verdict::harness_error,
-                       "a list with a crash is recorded on a disk, not on an array");
+                       "a list with a crash needs a single disk, not an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
     auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
       return record_leg(guest, filesystem, from, rest.first(length),
@@ -409,7 +407,7 @@ run::Step<RecordedWorkload> record_workload(StageGuest& guest,
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
-    // What was there may be gone, as after an operation that was skipped.
+    // Existing objects may be missing, as after a skipped operation.
     start.failed_before.emplace_back();
     rest = rest.subspan(length + 1);
   }

@@ -1,4 +1,4 @@
-// Each write of the recording described, as an account of a crash state does (slow_writes.h).
+// Describes each write of the recording like the account of a crash state (slow_writes.h).
 #include "harness/explorer/guests/slow_writes.h"
 
 #include <fmt/format.h>
@@ -33,14 +33,14 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
   }
   if (places.size() > kPlacesMost)
     return fail("slow",
-                fmt::format("{} writes are of the kind \"{}\", at most {} can be slow",
+                fmt::format("{} writes are of the kind \"{}\"; at most {} can be slow",
                             places.size(), kind, kPlacesMost),
-                "use words that fewer writes have, or a shorter workload");
+                "use a more specific kind, or a shorter workload");
   if (!places.empty()) return SlowPlaces(places.begin(), places.end());
   std::vector<std::string> named(others.begin(), others.end());
   named.resize(std::min(named.size(), kNamedMost));
-  return fail("slow", fmt::format("no write of this workload is called \"{}\"", kind),
-              fmt::format("use words of one of these: {}", fmt::join(named, "; ")));
+  return fail("slow", fmt::format("this workload has no write of kind \"{}\"", kind),
+              fmt::format("use part of one of these: {}", fmt::join(named, "; ")));
 }
 
 }  // namespace headcrash::explorer

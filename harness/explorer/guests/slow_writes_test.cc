@@ -28,7 +28,7 @@ class SlowWrites : public testing::Test {
   const std::filesystem::path path_ = folder_ / "workload.hcrec";
 };
 
-TEST_F(SlowWrites, AreThoseOfTheWorkloadThatAreCalledSo) {
+TEST_F(SlowWrites, AreTheWorkloadsWritesOfTheKind) {
   const auto commits = find("commit block");
   ASSERT_TRUE(commits) << commits.error().message();
   EXPECT_EQ(*commits, (SlowPlaces{{808, 8}, {816, 8}}))
@@ -41,10 +41,10 @@ TEST_F(SlowWrites, AreThoseOfTheWorkloadThatAreCalledSo) {
   EXPECT_EQ(*data, (SlowPlaces{{1600, 8}}));
 }
 
-TEST_F(SlowWrites, OfAnUnknownKindAreAnErrorThatNamesTheOthers) {
+TEST_F(SlowWrites, OfAnUnknownKindAreAnErrorWithTheKnownOnes) {
   const auto none = find("inode table");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("no write of this workload is called \"inode table\""),
+  EXPECT_NE(none.error().message().find("this workload has no write of kind \"inode table\""),
             std::string::npos);
   EXPECT_NE(none.error().message().find("journal commit block of transaction 8"), std::string::npos)
       << none.error().message();

@@ -23,7 +23,7 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-/// Of the blocks from the beginning on that are alike: all zeroes, or none of them.
+/// Returns the length of the initial blocks that are all zeroes, or all not.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {
@@ -45,7 +45,7 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
-/// As a copy has it: zeroes where nothing was recorded, also on a used disk.
+/// Reads the recorded content as in a copy: zeroes where nothing was recorded, even on a used disk.
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
@@ -59,8 +59,8 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
   return result;
 }
 
-/// Zeroes that a program wrote where nothing was recorded change a used disk, too: `old`, of the
-/// piece at `offset`, becomes there what the image holds. Holes of the file were not written.
+/// Handles zeroes that a program wrote to unrecorded places, which change a used disk, too. There,
+/// `old`, the piece at `offset`, becomes the image's content. Holes of the file were not written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {
@@ -83,7 +83,7 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
   return {};
 }
 
-/// Of two pieces of the same size, the second of which lies at `offset`.
+/// Compares two pieces of equal size; the second is at `offset`.
 Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
                                   std::uint64_t offset, const OnPiece& on_piece) {
   const auto equal = [&](std::size_t at) {
@@ -105,7 +105,7 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes) {
   base::Descriptor file(::memfd_create("crash-state", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.is_open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
-    return no_copy("cannot be made");
+    return no_copy("cannot be created");
   return file;
 }
 

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
 constexpr std::size_t kPageBytes = 4096;
 
-/// A file system's image as its writes left it, and the host's copy of it.
+/// A file system's image after its writes, and the host's copy of it.
 class CopiedState : public testing::Test {
  protected:
   CopiedState() {
@@ -40,7 +40,7 @@ class CopiedState : public testing::Test {
     EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
   }
-  /// By offset: how many bytes differ.
+  /// By offset: number of differing bytes.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
     const auto visited =
@@ -63,20 +63,20 @@ class CopiedState : public testing::Test {
 
 using Changes = std::map<std::uint64_t, std::size_t>;
 
-TEST_F(CopiedState, HasNoChangesBeforeAProgramWorkedOnIt) {
+TEST_F(CopiedState, HasNoChangesInitially) {
   EXPECT_EQ(changes(), Changes{});
 }
 
-TEST_F(CopiedState, ChangesWhereAProgramWroteOtherBytes) {
+TEST_F(CopiedState, FindsChangedBytes) {
   put(4096 + 17, {std::byte{0x77}});                      // a byte of the second block
-  put(3 << 20, RecordedDisk::block({5}));                 // where there was nothing
-  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // beside it
-  put(0, RecordedDisk::block({0}));                       // what was there
-  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes where there are zeroes
+  put(3 << 20, RecordedDisk::block({5}));                 // previously empty
+  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // next to it
+  put(0, RecordedDisk::block({0}));                       // equal to the old content
+  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes over zeroes
   EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
 }
 
-TEST_F(CopiedState, ChangesWhereAProgramWroteZeroes) {
+TEST_F(CopiedState, FindsWrittenZeroes) {
   put(2 << 20, std::vector<std::byte>(kPageBytes));
   EXPECT_EQ(changes(), (Changes{{2 << 20, kPageBytes}}));
 }
@@ -93,8 +93,8 @@ TEST_F(CopiedState, StopsAtTheFirstError) {
   EXPECT_EQ(calls, 1U);
 }
 
-/// What the plugin serves of a used disk is what dumps recognise and the oracle calls stale.
-TEST(UsedDisk, HoldsWhatADumpRecognises) {
+/// The plugin's content of a used disk is recognised by dumps, and stale data for the oracle.
+TEST(UsedDisk, HoldsContentThatADumpRecognises) {
   std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
   media::read_prior_bytes(77, served);
   workload::write_before_mkfs(77, wanted);
@@ -104,8 +104,8 @@ TEST(UsedDisk, HoldsWhatADumpRecognises) {
       77U);
 }
 
-/// What fsck of a file system without a journal has to see, and what it changes of it.
-TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
+/// The content that fsck of a file system without a journal must see, and its changes.
+TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
   ASSERT_TRUE(copy) << copy.error().message();
@@ -128,8 +128,9 @@ TEST(UsedDisk, AWholeCopyHasWhatWasThereBefore) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// A checker's copy would have to hold the whole disk, and what it left as it was is not a change.
-TEST(UsedDisk, CopiesDoWithoutWhatWasThereBefore) {
+/// A checker's copy would have to hold the whole disk. Content that it left unchanged is not a
+/// change.
+TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);
   ASSERT_TRUE(copy) << copy.error().message();

@@ -1,5 +1,5 @@
-// An NBD client beside the guest's (stage_copy.h). Of a copy: block status first, then reads of
-// what is allocated.
+// An NBD client next to the guest's (stage_copy.h). To copy, it queries block status, then reads
+// allocated ranges.
 #include "harness/explorer/guests/stage_copy.h"
 
 #include <libnbd.h>
@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
-constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // of one request: below what NBD can say
+constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // per request; below the limit of NBD
 constexpr std::uint32_t kHole =
     1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
 
@@ -25,7 +25,7 @@ struct Range {
 
 tl::unexpected<Error> nbd_failed(const std::string& what) {
   const char* words = ::nbd_get_error();
-  return fail("stage", what + ": " + (words == nullptr ? "libnbd does not say why" : words));
+  return fail("stage", what + ": " + (words == nullptr ? "libnbd gives no reason" : words));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ struct StageCopier::Connection {
   Result<std::vector<Range>> allocated() const;
 };
 
-/// Ascending. The server may tell less than it was asked for.
+/// Returns ascending ranges. The server may report less than requested.
 Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   struct Seen {
     std::vector<Range> ranges;
@@ -64,7 +64,7 @@ Result<std::vector<Range>> StageCopier::Connection::allocated() const {
     };
     if (::nbd_block_status(nbd, seen.end - seen.next, seen.next,
                            {.callback = on_extents, .user_data = &seen, .free = nullptr}, 0) != 0) {
-      return nbd_failed("its allocation cannot be asked for");
+      return nbd_failed("its allocation cannot be queried");
     }
     if (seen.next == before) return fail("stage", "the server reports no block status");
   }

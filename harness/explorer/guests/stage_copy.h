@@ -1,13 +1,14 @@
 #pragma once
-// Between a stage and the host's private copies of its state (sparse_file.h), past the guest.
+// Transfers data between a stage and the host's private copies of its state (sparse_file.h),
+// without the guest.
 //
-//   copy      stage --> anonymous file   where only the kernel can replay (xfs, btrfs, f2fs), the check has
-//                                        to look at what the guest's mount has left
-//   change    anonymous file --> stage   where recovery is an fsck (ext2, minix), the guest looks at what the
-//                                        host's has left
+//   copy      stage --> anonymous file   if only the kernel can replay (xfs, btrfs, f2fs), the
+//                                        check needs the result of the guest's mount
+//   change    anonymous file --> stage   if recovery is an fsck (ext2, minix), the guest needs the
+//                                        result of the host's fsck
 //
-// The host's programs are some ten times as fast as the emulated guest's. Nothing of the stage may
-// be mounted meanwhile, and the guest may not have read what changes.
+// The host's programs are about ten times as fast as the emulated guest's. The stage must not be
+// mounted during a transfer, and the guest must not have read the changed parts.
 
 #include <filesystem>
 #include <memory>
@@ -21,17 +22,18 @@ namespace headcrash::explorer {
 
 class StageCopier {
  public:
-  /// Connects at once; the stage must have a state.
+  /// Connects at once. The stage must have a state.
   static Result<StageCopier> connect(const std::filesystem::path& socket,
                                      const std::string& export_name);
   StageCopier(StageCopier&&) noexcept;
   StageCopier& operator=(StageCopier&&) noexcept;
   ~StageCopier();
 
-  /// Sparse: what is not known to be zeroes is read.
+  /// Returns a sparse copy, without parts known to be zeroes.
   Result<base::Descriptor> copy();
-  /// `copy` was made of all of `image` (Unwritten::as_on_the_disk), which the stage still holds.
-  /// After an error it holds some of both.
+  /// Writes the changes of `copy` to the stage. `copy` was made of all of `image`
+  /// (Unwritten::as_on_the_disk), which the stage still holds. After an error, the stage holds a
+  /// mixture of both.
   Result<void> change(const states::StateImage& image, const base::Descriptor& copy);
 
  private:

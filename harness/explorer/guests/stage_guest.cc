@@ -13,8 +13,8 @@
 namespace headcrash::explorer {
 namespace {
 
-// What a killed guest had in flight ends in the server a moment later; until then the stage refuses
-// to be switched.
+// Requests of a killed guest complete in the server shortly after. Until then the stage cannot be
+// switched.
 constexpr int kSwitchTries = 40;
 constexpr const char* kDoesNotStart = "does not start";  // plugin/servers/nbd/CONTROL.md, "machine"
 constexpr std::chrono::milliseconds kSwitchPause{25};
@@ -30,12 +30,12 @@ struct StageGuest::State {
   std::optional<run::GuestSession> session;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
-  bool write_through = false;               // as set_write_through() has left this guest
-  bool log_writes_back = false;             // it was for the data disk only
-  bool recorded = false;                    // what is done to the stage
-  std::optional<run::DiskIdentity> unseen;  // loaded, and not yet known to be what the guest sees
+  bool write_through = false;               // set by set_write_through()
+  bool log_writes_back = false;             // only the data disk is write-through
+  bool recorded = false;                    // requests to the stage are recorded
+  std::optional<run::DiskIdentity> unseen;  // loaded, but not yet verified by the guest
   std::size_t restores = 0;
-  std::string log;  // the kernel's, since load()
+  std::string log;  // kernel log since load()
   std::optional<StageCopier> copier;
 
   std::vector<vm::GuestDisk> nbd_disks() const;
@@ -46,8 +46,8 @@ struct StageGuest::State {
     guest.reset();
     trusted = mounted = write_through = false;
   }
-  /// Without a guest there is nothing to ask: load() has failed, or was never called. One that has
-  /// failed once is asked nothing more.
+  /// Sends a request. Without a guest (load() has failed or was never called), or after a failure,
+  /// it returns an error.
   template <typename Question>
   auto ask(const Question& question) -> decltype(question(*session)) {
     if (!session || !trusted)
@@ -56,7 +56,7 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
-  /// A connection that has failed is not used again.
+  /// A failed connection is not used again.
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
@@ -176,7 +176,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// A guest of which it is not known how it is set is not used again.
+/// A guest in an unknown mode is not used again.
 run::Step<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   const bool has_log = state_->options.log_bytes != 0;
   const auto done = exec(
@@ -249,7 +249,7 @@ run::Step<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<
       [&](run::GuestSession& session) { return session.verify_application(argv, told); });
 }
 
-/// A kernel that has said that it is broken is asked nothing more.
+/// A kernel that has reported a crash receives no further requests.
 run::Step<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
                                                const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);

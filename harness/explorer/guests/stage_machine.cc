@@ -1,4 +1,4 @@
-// A machine in words (stage_machine.h).
+// Formats a machine as text (stage_machine.h).
 #include "harness/explorer/guests/stage_machine.h"
 
 #include <filesystem>

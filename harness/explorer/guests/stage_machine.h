@@ -1,8 +1,8 @@
 #pragma once
-// The hardware that the media of crash states are put under: nothing (a stage is the medium
-// itself), or an array, which recovers first, as at power-on.
+// The hardware above the media of crash states: none (a stage is the medium itself), or an array,
+// which first recovers as at power-on.
 //
-//   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: what the guest sees
+//   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: seen by the guest
 //
 // A recording made on it has MEDIA events of every member, and its states are `physical` and
 // `member`.
@@ -13,15 +13,16 @@
 namespace headcrash::explorer {
 
 struct StageMachine {
-  std::string profile;  ///< of a stack (plugin/profiles/stack.h); empty: the medium itself
+  std::string profile;  ///< profile of a stack (plugin/profiles/stack.h); empty for the medium
+                        ///< itself
   std::vector<std::string> faults;  ///< from the workload on (plugin/model/faults/faults.h)
-  std::vector<std::string> faults_after_cut;  ///< besides, when the power returns
+  std::vector<std::string> faults_after_cut;  ///< additional faults when the power returns
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }
-  std::string name() const;  ///< "stage", or the profile's: of a path the stem
+  std::string name() const;  ///< Returns "stage", or the profile's name; the stem if it is a path.
   std::vector<std::string> faults_in_recovery() const;
-  /// As `explore` and `replay` take them, each with a blank in front.
+  /// Returns the options for `explore` and `replay`, each preceded by a blank.
   std::string as_options() const;
 };
 

@@ -5,7 +5,7 @@
 namespace headcrash::explorer {
 namespace {
 
-TEST(StageMachine, IsToldAsOptions) {
+TEST(StageMachine, FormatsItsOptions) {
   EXPECT_EQ(StageMachine{}.as_options(), "");
   EXPECT_EQ(StageMachine{}.name(), "stage");
   const StageMachine machine{"arrays/mine.toml", {"dead:hd0.1"}, {"dead:hd0.2"}};

@@ -1,5 +1,5 @@
 #pragma once
-// A bench for each of the lab's disks, formatted when it is first wanted.
+// Creates a bench for each of the lab's disks on first use.
 
 #include <fmt/format.h>
 
@@ -22,11 +22,11 @@ class Benches {
     FormattedDisk formatted;
     Bench bench;
   };
-  /// Recordings of the making of disks are put into the folder.
+  /// Recordings of formatting go into the folder.
   explicit Benches(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Systems whose disks are made in the same way share one. Errors: an unknown disk; a folder that
-  /// cannot be written.
+  /// Returns the bench of a disk. Systems whose disks are created in the same way share one. Fails
+  /// for an unknown disk or an unwritable folder.
   Result<Made*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     TRY(const auto kind, find_lab_disk(disk, system));
     std::unique_ptr<Made>& made =
@@ -40,7 +40,7 @@ class Benches {
   }
 
  private:
-  /// How it was made.
+  /// The parameters of its creation.
   using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t,
                          adapters::Settings, std::string, bool>;
   std::filesystem::path folder_;

@@ -1,4 +1,4 @@
-// Steps and their times, and one verdict from what they say (check_state.h).
+// The timed steps of a check, and the verdict from their results (check_state.h).
 #include "harness/explorer/in_process/check_state.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kFindingsMax =
-    2000;  // of the first check; with more the state is checked again for all
+    2000;  // limit of the first check; with more, the state is checked again without a limit
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
   if (finding.inode != 0) return fmt::format("inode {}", finding.inode);
@@ -99,7 +99,7 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
   return findings;
 }
 
-/// One verdict of what the first check said and what the oracle says.
+/// Combines the findings of the first check and of the oracle into one verdict.
 void StateChecker::judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                                   StateOutcome& outcome) const {
   oracle::Recovery recovery;
@@ -150,7 +150,7 @@ StateOutcome StateChecker::check(const StateFacts& facts, Way way, StepTimes& ti
   const adapters::CheckOptions looking{
       .findings_max = kFindingsMax, .digests = contents, .digest_of = states::digest_sum};
   auto first = fsck_->check(*disk_, looking);
-  if (first && first->more_findings > 0) {  // one that is not allowed may be among them
+  if (first && first->more_findings > 0) {  // there may be a forbidden one among them
     auto all = looking;
     all.findings_max = std::numeric_limits<std::size_t>::max();
     first = fsck_->check(*disk_, all);

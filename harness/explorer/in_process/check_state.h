@@ -1,21 +1,21 @@
 #pragma once
-// One crash state through check, repair, second check, tree and oracle, all in memory.
+// Checks one crash state in memory: check, repair, second check, tree and oracle.
 //
-//   show -> check only: is what it finds what the scheme may leave?
-//        -> repair     -> second check: nothing left
-//        -> tree       -> oracle: synced data is there, nothing that may not be
+//   show -> check only: are the findings permitted by the scheme?
+//        -> repair     -> second check: must find nothing
+//        -> tree       -> oracle: synced data is there, and nothing forbidden
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
-// `clean`, and says what fsck found. Where the system has another recovery
-// (adapters::RecoveryTrial), that has to come out the same in every state. Whatever is worse is
-// `repaired-by-fsck` at best, and so is any residue where the run had settled (record_run.h), and
-// where the file system says that it is clean: who believes that runs no fsck. Where the run had
-// settled, the disk has free what the file system itself counted as free.
+// `clean` and reports the findings of fsck. A system with another recovery
+// (adapters::RecoveryTrial) must give the same result in every state. Other damage is at best
+// `repaired-by-fsck`. So is residue if the run had settled (record_run.h), or if the file system
+// claims to be clean, because fsck would then not run. If the run had settled, the free space on
+// the disk must equal the file system's own count.
 //
-// There are two ways through it. The plain one looks at everything: three times the whole image,
-// the whole tree. The quick one believes that sectors with equal digests mean what they meant in
-// the state before, and is several times as fast; who uses it has a share of the states and all
-// that failed checked in full, too, and does not accept any difference (exploration.h).
+// There are two ways to check. The plain one reads everything: three times the whole image, and the
+// whole tree. The quick one assumes that sectors with equal digests have the meaning that they had
+// in the state before, and is several times as fast. Users of the quick way also check a share of
+// the states and all failures in full, and accept no difference (exploration.h).
 
 #include <array>
 #include <map>
@@ -54,54 +54,57 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  std::vector<oracle::Finding> findings;  ///< the oracle's, and of fsck what is not permitted
-  std::map<adapters::FindingKind, std::uint32_t> found;  ///< by the first check
+  std::vector<oracle::Finding> findings;  ///< findings of the oracle, and forbidden findings of
+                                          ///< fsck
+  std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings of the first check
   std::optional<std::size_t> persisted;
-  bool was_clean = false;  ///< the disk says so
-  /// Findings were left: FileSystemType::repairs_damage() is false.
+  bool was_clean = false;  ///< the disk claims to be clean
+  /// Findings remain, because FileSystemType::repairs_damage() is false.
   bool left_unrepaired = false;
 };
 
-/// True for what the scheme's rules promise: nothing worse than its residue, all that was synced.
+/// Returns true if the scheme's rules were kept: no more than its residue, and all synced data.
 inline bool keeps_rules(const StateOutcome& outcome) {
   return oracle::keeps_promises(outcome.judgement.verdict);
 }
 
-/// What one says and the other does not, in a line; empty: they say the same.
+/// Returns the first difference in one line; empty if the outcomes agree.
 std::string difference(const StateOutcome& one, const StateOutcome& other);
 
 enum class Way : std::uint8_t { plain, quick };
 
-/// What is known about a state from its run.
+/// Facts about a state from its run.
 struct StateFacts {
-  std::optional<std::size_t> persisted;  ///< the last point that was reported before the cut
-  /// Nothing was owed or under way: residue is a finding, and this is what the file system counted.
+  std::optional<std::size_t> persisted;  ///< last point reported before the cut
+  /// Set if nothing was pending or in flight: residue is then a finding, and these are the file
+  /// system's counts.
   std::optional<adapters::Counters> settled = {};
-  Unmount unmount = Unmount::none;  ///< before the cut: what then says clean has to be clean
-  std::uint64_t cut = 0;            ///< the event
-  std::span<const KeptSnapshot> snapshots = {};  ///< of the run, which must outlive this
+  Unmount unmount = Unmount::none;  ///< state of an unmount before the cut; a disk that then claims
+                                    ///< to be clean must be clean
+  std::uint64_t cut = 0;            ///< event number
+  std::span<const KeptSnapshot> snapshots = {};  ///< snapshots of the run, which must outlive this
 };
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
 class StateChecker {
  public:
-  /// After the disk's begin_run(). All must outlive it. Errors: operations that the oracle cannot
-  /// follow.
+  /// Creates a checker; call it after the disk's begin_run(). All arguments must outlive it. Fails
+  /// if the oracle cannot follow the operations.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::span<const workload::Operation> operations,
       const std::vector<workload::FailedOperation>& failed_operations);
 
-  /// What the disk shows now. It is changed by the repair.
+  /// Checks the state that the disk shows. The repair changes the disk.
   StateOutcome check(const StateFacts& facts, Way way, StepTimes& times);
-  /// Of the system's other recovery, in all states so far; empty: it has none.
+  /// Returns the counters of the system's other recovery over all states; empty without one.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
   }
 
  private:
-  /// Refers to its own parts: it stays where it is.
+  /// Must not be moved, because it refers to its own members.
   struct Judging {
     Judging(const adapters::FileSystemType& type, const StateDisk& disk, oracle::Oracle its_oracle)
         : oracle(std::move(its_oracle)),
@@ -128,7 +131,7 @@ class StateChecker {
   const adapters::SystemUnderTest* system_;
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
-  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null: the system has none
+  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null without another recovery
   std::unique_ptr<Judging> judging_;
 };
 

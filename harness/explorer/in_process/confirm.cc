@@ -1,4 +1,4 @@
-// A second run, and its states that have the names of those that failed (confirm.h).
+// Runs the workload again and checks the states with the names of those that failed (confirm.h).
 #include "harness/explorer/in_process/confirm.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ class SecondRun {
     failure.confirmed = failure.disagreement.empty();
   }
 
-  /// Of one that is confirmed.
+  /// Minimises a confirmed failure.
   void minimise(ExploredState& failure) {
     const auto state = states::parse_crash_state(failure.state);
     if (!state) return;

@@ -1,17 +1,16 @@
 #pragma once
-// Failures looked at again: the workload is recorded again, on another disk, and each state that
-// failed is checked in full by a checker that has seen none before. A failure is confirmed when the
-// new run has the same state, byte for byte, and all that is said of it is the same. Of the first
-// confirmed one the fewest lost writes are looked for with which it still fails in the same way,
-// within the driver's rules.
+// Confirms failures. The workload is recorded again on another disk, and a fresh checker checks
+// each failed state in full. A failure is confirmed if the new run has the same state, byte for
+// byte, and the same outcome. For the first confirmed failure, it searches for the fewest lost
+// writes that still fail in the same way, within the driver's rules.
 
 #include "harness/explorer/in_process/exploration.h"
 
 namespace headcrash::in_process {
 
 enum class Minimise : std::uint8_t { first, none };
-/// Of a result of Bench::explore() with the same arguments. Replaces `recording`. Errors: as
-/// explore().
+/// Confirms the failures in a result of Bench::explore() with the same arguments. Replaces
+/// `recording`. Fails like explore().
 Result<void> confirm_failures(const FormattedDisk& formatted,
                               const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,

@@ -1,5 +1,4 @@
-// Failures are seen again in a run of their own, made smaller, and not believed when they cannot
-// be.
+// Failures are confirmed in a separate run and minimised, and rejected if they do not recur.
 #include "harness/explorer/in_process/confirm.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +10,7 @@
 namespace headcrash::in_process {
 namespace {
 
-TEST(Confirm, SeesFailuresAgainAndMakesTheFirstOneSmaller) {
+TEST(Confirm, RepeatsFailuresAndMinimisesTheFirst) {
   const TemporaryFolder folder;
   const auto scheme = adapters::find_system("ufs", "no-order");
   ASSERT_TRUE(scheme);

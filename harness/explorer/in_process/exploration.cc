@@ -1,4 +1,4 @@
-// Takes states one by one (exploration.h).
+// Checks states one by one (exploration.h).
 #include "harness/explorer/in_process/exploration.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kAlwaysAudited =
-    2048;  // sectors of a disk; of larger ones, with what is verified
+    2048;  // sectors of a disk that is audited with each check; larger ones only with full checks
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
   ++result.checked;
@@ -25,7 +25,7 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // What the disk held somewhere may be a state of the explorer's, too.
+  // The content of the disk at some cut may also be a state of the enumerator.
   if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
       result.failures.end())
     return;
@@ -36,7 +36,7 @@ void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
                              .outcome = std::move(outcome)});
 }
 
-/// Gives the states of one run their outcomes.
+/// Checks the states of one run.
 class Examination {
  public:
   Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
@@ -49,8 +49,8 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// An incremental check, and of failures and a share of all states a full one as well. An Error:
-  /// they differ.
+  /// Checks a state incrementally, and in full for failures and a share of all states. Returns an
+  /// Error if the results differ.
   Result<StateOutcome> examine(const states::FoundState& found) {
     base::Stopwatch watch;
     const auto step = [&](StepKind kind) {
@@ -60,7 +60,7 @@ class Examination {
     disk_.show(found.state);
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, Way::quick, result_.step_ms);
-    watch.lap();  // the checker has told its steps itself
+    watch.lap();  // the checker reports the times of its steps
     if (disk_.sectors() <= kAlwaysAudited) {
       TRY(audit(found, outcome));
       step(StepKind::verify);
@@ -81,7 +81,7 @@ class Examination {
   }
 
  private:
-  /// What fsck has left on the disk.
+  /// Audits the disk after fsck.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -106,7 +106,7 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// What the disk held at a cut, whatever was under way.
+/// Checks the content of the disk at a cut, regardless of writes in flight.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
@@ -189,7 +189,7 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
     if (!outcome) return forward_error(outcome);
     count(result, *outcome);
     keep(*std::move(outcome), *found, state_watch.ms(), options, result);
-    watch.lap();  // the examination has told its steps itself
+    watch.lap();  // the examination reports the times of its steps
   }
   result.recovery = checker.recovery_counts();
   for (states::Coverage& one : explorer.coverage()) {
@@ -206,8 +206,8 @@ Result<ExplorationResult> Bench::explore(const adapters::SystemUnderTest& system
   return result;
 }
 
-/// Of what the disk held after the unmount. Where that was not a success, or left something to
-/// find, a state has told it.
+/// Damages the content of the disk after the unmount. If the unmount failed or left findings, a
+/// state has shown it.
 Result<void> Bench::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
@@ -227,7 +227,7 @@ Result<ExploredState> Bench::check(const adapters::SystemUnderTest& system,
                                    const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
-  const auto image = run->image(parsed, 0);  // says in words when there is no such state
+  const auto image = run->image(parsed, 0);  // returns an error if there is no such state
   if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "is of a run without media, and " + state + " is a state of media",

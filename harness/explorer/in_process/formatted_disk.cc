@@ -1,4 +1,4 @@
-// mkfs on memory, recorded (formatted_disk.h).
+// Runs mkfs in memory and records it (formatted_disk.h).
 #include "harness/explorer/in_process/formatted_disk.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::uint64_t kFillBytes = 1 << 20;  // at a time
+constexpr std::uint64_t kFillBytes = 1 << 20;  // per write
 
 class RecordedBytes final : public model::SectorStore {
  public:
@@ -64,7 +64,7 @@ class RecordedBytes final : public model::SectorStore {
   model::TimeNs now_ = 0;
 };
 
-/// The recording has it, too: a state of it is one for every command.
+/// The fill is recorded, too, so that all commands can use states of the recording.
 Result<void> fill(RecordedBytes& store) {
   std::vector<std::byte> piece;
   for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
@@ -75,8 +75,9 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
-/// Names only: what a later run finds of data must be its own, or from before mkfs. So few that a
-/// journal does not go round: its first transaction is where that of the next mount will be.
+/// Changes names only, because a later run must find only its own data or bytes from before mkfs.
+/// The changes are few enough that a journal does not wrap: its first transaction is at the place
+/// of the next mount's.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -86,8 +87,8 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// What is given up at the next mount: changes of the root alone, many of them, so that a log holds
-/// pieces that are as long as what a mount writes first; then a name that nobody may ever see.
+/// Leaves changes that the next mount discards. Many changes of the root alone give a log pieces as
+/// long as a mount's first write. A final name must never become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

@@ -1,7 +1,7 @@
 #pragma once
-// An empty file system, new or used, on a disk full of bytes from before mkfs (workload/stamp.h),
-// made once, and the recording of its making, which the recordings of runs are based on: a state of
-// theirs is a state for every other command, too (extract, recording, serve).
+// An empty file system, new or used, on a disk filled with bytes from before mkfs
+// (workload/stamp.h). Its formatting is recorded once, and recordings of runs are based on it. All
+// other commands can therefore use their states (extract, recording, serve).
 
 #include <filesystem>
 #include <memory>
@@ -16,19 +16,19 @@ namespace headcrash::in_process {
 
 struct FormattedDisk {
   const adapters::FileSystemType* type = nullptr;
-  std::vector<std::byte> bytes;  ///< of all its devices, one behind the other
-  std::uint64_t log_at = 0;      ///< the second one's first sector; 0: there is none
+  std::vector<std::byte> bytes;  ///< of all devices, one after another
+  std::uint64_t log_at = 0;      ///< first sector of the second device; 0 if none
   std::filesystem::path recording;
-  std::string state;                                  ///< its last one
+  std::string state;                                  ///< its last state
   std::shared_ptr<const states::RunHistory> history;  ///< the recording
 
   std::uint64_t sectors() const;
 };
 
-/// Replaces the recording if there is one. With LabDisk::used_by it is mounted by that system, some
-/// directories are made and removed, which leaves their traces (an older mount's transactions,
-/// inodes that were others'), and unmounted; with LabDisk::cut its power goes, after changes that
-/// it does not keep. Errors: options that mkfs refuses; a folder that cannot be written.
+/// Formats a disk. Replaces an existing recording. With LabDisk::used_by, that system mounts it,
+/// creates and removes some directories, which leave traces (transactions of an older mount,
+/// previously used inodes), and unmounts. With LabDisk::cut, the power is cut after changes that it
+/// does not keep. Fails if mkfs rejects the options or the folder is unwritable.
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
                                   const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);

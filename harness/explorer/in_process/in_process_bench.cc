@@ -1,11 +1,12 @@
-// How many crash states a second are checked in this process, and where the time goes:
+// Measures how many crash states per second are checked in this process, and the time of each step:
 //
-//   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]   default: 300 files, 20000 states, all, ufs
+//   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]   default: 300 files, 20000
+//                                                                        states, all, ufs
 //
-// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories; then
-// half a hundred operations on them are recorded under each system of the type, and their crash
-// states are checked wholly: fsck, repair, second fsck, tree, oracle. One core; processor time,
-// which a busy machine disturbs less, stands beside wall time.
+// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories. About
+// fifty operations on them are recorded under each system of the type, and their crash states are
+// checked in full: fsck, repair, second fsck, tree, oracle. It uses one core and reports processor
+// time, which is less sensitive to other load, and wall time.
 #include <fmt/core.h>
 
 #include <cstdlib>

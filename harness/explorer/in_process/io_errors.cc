@@ -1,4 +1,4 @@
-// Where on a disk requests fail (io_errors.h).
+// Draws the places of failing requests (io_errors.h).
 #include "harness/explorer/in_process/io_errors.h"
 
 #include "harness/explorer/in_process/state_disk.h"

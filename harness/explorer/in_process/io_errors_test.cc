@@ -1,5 +1,5 @@
 // I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in the
-// environment: the number of seeds for each scheme; HEADCRASH_IO_ERRORS_FROM: the first one. A
+// environment sets the number of seeds per scheme, HEADCRASH_IO_ERRORS_FROM the first seed. A
 // failure prints both, the faults and the operations.
 #include "harness/explorer/in_process/io_errors.h"
 
@@ -27,7 +27,7 @@ struct Sums {
   std::uint64_t runs = 0, hit = 0, failed_syncs = 0, ended = 0, unmounted = 0, states = 0;
 };
 
-/// Most controls keep no rule after a cut, but are in order when they are unmounted.
+/// Most controls keep no rule after a cut, but are consistent after an unmount.
 bool is_of_an_unmount(const ExploredState& failure, const RecordedRun& run) {
   const auto state = states::parse_crash_state(failure.state);
   const Unmount unmount = state ? run.unmounted_at(*state) : Unmount::none;
@@ -45,7 +45,8 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   void SetUp() override {
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
-    // A journal from the start: faults know where it is. Schemes without one leave it alone.
+    // The journal exists from the start, so that faults can target it. Schemes without a journal do
+    // not use it.
     const bool has_features = disk.mkfs.contains("fast-check") ||
                               disk.mkfs.contains("bmap-cache") ||
                               disk.mkfs.contains("external-journal");
@@ -87,7 +88,7 @@ std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_IO_ERRORS", kIoErrorSeeds);
 }
 
-TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
+TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
   const std::uint64_t first = number_from_environment("HEADCRASH_IO_ERRORS_FROM", 1);
   const std::uint64_t end = first + seeds();
   Bench bench(formatted_);
@@ -123,8 +124,8 @@ TEST_P(IoErrors, LeaveNoMoreThanACutAndNothingUntold) {
   }
 }
 
-/// What failed writes have left is known to the recording: at its end it shows what the medium has.
-TEST_P(IoErrors, ARecordingKnowsWhatAFailedWriteLeft) {
+/// The recording contains the effects of failed writes: at its end it shows the medium's content.
+TEST_P(IoErrors, ARecordingContainsTheEffectsOfFailedWrites) {
   std::uint64_t failed = 0;
   for (std::uint64_t seed = 1; seed <= std::min(seeds(), kIoErrorSeeds); ++seed) {
     const RunOptions run = run_of(seed);

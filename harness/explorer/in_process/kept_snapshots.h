@@ -1,6 +1,6 @@
 #pragma once
-// Snapshots that a run makes and drops: what each held when it had been made, and where it has to
-// be on the disk with just that. Of systems that say so (SystemDescription::keeps_snapshots).
+// Snapshots that a run creates and drops: the content of each at its creation, and the cuts at
+// which it must have this content. For systems with SystemDescription::keeps_snapshots.
 
 #include <cstdint>
 #include <limits>
@@ -15,16 +15,18 @@ namespace headcrash::in_process {
 
 struct KeptSnapshot {
   std::string name;
-  std::uint64_t tree = 0;        ///< digest_of_snapshot() when it had been made
-  std::uint64_t from_event = 0;  ///< cuts from here on
-  std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();  ///< and before this one
+  std::uint64_t tree = 0;        ///< digest_of_snapshot() at its creation
+  std::uint64_t from_event = 0;  ///< first cut at which it is kept
+  /// end of these cuts, exclusive
+  std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();
   bool is_kept_at(std::uint64_t cut) const { return cut >= from_event && cut < to_event; }
 };
 
-/// Of all names, inodes and bytes of a snapshot. Errors: there is none; it cannot be read.
+/// Returns a digest of all names, inodes and bytes of a snapshot. Fails if it is missing or cannot
+/// be read.
 Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
                                          const model::SectorStore& store, const std::string& name);
-/// For each that is kept at the cut and is not what it was.
+/// Returns a finding for each snapshot that must be kept at the cut and has changed.
 std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& type,
                                              const model::SectorStore& store,
                                              std::span<const KeptSnapshot> snapshots,

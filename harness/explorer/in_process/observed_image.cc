@@ -1,4 +1,5 @@
-// Inodes become observed objects, blocks of 512 bytes runs of stamps (observed_image.h).
+// Converts inodes to observed objects, and blocks of 512 bytes to runs of stamps
+// (observed_image.h).
 #include "harness/explorer/in_process/observed_image.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
     return;
   }
   std::size_t extent = 0;
-  std::uint64_t extent_from = 0;  // its first sector in the file
+  std::uint64_t extent_from = 0;  // first sector in the file
   for (std::uint64_t offset = 0; offset < object.size_bytes; offset += kStampBytes) {
     const std::uint64_t number = offset / kStampBytes;
     while (extent < extents->size() && number >= extent_from + (*extents)[extent].sectors)

@@ -1,6 +1,6 @@
 #pragma once
-// The tree of an image as the oracle wants it, read by the reader that shares no code with the
-// mounted file system (adapters::ImageReader).
+// Converts an image to a tree for the oracle. Its reader shares no code with the mounted file
+// system (adapters::ImageReader).
 
 #include <optional>
 #include <string>
@@ -14,19 +14,20 @@
 
 namespace headcrash::in_process {
 
-/// For the states of one run. What a sector that the run wrote holds is looked at once: stamps cost
-/// as much as everything else here together.
+/// Observes the states of one run. The content of a sector written by the run is examined once,
+/// since recognising stamps costs as much as everything else here.
 class Observer {
  public:
-  /// Both must outlive it.
+  /// `type` and `disk` must outlive this object.
   Observer(const adapters::FileSystemType& type, const StateDisk& disk,
            const oracle::Aspects& aspects = {})
       : type_(&type), disk_(&disk), aspects_(aspects), known_(disk.written_sectors()) {}
 
-  /// Everything but the root. Errors: an image that is invalid, after a check that found nothing.
+  /// Returns all objects except the root. Fails if the image is invalid although a check found
+  /// nothing.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// One object. `data`, if there is one, is given the sectors of its content, which the reader
-  /// does not read.
+  /// Describes one object. `data`, if not null, receives the sectors of its content, which the
+  /// reader does not read.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);
@@ -39,7 +40,7 @@ class Observer {
 
   const adapters::FileSystemType* type_;
   const StateDisk* disk_;
-  oracle::Aspects aspects_;  ///< of inodes, besides: what is not judged is not observed
+  oracle::Aspects aspects_;  ///< aspects of inodes to observe; others are not judged
   std::vector<std::optional<workload::BlockContent>> known_;
 };
 

@@ -1,4 +1,4 @@
-// Replays the driver's rules on what was pending at a cut (order_rules.h).
+// Replays the driver's rules on the requests pending at a cut (order_rules.h).
 #include "harness/explorer/in_process/order_rules.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Kind = os::DiskOrder::Kind;
 
-enum class Fate : std::uint8_t { free, kept, torn, lost };  // free: no write, complete or not
+enum class Fate : std::uint8_t { free, kept, torn, lost };  // free: not a write, complete or not
 
 }  // namespace
 
@@ -37,8 +37,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // Everything is there: some order gets there. Nothing that is unflushed is there: as it was at
-  // the cut.
+  // If everything or nothing unflushed is there, the state is always possible.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);
@@ -76,7 +75,7 @@ bool OrderRules::allow(const states::CrashState& state) const {
     kept -= fate == Fate::kept ? 1 : 0;
     order.complete(id, os::DiskOrder::Outcome::done, changes);
   }
-  // A disk writes one thing at a time.
+  // A disk writes one request at a time.
   return kept == 0 && state.torn.size() <= 1 && torn == state.torn.size();
 }
 

@@ -1,16 +1,16 @@
 #pragma once
-// Which crash states a driver's queue allows.
+// Decides which crash states a driver's queue permits.
 //
-// A disk completes one request after the other, in an order that the driver chooses within its
-// rules (fs-adapters/substrate/os/disk_order.h). The run has seen one such order; every other one
-// could have been. A subset of the writes under way at a cut is possible if the rules let exactly
-// these go one by one:
+// A disk completes one request after another, in an order that the driver chooses within its rules
+// (fs-adapters/substrate/os/disk_order.h). A run has one such order; every other one was possible.
+// A subset of the writes in flight at a cut is possible if the rules permit exactly these to be
+// issued one by one:
 //
 //   issued and not complete at the cut: 4F 5 6F 7      F flagged, meaning Part
-//   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...      may be there without the others
-//   {5}, {6}, {4 7}                                    may not
+//   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...      are possible
+//   {5}, {6}, {4 7}                                    are not
 //
-// A torn write was at the disk: the rules must let it go after the whole ones.
+// A torn write was at the disk: the rules must permit it after the complete ones.
 
 #include <cstdint>
 #include <vector>
@@ -26,12 +26,14 @@ class OrderRules {
   OrderRules() = default;
   OrderRules(os::FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// `event`: the recording's events before it. Reads and flushes, too; ids rise.
+  /// Adds a request, including reads and flushes, with ascending ids. `event` is the number of
+  /// recorded events before it.
   void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering,
               std::uint64_t event);
   void completed(os::RequestId id, std::uint64_t event);
 
-  /// A state by writes of this run's recording, in which requests have the queue's ids.
+  /// Returns true if the state is possible. It must be a state of writes of this run's recording,
+  /// whose request ids are those of the queue.
   bool allow(const states::CrashState& state) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// When a run's operations had become persistent: its marks, by event.
+// The marks of a run's persistence points, by event.
 
 #include <algorithm>
 #include <optional>
@@ -18,14 +18,14 @@ class PersistencePoints {
       if (const auto operation = workload::parse_persisted_mark(mark.text))
         points_.emplace_back(mark.event, *operation);
   }
-  /// The last one before a cut.
+  /// Returns the last point before a cut.
   std::optional<std::size_t> before(std::uint64_t cut) const {
     const auto next =
         std::ranges::lower_bound(points_, cut, {}, &std::pair<std::uint64_t, std::size_t>::first);
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// After the mark of the first point from this operation on.
+  /// Returns the event after the mark of the first point from this operation on.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

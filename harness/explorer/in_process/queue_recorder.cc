@@ -1,4 +1,4 @@
-// Keeps events until the run has ended (queue_recorder.h).
+// Collects events until the end of the run (queue_recorder.h).
 #include "harness/explorer/in_process/queue_recorder.h"
 
 #include <algorithm>

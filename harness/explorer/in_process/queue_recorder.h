@@ -1,16 +1,17 @@
 #pragma once
-// What the driver's queue is asked and answers, as a recording and as rules (order_rules.h).
+// Records the requests and completions of the driver's queue, as a recording and as rules
+// (order_rules.h).
 //
-// A write that fails is recorded as one of what it left: its bytes become those that the medium has
-// in its place when it is complete, and from then on they are durable. States before that have the
-// write as any other that is under way, and what it may have put there by then is what it left.
+// A failed write is recorded with the content that it left: the medium's content in its place at
+// completion, which is then durable. In states before completion it is in flight like any other
+// write, with the content that it left.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
 //   recorded   SUBMIT 7: write lba 100, 4 sectors  N N o o ... ACK 7
 //
-// What it leaves is not known when it is issued, so that events are kept in memory until the run
-// has ended.
+// The remaining content is unknown when the write is issued, so events stay in memory until the end
+// of the run.
 
 #include <cstdint>
 #include <map>
@@ -27,7 +28,7 @@ namespace headcrash::in_process {
 
 class QueueRecorder final : public os::DiskTracer {
  public:
-  /// All must outlive it. The medium is that on which the queue's disk writes.
+  /// All arguments must outlive this object. The queue's disk writes to `medium`.
   QueueRecorder(os::Executor& executor, OrderRules& rules, const StateDisk& medium)
       : executor_(executor), rules_(rules), medium_(medium) {}
 
@@ -35,15 +36,15 @@ class QueueRecorder final : public os::DiskTracer {
               const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
   void mark(std::string text);
-  /// Wakes whoever waits for the next answer of the disk.
+  /// Wakes fibers that wait for the next completion of the disk.
   os::WaitQueue& answered() { return answered_; }
 
   std::uint64_t events() const { return events_.size(); }
   bool idle() const { return under_way_ == 0; }
-  /// Events before each request that has failed, reads too, was complete, and with it.
+  /// Returns cuts directly before and after the completion of each failed request, including reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Everything so far. The writer keeps its errors.
+  /// Writes all events so far. The writer keeps its errors.
   void write_to(record::RecordingWriter& writer) const;
 
  private:

@@ -1,9 +1,9 @@
-// Everything the operation language can say, drawn from seeds, under schemes that keep their rules:
-// no operation fails, all crash states are what they may be, and what is there after the last sync
-// is what a file system without a flaw would show (the oracle then permits nothing else). By
-// default each scheme has a seed; disk, order, size of the cache, and one or three users are drawn
-// from it. HEADCRASH_HISTORIES=600 in the environment: their number. HEADCRASH_HISTORIES_FROM: the
-// first seed. HEADCRASH_HISTORIES_TYPE=lfs: systems of that type only, which a seed is then one of.
+// Random histories of all operations under schemes that keep their rules. No operation fails, and
+// all crash states are permitted. The tree after the last sync equals that of a perfect file system
+// (the oracle then permits no other). By default each scheme runs one seed, from which disk, order,
+// cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the environment sets the
+// number of seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts
+// the systems to that type; each seed then runs one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kStates = 150;
 
-/// Empty: all.
+/// Returns an empty text for all types.
 std::string_view only_type() {
   const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
   return type == nullptr ? std::string_view() : type;
@@ -38,8 +38,8 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Whatever goes with a seed is drawn: seeds and schemes take turns, and nothing may go with one
-/// scheme only.
+/// All parameters of a seed are drawn. Seeds alternate among schemes, so no parameter may be tied
+/// to one scheme.
 void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);
@@ -75,7 +75,7 @@ void expect_without_a_flaw(Benches& benches, const adapters::SystemUnderTest& sy
                                                 : "none");
 }
 
-TEST(RandomHistories, ComeOutAsTheyMust) {
+TEST(RandomHistories, AreFreeOfFindings) {
   const TemporaryFolder folder;
   Benches benches(folder.path());
   const auto systems = systems_that_keep_rules();
@@ -85,7 +85,8 @@ TEST(RandomHistories, ComeOutAsTheyMust) {
   for (std::uint64_t seed = first; seed < end; ++seed) {
     expect_without_a_flaw(benches, *systems.at(seed % systems.size()), seed,
                           folder.path() / "run.hcrec");
-    if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;  // of a long run
+    // progress of a long run
+    if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;
   }
 }
 

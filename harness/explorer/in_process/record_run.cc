@@ -1,4 +1,4 @@
-// A small operating system, a mounted file system and its users (record_run.h).
+// Runs a small operating system with a mounted file system and its users (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <fmt/format.h>
@@ -23,18 +23,18 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Of shuffled runs: on a slow disk much is queued when something is chosen.
+/// For shuffled runs: on a slow disk, many requests are queued at each choice.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
-/// A sweep goes round in a minute, and under soft updates a removal takes five of them: name,
-/// count, inode, maps, and the summary's.
+/// A sweep takes a minute, and a removal under soft updates needs five: name, count, inode, maps,
+/// and summary.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // a sweep and work items
 constexpr std::uint64_t kPauseOneIn = 4;
 
-constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // of a run
+constexpr std::size_t kTellingFailures = 3, kTellingSyncs = 5;  // per run
 
-/// So slow that a slice ends after a few steps: several users then meet in the middle of their
+/// So slow that a time slice ends after a few steps. Several users then interleave inside
 /// operations.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
@@ -63,7 +63,7 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
-/// Does nothing but wait for the disk: after an error it may be tried again.
+/// Returns true for operations that only wait for the disk and may be retried after an error.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
   return operation.kind == fsync || operation.kind == fdatasync ||
@@ -137,7 +137,7 @@ class Run {
     if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
-    // The power goes: nothing of what follows is seen.
+    // The power is cut: later requests are not recorded.
     system_.queue.trace(nullptr);
     if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
@@ -147,7 +147,7 @@ class Run {
 
   bool unmounts() const { return options_.unmount || !options_.faults.empty(); }
 
-  /// Others need it: a step of an operation does not find again what the one before it has read.
+  /// Simulates memory pressure: an operation cannot rely on data cached by its previous step.
   void take_memory() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
       system_.cache.drop_clean();
@@ -162,7 +162,7 @@ class Run {
     if (recorded_.unmount == Unmount::succeeded) settle();
   }
 
-  /// After the unmount.
+  /// Detects writes after the unmount.
   void watch_the_rest() {
     executor_.sleep_until(executor_.now() + kAfterUnmount);
     if (recorder_.events() != recorded_.to_event && !recorded_.failure)
@@ -177,7 +177,7 @@ class Run {
     met.telling.erase(std::unique(met.telling.begin(), met.telling.end()), met.telling.end());
   }
 
-  /// Where there is no room for one, there is none.
+  /// Does nothing if there is no space for a snapshot.
   void make_snapshot(const std::string& name) {
     if (!under_test_.description().keeps_snapshots || !mounted_->snapshots()->make(name)) return;
     const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
@@ -193,14 +193,14 @@ class Run {
     if (kept == recorded_.snapshots.end()) return;
     const std::uint64_t begun = recorder_.events();
     const auto dropped = mounted_->snapshots()->drop(name);
-    if (!dropped && dropped.error().value == EBUSY) return;  // within a transaction: it stays
+    if (!dropped && dropped.error().value == EBUSY) return;  // inside a transaction, so it is kept
     kept->to_event = begun;
     if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
       recorded_.failure = fmt::format("snapshot {} cannot be dropped: {}", name,
                                       std::strerror(dropped.error().value));
   }
 
-  /// One user's part of the list.
+  /// Executes one user's part of the list.
   void work(std::size_t thread) {
     for (std::size_t i = 0; i < operations_.size() && !over(); ++i) {
       if (thread == 0 && i == operations_.size() / 2) make_snapshot("middle");
@@ -212,7 +212,7 @@ class Run {
         pause();
       }
     }
-    // Of a run that has ended early: nobody commits while it is under way.
+    // A run that ended early has an open transaction, which no user would commit.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -240,7 +240,7 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // Who rested when it began may have been woken before, and continued meanwhile.
+      // A user that was resting may have been woken before and have continued since.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
       if (quiet && begun == begun_ && recorder_.idle()) settle();  // its turn may have come late
@@ -250,8 +250,8 @@ class Run {
     changed_.wake_all();
   }
 
-  /// And until the disk has done what it was asked for by then: no promise about age leaves that
-  /// out.
+  /// Also waits until the disk has completed the requests issued by then; a promise about age
+  /// includes this.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -280,7 +280,7 @@ class Run {
     }
   }
 
-  /// In its turn.
+  /// Reports a point in list order.
   void tell(std::size_t point) {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
@@ -308,7 +308,7 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// A file without a name that is still open is nobody's on the disk.
+  /// An open file without a name does not belong to the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->owes_nothing())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
@@ -335,11 +335,11 @@ class Run {
   std::size_t threads_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
-  std::set<std::size_t> untold_;  ///< points that have not been reported and were not skipped
+  std::set<std::size_t> untold_;  ///< points neither reported nor skipped
   std::size_t arrived_ = 0;       ///< at joins, over all users
-  std::size_t resting_ = 0;       ///< users that wait for another one, or have ended
+  std::size_t resting_ = 0;       ///< number of users that wait for another, or have ended
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
-  bool skipped_ = false;  ///< or done in part: some operation that was not
+  bool skipped_ = false;  ///< an operation was skipped or partial
   os::WaitQueue changed_{executor_};
   std::optional<Error> error_;
 };

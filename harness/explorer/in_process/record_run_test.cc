@@ -1,4 +1,4 @@
-// Orders, users and where a run has settled (record_run.h).
+// Tests orders, users and settled runs (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class RecordedRuns : public testing::Test {
   std::vector<workload::Operation> parsed(const char* text) {
     return *workload::parse_operations(text, "test");
   }
-  /// Requests in the order in which they were complete.
+  /// Returns requests in the order of their completion.
   std::vector<model::RequestId> completed() {
     const auto run = states::RunHistory::load(recording_);
     EXPECT_TRUE(run);
@@ -47,7 +47,7 @@ class RecordedRuns : public testing::Test {
   std::filesystem::path recording_ = folder_.path() / "run.hcrec";
 };
 
-TEST_F(RecordedRuns, AnOrderIsAFunctionOfItsSeed) {
+TEST_F(RecordedRuns, TheSeedDeterminesTheOrder) {
   const auto operations =
       parsed("mkdir a\nmkdir b\ncreate a/f\nwrite a/f 0 8192 1 1\ncreate b/g\nsync\n");
   std::set<std::vector<model::RequestId>> different;
@@ -59,7 +59,7 @@ TEST_F(RecordedRuns, AnOrderIsAFunctionOfItsSeed) {
   EXPECT_LE(different.size(), 4U);
 }
 
-TEST_F(RecordedRuns, PointsOfSeveralUsersAreToldInTheOrderOfTheList) {
+TEST_F(RecordedRuns, PointsOfSeveralUsersAreReportedInListOrder) {
   for (std::uint64_t number = 0; number < 4; ++number) {
     const auto operations = *workload::family_member("many-users", number);
     ASSERT_GT(workload::threads_of(operations), 1U);
@@ -83,7 +83,7 @@ TEST_F(RecordedRuns, PointsOfSeveralUsersAreToldInTheOrderOfTheList) {
   }
 }
 
-TEST_F(RecordedRuns, ANearlyFullDiskHasNoRoomUntilSomethingGoes) {
+TEST_F(RecordedRuns, ANearlyFullDiskHasNoSpaceUntilSomeIsFreed) {
   for (std::uint64_t number = 0; number < 4; ++number) {
     const auto operations = *workload::family_member("nearly-full", number);
     const auto first_sync =
@@ -98,7 +98,7 @@ TEST_F(RecordedRuns, ANearlyFullDiskHasNoRoomUntilSomethingGoes) {
   }
 }
 
-TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndButNotWhileAFileWithoutANameIsOpen) {
+TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndUnlessANamelessFileIsOpen) {
   EXPECT_EQ(
       record("conventional", parsed("create a\nsync\ncreate b\nfsync b\n"), {}).settled.size(), 2U);
   EXPECT_EQ(
@@ -107,7 +107,7 @@ TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndButNotWhileAFileWithoutANameIsOpen
       2U);
 }
 
-TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
+TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto bench = benches_.get("tiny", **scheme);
   const auto operations =
@@ -116,12 +116,11 @@ TEST_F(RecordedRuns, ResidueIsAFindingWhereARunHasSettled) {
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
-  // A state that has leaked blocks is fine during the run, and would not be fine at a cut at which
-  // it settled.
+  // A state with leaked blocks is permitted during the run, but not at a settled cut.
   EXPECT_GT(result->found.size(), 0U);
 }
 
-TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
+TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nsync\n");
   const RecordedRun recorded = record("soft-updates", operations, {});
@@ -151,7 +150,7 @@ TEST_F(RecordedRuns, WhereItHasSettledTheDiskHasFreeWhatTheFileSystemCounts) {
   }
 }
 
-/// Finds leaked blocks by the thousand, and after them what no scheme may leave.
+/// Reports leaked blocks by the thousand, followed by a finding that no scheme permits.
 class VerboseChecker : public adapters::ImageChecker {
  public:
   explicit VerboseChecker(adapters::ImageChecker& real) : real_(real) {}
@@ -179,7 +178,7 @@ class VerboseChecker : public adapters::ImageChecker {
   bool repaired_ = false;
 };
 
-TEST_F(RecordedRuns, AForbiddenFindingBehindThousandsIsSeen) {
+TEST_F(RecordedRuns, AForbiddenFindingAfterThousandsIsFound) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto operations = parsed("create f\nsync\n");
   const RecordedRun recorded = record("soft-updates", operations, {});

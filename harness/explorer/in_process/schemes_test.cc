@@ -1,6 +1,6 @@
-// Each scheme on a few workloads, all states; the controls are caught.
-// HEADCRASH_SCHEME_WORKLOADS=12 in the
-// environment: more of them; HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4: that one.
+// Tests all states of a few workloads under each scheme; the controls must fail.
+// HEADCRASH_SCHEME_WORKLOADS=12 in the environment sets their number;
+// HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4 selects one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = 8 << 20;  // of the plain disk
 constexpr std::uint64_t kWorkloads = 3;
-constexpr std::uint64_t kStatesAtLeast = 8;  ///< of a workload
+constexpr std::uint64_t kStatesAtLeast = 8;  ///< per workload
 
 std::uint64_t workloads() {
   return number_from_environment("HEADCRASH_SCHEME_WORKLOADS", kWorkloads);
@@ -30,7 +30,7 @@ struct Sum {
   std::vector<std::string> failures;
 };
 
-/// "reuse/3@tiny~2" in parts.
+/// The parts of "reuse/3@tiny~2".
 struct Tried {
   std::string workload;
   std::string disk = std::string(kPlainDisk);
@@ -99,7 +99,7 @@ Sum explore_sample(const adapters::SystemUnderTest& system) {
 
 class Schemes : public testing::TestWithParam<const adapters::SystemUnderTest*> {};
 
-TEST_P(Schemes, LeaveWhatTheyMay) {
+TEST_P(Schemes, LeavePermittedStates) {
   const Sum sum = explore_sample(*GetParam());
   EXPECT_GT(sum.checked, kStatesAtLeast * workloads());
   if (GetParam()->control()) {

@@ -1,4 +1,4 @@
-// Sources of sectors, and the copying of those that differ (state_disk.h).
+// Tracks the sources of sectors and copies those that differ (state_disk.h).
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
   digests_ = base_digests_;
 }
 
-/// Its first sector among those of both devices.
+/// Returns the first sector among those of both devices.
 Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t count) const {
   const std::size_t device = os::device_of(address);
   const std::uint64_t sector = address & os::kSectorMask;
@@ -109,7 +109,7 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   for (std::size_t i = 0; i < writes.size(); ++i) {
     invariant(
         writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
-        "the lab's recordings consist of writes inside the disk");
+        "recordings of the in-process lab consist of writes inside the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     TRY(run_->read_payload(writes[i], 0, into));
@@ -154,7 +154,7 @@ void StateDisk::show(const states::CrashState& state) {
     }
   }
   for (const std::uint32_t sector : touched_) put(sector, std::exchange(wanted_[sector], kBase));
-  // What was changed outside of the run's sectors; those inside have been put right just now.
+  // Restores sectors changed outside of the run's; those inside have just been written.
   for (const std::uint32_t sector : changed_)
     if (source_[sector] == kChanged) put(sector, kBase);
   changed_.clear();

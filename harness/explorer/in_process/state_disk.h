@@ -1,23 +1,22 @@
 #pragma once
-// The one disk of the in-process lab: the formatted image, and on it whatever state is looked at
-// now.
+// The single disk of the in-process lab: the formatted image, and the current state on it.
 //
 //   base      the formatted image, shared, never written
-//   current   a flat copy of it, made once; where each sector's bytes come from is known:
-//             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by who uses the
-//             disk
+//   current   a flat copy, created once; the source of each sector is known:
+//             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by the
+//             disk's user
 //
-// Showing another state copies only sectors that come from somewhere else than they do now;
-// neighbouring states of a run share nearly all of them. Reads are one memcpy, so that a checker
-// that reads a megabyte of inode tables does so at the speed of memory. What a state is made of is
-// the same as in states::RunHistory::image, only that nothing is read from the recording again. A
-// digest of each sector goes with it: who knows what a digest stood for need not look at the bytes.
+// Showing another state copies only sectors whose source differs; consecutive states of a run share
+// nearly all. A read is one memcpy, so a checker reads megabytes of inode tables at the speed of
+// memory. The content of a state equals states::RunHistory::image, but the recording is not read
+// again. Each sector has a digest, so callers that remember a digest's meaning need not read the
+// bytes.
 //
-// A file system with its log on a device of its own has both here, the log's behind the other:
-// sectors from log_at on are what a driver calls the second device (os/device_address.h). One
-// recording then has both disks' writes in one order of issue, and a cut leaves what it leaves on
-// both: any subset of the writes under way, whichever disk they are for, as far as the driver's
-// order goes over them. That is two drives with one power supply.
+// If the log of a file system has a separate device, both are here, with the log after the disk:
+// sectors from log_at on are the driver's second device (os/device_address.h). One recording then
+// has the writes of both disks in one order of issue. A cut leaves any subset of the writes in
+// flight on both, as far as the driver's order permits. This corresponds to two drives with one
+// power supply.
 
 #include <cstdint>
 #include <memory>
@@ -33,15 +32,15 @@ namespace headcrash::in_process {
 
 class StateDisk final : public model::SectorStore {
  public:
-  /// `base`: whole sectors; must outlive it. `log_at`: the second device's first one; 0: there is
-  /// none.
+  /// `base` has whole sectors and must outlive this object. `log_at` is the first sector of the
+  /// second device; 0 if none.
   explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
 
-  /// Of the first device. Reads and writes are at a driver's addresses, all else counts the sectors
-  /// of both.
+  /// Returns the sectors of the first device. Reads and writes use the driver's addresses; all
+  /// other functions count the sectors of both.
   std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
-  /// Among the sectors of both.
+  /// Returns the number of a sector among those of both devices.
   std::uint64_t sector_of(std::uint64_t address) const {
     return os::device_of(address) == 0 ? address : log_at_ + (address & os::kSectorMask);
   }
@@ -50,17 +49,18 @@ class StateDisk final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   void show_base();
-  /// States of this run follow: its writes' bytes are read once. Errors: the recording cannot be
-  /// read.
+  /// Prepares for states of this run: reads the bytes of its writes once. Fails if the recording
+  /// cannot be read.
   Result<void> begin_run(std::shared_ptr<const states::RunHistory> run);
-  /// A state by writes (not physical, not of members) of the run.
+  /// Shows a state of writes of the run (not physical, not of members).
   void show(const states::CrashState& state);
 
   std::span<const std::byte> bytes() const { return current_; }
-  /// Of each sector as it is now: equal ones mean equal bytes, in all runs; 0: zeroes.
+  /// Returns the digest of each current sector. Equal digests mean equal bytes, in all runs; 0
+  /// means zeroes.
   std::span<const std::uint64_t> digests() const { return digests_; }
-  /// Which of the sectors that the run wrote is there, numbered over all its writes: what is known
-  /// of that one is known of this. Nothing: it is none of them.
+  /// Returns the number of the run's written sector that is there, counted over all its writes.
+  /// Knowledge about that sector applies to this one. Returns nullopt for other sectors.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
     const std::uint32_t source = source_[sector];
     if (source == kBase || source == kChanged) return {};
@@ -70,7 +70,8 @@ class StateDisk final : public model::SectorStore {
   std::size_t written_sectors() const { return payloads_.size() / model::kSectorBytes; }
 
  private:
-  static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;  // else 1 + index of the write
+  // otherwise 1 + index of the write
+  static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
@@ -87,8 +88,8 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::byte> payloads_;
   std::vector<std::uint64_t> payload_digests_;  ///< by sector of the payloads
   std::vector<std::size_t> payload_at_;         ///< by write
-  std::vector<std::uint32_t> touched_;          ///< sectors that any write of the run has
-  std::vector<std::uint32_t> wanted_;  ///< by sector; kBase but while a state is put together
+  std::vector<std::uint32_t> touched_;          ///< sectors touched by any write of the run
+  std::vector<std::uint32_t> wanted_;  ///< by sector; kBase except while a state is assembled
   std::vector<std::uint8_t> fates_;    ///< of unflushed writes
 };
 

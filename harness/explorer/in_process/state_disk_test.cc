@@ -1,4 +1,4 @@
-// The flat image shows what the recording says.
+// Compares the flat image with the recording.
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
-/// A file system's own disk, and behind it that of its log, at a driver's addresses.
-TEST(StateDisk, HasASecondDeviceBehindTheFirst) {
+/// A file system's disk followed by that of its log, at a driver's addresses.
+TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);
   EXPECT_EQ(disk.sectors(), 30U);
@@ -77,7 +77,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
     disk.show((*found)->state);
     ASSERT_TRUE(model::bench::same_bytes(disk.bytes(), expected)) << (*found)->name;
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
-    // What a repair does is undone by the next state.
+    // The next state undoes changes of a repair.
     ASSERT_TRUE(disk.write(static_cast<std::uint64_t>(states) * 7,
                            std::vector<std::byte>(4096, std::byte{1})));
     ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));

@@ -1,4 +1,4 @@
-// Walks along what is kept, and reads what is not (tree_cache.h).
+// Traverses cached results and reads the rest (tree_cache.h).
 #include "harness/explorer/in_process/tree_cache.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-constexpr std::size_t kLookAhead = 64;  // for an entry among those that were there before
+constexpr std::size_t kLookAhead = 64;  // limit of the search for an entry among the previous ones
 
 }  // namespace
 
@@ -119,7 +119,7 @@ Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
                   fmt::format("is a directory with a second name, '{}'", *next.path), "run fsck");
     if (directory.path != *next.path) {
       directory.known = false;
-      directory.names.clear();  // their paths are others now
+      directory.names.clear();  // their paths have changed
       directory.path = *next.path;
     }
     TRY(visit(reader, next.number, directory));

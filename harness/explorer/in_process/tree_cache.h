@@ -1,18 +1,18 @@
 #pragma once
-// The tree of one state after the other, of which only what has changed is reread.
+// Returns the tree of one state after another, and rereads only changed parts.
 //
-// Whatever was made of sectors (a directory's names, an object with its content) is kept together
-// with these sectors and a digest of what they held; while they hold the same, it is what another
-// reading would give.
+// Every result (a directory's names, an object with its content) is stored with the sectors it was
+// read from and a digest of their content. While the digest is equal, rereading would give the same
+// result.
 //
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
-// Where an inode is looked up in a map, its place belongs to what it is made of
+// If inodes are found through a map, an inode's place is one of its sources
 // (ImageReader::place_of).
 //
-// The reading itself is the observer's (observed_image.h), through a store that notes what it is
-// asked for.
+// The observer (observed_image.h) does the reading, through a store that notes which sectors it
+// reads.
 
 #include <cstdint>
 #include <span>
@@ -27,17 +27,17 @@ namespace headcrash::in_process {
 
 class TreeCache {
  public:
-  /// All must outlive it. The judge numbers the names.
+  /// All arguments must outlive this object. The judge numbers the names.
   TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 
-  /// As Observer::observe(), with digests. Valid until the next call.
+  /// Returns the tree like Observer::observe(), with digests. Valid until the next call.
   Result<std::span<const oracle::SeenObject>> observe();
 
  private:
-  /// What something was made of.
+  /// The sources of a result.
   struct Sources {
-    std::uint64_t place = 0;  ///< of the inode
+    std::uint64_t place = 0;  ///< place of the inode
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };
@@ -54,10 +54,10 @@ class TreeCache {
     bool known = false;
     Sources sources;
     std::vector<KeptName> names;
-    std::uint64_t met_in = 0;  ///< the last tree that had it
+    std::uint64_t met_in = 0;  ///< number of the last tree that contained it
   };
 
-  /// Reads nothing itself.
+  /// Notes the sectors that are read through it.
   class NotedStore final : public model::SectorStore {
    public:
     explicit NotedStore(const StateDisk& disk) : disk_(&disk) {}
@@ -65,7 +65,7 @@ class TreeCache {
     Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
     Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
     Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
-    /// What was read since the last call.
+    /// Returns the sectors read since the last call.
     std::vector<std::uint32_t> take() { return std::exchange(read_, {}); }
 
    private:

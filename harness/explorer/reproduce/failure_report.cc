@@ -1,4 +1,4 @@
-// The examiners of minimise.h with real guests, and the order of the work (failure_report.h).
+// The examiners of minimise.h with real guests, and the steps of a report (failure_report.h).
 #include "harness/explorer/reproduce/failure_report.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using states::CrashState;
 using std::chrono::steady_clock;
 
-/// A recorded workload and a state of it that fails.
+/// A recorded workload and a failing state of it.
 struct Failing {
   RecordedWorkload workload;
   std::shared_ptr<const states::RunHistory> run;
@@ -28,7 +28,7 @@ struct Failing {
   StateOutcome outcome;
 };
 
-/// As one would type it here; whole where it lies elsewhere.
+/// Returns a relative path if possible, and the complete path otherwise.
 std::string as_typed(const fs::path& path) {
   std::error_code ignored;
   const std::string near = fs::proximate(path, ignored).string();
@@ -57,8 +57,8 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// In the same way; and what went unseen by the check before must do so still, or it is another,
-  /// milder failure.
+  /// Returns true if it fails in the same way. If the check found no damage before, it must find
+  /// none now: otherwise it is another, milder failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -81,7 +81,7 @@ class FailureReporter {
   FailureKind kind_;
   steady_clock::time_point deadline_;
   Failing here_;                    // of the failure's own recording
-  std::optional<Failing> smaller_;  // of the shortest workload that fails
+  std::optional<Failing> smaller_;  // the shortest failing workload
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;
 };
@@ -107,7 +107,7 @@ Result<void> FailureReporter::load() {
   return {};
 }
 
-/// A physical state is made smaller as what it lacks.
+/// Converts a physical state to its losses, which can be minimised.
 Result<void> FailureReporter::make_writes_of_physical() {
   if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
   TRY(const auto writes, as_lost_writes(*here_.run, here_.state));
@@ -136,8 +136,8 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
       small.lost, small.minimal ? "minimal" : "the time was over", small.checks));
 }
 
-/// Records the operations and looks for a state that fails in the same way, where the failure was
-/// found.
+/// Records the operations and searches for a state that fails in the same way, with the strategy
+/// that found the failure.
 bool FailureReporter::fails_too(const std::vector<workload::Operation>& operations) {
   const fs::path recording =
       options_.recordings /
@@ -185,7 +185,7 @@ void FailureReporter::minimise_operations() {
   if (!options_.record || of_recovery || workload_.operations.empty() ||
       !failure_.outcome.recovery_of.empty())
     return;
-  // What comes after the next persistence point cannot have begun.
+  // Operations after the next persistence point cannot have begun.
   std::size_t end =
       failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
   while (end < workload_.operations.size() &&
@@ -209,7 +209,7 @@ void FailureReporter::minimise_operations() {
                                small.minimal ? "minimal" : "the time was over", small.checks));
 }
 
-/// Once more on a fresh guest and wholly in it.
+/// Checks the failure again on a fresh guest, wholly in the guest.
 bool FailureReporter::confirm(Failing& failing) {
   StateOutcome outcome =
       failing.checker->check(guest_, failing.state, {.wholly_in_guest = true, .fresh_guest = true});

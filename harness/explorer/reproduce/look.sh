@@ -1,5 +1,5 @@
-# The parts that every script has: what looks at a recovered disk. Variables and the functions replay, check and repair are
-# those above.
+# The common parts of all scripts: functions that examine a recovered disk. The variables and the functions replay, check and
+# repair are defined above.
 
 work='' loop='' mounted='' failures=0 by_hand=0
 cleanup() {
@@ -31,7 +31,7 @@ one_of() {
   return 1
 }
 
-# What the checks call. Paths are below the mount point, where the script then is.
+# Functions for the checks. Paths are relative to the mount point, which is the current folder.
 there() { [ -e "./$1" ] || [ -L "./$1" ]; }
 expect_name() {
   if there "$1"; then fine "$1" 'is there'; else failed "$1" 'the name to be there' 'no such name'; fi
@@ -69,8 +69,8 @@ expect_readable() {
   if [ -d "./$1" ]; then found=$(ls "./$1" 2>&1 > /dev/null); else found=$(cat "./$1" 2>&1 > /dev/null); fi
   if there "$1" && [ -z "$found" ]; then fine "$1" 'can be read'; else failed "$1" 'readable content' "$found"; fi
 }
-# expect_block PATH BLOCK WORDS CKSUM...: what cksum says of that block of 512 bytes. Blocks name themselves: bytes 8 to
-# 11 are the number of the file, 12 to 15 the version, 16 to 23 the block (little-endian).
+# expect_block PATH BLOCK WORDS CKSUM...: the permitted cksums of that block of 512 bytes. Blocks identify themselves: bytes 8
+# to 11 are the number of the file, 12 to 15 the version, 16 to 23 the block (little-endian).
 expect_block() {
   path=$1 block=$2 words=$3
   shift 3
@@ -86,7 +86,7 @@ expect_block() {
       od -An -v -tx1 -N24 | tr -s ' \n' ' ') ..."
   fi
 }
-# What no plain tool can tell: for human eyes.
+# A finding that no standard tool can check, for manual inspection.
 look_yourself() {
   by_hand=$((by_hand + 1))
   echo "look yourself  $1"

@@ -1,4 +1,4 @@
-// Delta debugging over lost writes and over operations (minimise.h).
+// Delta debugging of lost writes and of operations (minimise.h).
 #include "harness/explorer/reproduce/minimise.h"
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 namespace headcrash::explorer {
 namespace {
 
-/// Indices into what is being made smaller, ascending.
+/// Indices of the kept elements, ascending.
 using Chosen = std::vector<std::size_t>;
 
-/// What the search asks. `usable` leaves out of a choice what cannot be there without the rest.
+/// The predicates of the search. `usable` removes elements that cannot exist without omitted ones.
 struct Questions {
   std::function<Chosen(const Chosen&)> usable;
   std::function<bool(const Chosen&)> still_fails;
@@ -29,7 +29,7 @@ class DeltaDebugging {
 
   Chosen run(std::size_t items) {
     for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
-    asked_.insert(current_);  // it fails: that is why we are here
+    asked_.insert(current_);  // known to fail
     if (fails({})) return {};
     std::size_t parts = 2;
     while (current_.size() > 1 && !stopped_) {
@@ -51,7 +51,7 @@ class DeltaDebugging {
   bool stopped() const { return stopped_; }
 
  private:
-  /// The half-open range of part `index` of `parts`.
+  /// Returns the half-open range of part `index` of `parts`.
   std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
     return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
   }
@@ -67,7 +67,7 @@ class DeltaDebugging {
   }
 
   bool leave_out_one_part(std::size_t parts) {
-    if (parts == 2) return false;  // the other half was asked about
+    if (parts == 2) return false;  // the other half has already been checked
     for (std::size_t i = 0; i < parts; ++i) {
       const auto [first, end] = part(i, parts);
       Chosen rest(current_.begin(), current_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -94,7 +94,7 @@ class DeltaDebugging {
   Questions questions_;
   const MinimiseLimits& limits_;
   Chosen current_;
-  std::set<Chosen> asked_;  // as many as there were checks
+  std::set<Chosen> asked_;  // at most one entry per check
   std::size_t checks_ = 0;
   bool stopped_ = false;
 };
@@ -107,7 +107,7 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
   return missing;
 }
 
-/// Names are bounded: what is listed is whichever are fewer, the lost or the kept.
+/// State names are bounded, so this lists the lost or the kept writes, whichever are fewer.
 states::CrashState with_missing(const states::CrashState& like,
                                 std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {

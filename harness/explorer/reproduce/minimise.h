@@ -1,10 +1,10 @@
 #pragma once
-// Makes a failure small enough to be read: the fewest lost writes, then the fewest operations, that
-// still fail in the same way.
+// Minimises a failure: finds the fewest lost writes, then the fewest operations, that still fail in
+// the same way.
 //
-// Both are delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
-// input", 2002): leave out halves, then quarters, ... of what is left, keep whatever still fails,
-// until nothing single can be left out any more.
+// Both use delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing
+// input", 2002): omit halves, then quarters, ... of the remaining elements and keep any set that
+// still fails, until no single element can be omitted.
 //
 //   lost  17 21 23 24 30 31 40 41      fails
 //         17 21 23 24                  does not
@@ -12,8 +12,8 @@
 //                     30 31            fails
 //                     30               does not, nor does 31: minimal
 //
-// Whether something still fails is asked of an examiner, and so it needs no guest to be tested; the
-// real ones are in failure_report.cc.
+// An examiner decides whether a set still fails, so tests need no guest. The examiners that use
+// guests are in failure_report.cc.
 
 #include <cstddef>
 #include <functional>
@@ -27,39 +27,40 @@
 
 namespace headcrash::explorer {
 
-/// The way in which something fails: what a smaller one must still do.
+/// The kind of a failure, which a smaller one must share.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
-  std::optional<oracle::Tier>
-      tier;  ///< the strongest among the findings of that kind; none without findings
+  /// Strongest tier among the findings of that kind; nullopt without findings.
+  std::optional<oracle::Tier> tier;
   bool operator==(const FailureKind&) const = default;
 };
 FailureKind kind_of(const oracle::Judgement& judgement,
                     const std::vector<oracle::Finding>& findings);
-/// A finding of the same kind and tier, or, where there was none, the same verdict.
+/// Returns true for a finding of the same kind and tier, or, if the failure had none, for the same
+/// verdict.
 bool fails_like(const FailureKind& kind, const oracle::Judgement& judgement,
                 const std::vector<oracle::Finding>& findings);
-/// "lost-synced-data (posix)"
+/// Returns, for example, "lost-synced-data (posix)".
 std::string format(const FailureKind& kind);
-/// True if breaking `one` is worse than breaking `other`: integrity, POSIX, documented, de-facto.
+/// Returns true if violating `one` is worse than violating `other`. From strongest: integrity,
+/// POSIX, documented, de-facto.
 bool stronger(oracle::Tier one, oracle::Tier other);
 
 struct MinimiseLimits {
-  std::size_t checks = 200;           ///< questions to the examiner at most
-  std::function<bool()> out_of_time;  ///< asked before each; may be empty
+  std::size_t checks = 200;           ///< maximum calls of the examiner
+  std::function<bool()> out_of_time;  ///< called before each; may be empty
 };
 
 using StateExaminer = std::function<bool(const states::CrashState&)>;
 struct MinimisedState {
   states::CrashState state;
-  std::size_t lost_before = 0, lost = 0;  ///< writes that are lost or torn
+  std::size_t lost_before = 0, lost = 0;  ///< number of lost or torn writes
   std::size_t checks = 0;
-  bool minimal =
-      false;  ///< every write that is still lost or torn is needed; false: the limits came first
+  bool minimal = false;  ///< no further write can be restored; false if a limit was reached first
 };
-/// Fewer lost or torn writes of the same recording. `unflushed`: the requests that no completed
-/// flush covers at the cut (RunHistory::unflushed_at), ascending. A state that is not of base
-/// `writes` comes back as it is.
+/// Searches for fewer lost or torn writes in the same recording. `unflushed` lists the requests
+/// that no completed flush covers at the cut (RunHistory::unflushed_at), ascending. Returns a state
+/// that is not of base `writes` unchanged.
 MinimisedState minimise_state(const states::CrashState& failing,
                               std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits);
@@ -70,8 +71,8 @@ struct MinimisedWorkload {
   std::size_t checks = 0;
   bool minimal = false;
 };
-/// Fewer operations. What is asked about can always be executed: an operation whose file or name
-/// went goes too, appends land where the file ends, and stamps are renumbered
+/// Searches for fewer operations. Every examined list can be executed: operations on a missing file
+/// or name are omitted, appends are moved to the end of the file, and stamps are renumbered
 /// (harness/workload/draft.h).
 MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
                                     const WorkloadExaminer& still_fails,

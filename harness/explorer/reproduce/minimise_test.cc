@@ -16,7 +16,7 @@ using states::CrashState;
 using workload::Operation;
 using Requests = std::vector<model::RequestId>;
 
-/// The requests that a state loses or tears, of those that are unflushed.
+/// Returns the unflushed requests that a state loses or tears.
 std::set<model::RequestId> missing(const CrashState& state, const Requests& unflushed) {
   std::set<model::RequestId> lost;
   for (const model::RequestId request : unflushed) {
@@ -51,7 +51,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     std::set<model::RequestId> cause;
     for (std::uint64_t i = random.below(4); i > 0; --i)
       cause.insert(unflushed[random.below(unflushed.size())]);
-    // Lose-all, or a part of the unflushed writes that holds the cause, told either way.
+    // Lose-all, or a part of the unflushed writes that includes the cause, in either notation.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;
@@ -74,7 +74,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
   }
 }
 
-/// Losing one of two is enough: either is minimal, and both together are not.
+/// Losing one of two is sufficient: either is minimal, both together are not.
 TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
   const Requests unflushed = numbers(1, 12);
   const auto either = [&](const CrashState& state) {
@@ -86,7 +86,7 @@ TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
   EXPECT_TRUE(small.minimal);
 }
 
-TEST(MinimiseState, KeepsATearThatIsNeededAndMendsOneThatIsNot) {
+TEST(MinimiseState, KeepsANeededTearAndRestoresOthers) {
   const Requests unflushed = numbers(1, 6);  // 1 3 5 7 9 11
   CrashState state{.event = 9, .listed = {1, 3}, .torn = {{5, 0, 4}, {7, 2, 1}}};
   const auto examine = [](const CrashState& s) {
@@ -100,7 +100,7 @@ TEST(MinimiseState, KeepsATearThatIsNeededAndMendsOneThatIsNot) {
   EXPECT_TRUE(small.state.listed.empty());
 }
 
-TEST(MinimiseState, StopsAtItsLimitsWithSomethingThatStillFails) {
+TEST(MinimiseState, AtItsLimitsReturnsAFailingState) {
   const Requests unflushed = numbers(1, 64);
   const std::set<model::RequestId> cause{3, 41, 99};
   for (const std::size_t checks : {0U, 1U, 5U, 12U}) {
@@ -119,7 +119,7 @@ TEST(MinimiseState, StopsAtItsLimitsWithSomethingThatStillFails) {
   EXPECT_FALSE(late.minimal);
 }
 
-TEST(MinimiseState, LeavesPhysicalStatesAlone) {
+TEST(MinimiseState, LeavesPhysicalStatesUnchanged) {
   const CrashState physical{.base = CrashState::Base::physical, .event = 5};
   const auto never = [](const CrashState&) -> bool {
     ADD_FAILURE() << "was asked";
@@ -143,7 +143,7 @@ bool executable(const std::vector<Operation>& operations) {
                      [&](const Operation& operation) { return draft.try_add(operation); });
 }
 
-TEST(MinimiseWorkload, KeepsWhatTheFailureNeedsToBeExecuted) {
+TEST(MinimiseWorkload, KeepsOperationsNeededForExecution) {
   const auto whole = parse(
       "mkdir a\ncreate a/f\nwrite a/f 0 4096 1 1\nfsync a/f\ncreate g\nwrite g 0 512 2 2\nappend g 512 512 2 "
       "3\n"
@@ -157,7 +157,7 @@ TEST(MinimiseWorkload, KeepsWhatTheFailureNeedsToBeExecuted) {
   EXPECT_TRUE(small.minimal);
 }
 
-TEST(MinimiseWorkload, NumbersStampsAnewAndLetsAppendsLandAtTheEnd) {
+TEST(MinimiseWorkload, RenumbersStampsAndMovesAppendsToTheEnd) {
   const auto whole = parse(
       "create f\nwrite f 0 4096 1 1\ncreate g\nappend g 0 512 2 2\nappend g 512 512 2 3\nfsync g\n");
   const auto last_append = [](const std::vector<Operation>& operations) {
@@ -170,7 +170,7 @@ TEST(MinimiseWorkload, NumbersStampsAnewAndLetsAppendsLandAtTheEnd) {
             "create g\nappend g 0 512 1 1\nfsync g\n");
 }
 
-/// Random workloads, of which a random pair of operations matters.
+/// Random workloads in which a random pair of operations causes the failure.
 TEST(MinimiseWorkload, IsMinimalForRandomWorkloads) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -197,7 +197,7 @@ TEST(MinimiseWorkload, IsMinimalForRandomWorkloads) {
   }
 }
 
-TEST(MinimiseWorkload, AsksNothingTwice) {
+TEST(MinimiseWorkload, ChecksNothingTwice) {
   const auto whole =
       parse("mkdir a\ncreate a/f\nmkdir b\ncreate b/g\nfsync a/f\nlink b/g h\nsync\n");
   std::set<std::string> asked;

@@ -1,4 +1,4 @@
-// Checks by the kinds of expectations (plain_checks.h, oracle/expectation.h).
+// Creates checks by the kinds of expectations (plain_checks.h, oracle/expectation.h).
 #include "harness/explorer/reproduce/plain_checks.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ using oracle::Expectation;
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The sums that a block may have: of stamps, whole, as far as they were written, and with zeroes
-/// after their end (a write may end inside a block); of zeroes likewise.
+/// The permitted checksums of a block: of stamps, complete or as far as written, with zeroes after
+/// their end (a write may end inside a block), and of zeroes.
 class Sums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {
@@ -29,7 +29,7 @@ class Sums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// A block behind the end of the file, which shows nobody's bytes.
+  /// Adds a block beyond the end of the file, which has no bytes.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -72,9 +72,9 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 }
 
 constexpr std::uint64_t kLargestFileBytes =
-    std::numeric_limits<std::int64_t>::max();  // and the largest number of a shell
+    std::numeric_limits<std::int64_t>::max();  // also the largest number of a shell
 
-/// Whether the file may end before the block: another finding says how long it may be.
+/// Returns true if the file may end before the block: another finding gives the permitted size.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
@@ -84,7 +84,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Blocks may hold another block's version, or parts of two writes: no sum covers that.
+/// Returns true if blocks may hold another block's version, or parts of two writes, which no
+/// checksum covers.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =
@@ -116,7 +117,7 @@ std::string block_check(const oracle::Finding& finding, const Expectation& expec
                      quoted(oracle::words(expected)), sums.text());
 }
 
-/// Empty: no plain tool can check it.
+/// Returns an empty text if no standard tool can check the finding.
 std::string check_of(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
                      std::span<const Operation> operations, Content content) {
   using Kind = Expectation::Kind;

@@ -1,6 +1,6 @@
 #pragma once
-// The oracle's findings as lines of a shell script (look.sh) that plain tools can check: stat,
-// readlink, dd, cksum.
+// Converts the oracle's findings to lines of a shell script (look.sh) that standard tools can
+// check: stat, readlink, dd, cksum.
 
 #include <cstdint>
 #include <span>
@@ -12,19 +12,20 @@
 
 namespace headcrash::explorer {
 
-/// What the operations have written: stamps (workload/stamp.h), or as workload.sh does, the number
-/// of the version in each byte.
+/// The content of the written blocks: stamps (workload/stamp.h), or the version number in each
+/// byte, as in workload.sh.
 enum class Content : std::uint8_t { stamps, version_bytes };
 
-/// One call of a function of look.sh for each finding; look_yourself where no plain tool can tell.
+/// Returns one call of a function of look.sh for each finding, or look_yourself if no standard tool
+/// can check it.
 std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findings,
                                       std::span<const workload::Operation> operations,
                                       Content content);
 
-/// What the POSIX utility `cksum` prints first.
+/// Returns the first number that the POSIX utility `cksum` prints.
 std::uint32_t posix_cksum(std::span<const std::byte> data);
 
-/// For a POSIX shell, in single quotes.
+/// Quotes a text for a POSIX shell, in single quotes.
 std::string quoted(const std::string& text);
 
 }  // namespace headcrash::explorer

@@ -1,4 +1,4 @@
-# From here on the script is the same for every failure.
+# The following part is the same for every failure.
 
 usage() {
   cat <<END
@@ -77,8 +77,8 @@ if [ -z "$no_mount" ] || [ -z "$replay_by_mount" ]; then
 fi
 echo "== expected and found"
 if [ -z "$no_mount" ]; then
-  # The kernel recovers the image on its own as well, which is what is looked at; one that it refuses is
-  # mounted after the recovery command.
+  # The kernel also recovers the image itself, and its result is examined. An image that it refuses is mounted after the
+  # recovery command.
   if [ -n "$kernel_recovers" ] && [ $failures -eq 0 ]; then
     losetup -d "$loop"
     loop=''
@@ -110,7 +110,7 @@ case $fstype in
     debugfs -R "rdump / $work/tree" "$copy" > "$work/debugfs.txt" 2>&1 || cannot "debugfs: $(cat "$work/debugfs.txt")"
     cd "$work/tree" || cannot 'nothing was read'
     checks
-    finish ${kernel_recovers:+in_part} # the kernel's own recovery was not looked at
+    finish ${kernel_recovers:+in_part}  # the kernel's own recovery was not examined
     ;;
 esac
 [ $failures -eq 0 ] || finish

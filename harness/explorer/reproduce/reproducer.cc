@@ -1,5 +1,5 @@
-// The script's head says what is special about this failure, reproduce.sh does the rest
-// (reproducer.h).
+// Writes the image and the scripts. A script's head describes the failure, and reproduce.sh is the
+// constant part (reproducer.h).
 #include "harness/explorer/reproduce/reproducer.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ Result<void> write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "make room or choose another folder");
+  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
   return {};
 }
 
@@ -48,13 +48,13 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
                                           .errors = STDERR_FILENO}));
   const auto status = process.wait(kConvertLimit);
   if (!status || *status != 0)
-    return fail(qcow2.string(), "qemu-img could not make it", "choose the format raw");
+    return fail(qcow2.string(), "qemu-img cannot create it", "choose the format raw");
   std::error_code error;
   fs::remove(raw, error);
   return {};
 }
 
-/// A new folder, for what is not finished yet: TARGET.partial, or with a number if that exists.
+/// Creates a folder for the unfinished result: TARGET.partial, or a numbered one if that exists.
 Result<fs::path> make_folder_beside(const fs::path& target) {
   std::error_code error;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
@@ -63,7 +63,7 @@ Result<fs::path> make_folder_beside(const fs::path& target) {
     partial += number == 1 ? ".partial" : fmt::format(".partial-{}", number);
     if (fs::create_directory(partial, error)) return partial;
   }
-  return fail(target.string(), error.message(), "choose a folder that can be made");
+  return fail(target.string(), error.message(), "choose a folder that can be created");
 }
 
 Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& image,
@@ -104,15 +104,14 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
       for (std::size_t at = 0; (at = left.find(kDevicePlace)) != std::string::npos;)
         left.erase(at, kDevicePlace.size());
       if (left.find('{') != std::string::npos && left.find('}') != std::string::npos)
-        return fail(filesystem.name, fmt::format("its command has the word \"{}\"", word),
+        return fail(filesystem.name, fmt::format("its command contains the word \"{}\"", word),
                     "a stand-alone script supports one disk only; use `headcrash replay` instead");
     }
   }
   if (!filesystem.mount.argv.empty())
-    return fail(filesystem.name, "is mounted by a command of its own",
-                "use `headcrash replay` instead");
+    return fail(filesystem.name, "is mounted by a command", "use `headcrash replay` instead");
   if (filesystem.mount_options.find('{') != std::string::npos)
-    return fail(filesystem.name, "lies on more than one disk",
+    return fail(filesystem.name, "uses more than one disk",
                 "a stand-alone script supports one disk only; use `headcrash replay` instead");
   return {};
 }
@@ -129,15 +128,15 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
-    return fail(path.string(), std::strerror(errno), "make room or choose another folder");
-  // All of it: what a used disk held before is part of what somebody else is to see.
+    return fail(path.string(), std::strerror(errno), "free space or choose another folder");
+  // Writes the whole image, since the recipient needs the previous content of a used disk, too.
   constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {
     piece.resize(std::min(kSectorsAtATime, image.sectors() - lba) * model::kSectorBytes);
     TRY(image.read(lba, piece));
     if (!put_sparse(file, lba * model::kSectorBytes, piece))
-      return fail(path.string(), std::strerror(errno), "make room or choose another folder");
+      return fail(path.string(), std::strerror(errno), "free space or choose another folder");
   }
   return {};
 }
@@ -146,7 +145,7 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
                                     const fs::path& folder, ImageFormat format) {
   std::error_code error;
   if (fs::exists(folder, error))
-    return fail(folder.string(), "exists already", "remove it or name another folder with -o");
+    return fail(folder.string(), "exists already", "remove it or choose another folder with -o");
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();
   TRY(const auto made_beside, make_folder_beside(target));
   const fs::path& partial = made_beside;

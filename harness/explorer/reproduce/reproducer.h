@@ -1,12 +1,12 @@
 #pragma once
-// A failure to give away: the image that the power cut left, and a shell script that shows the
-// failure with plain tools, without headcrash.
+// A failure to share: the image left by the power cut, and a shell script that shows the failure
+// with standard tools, without headcrash.
 //
 //   FOLDER/crash.raw       sparse (or crash.qcow2)
-//          reproduce.sh    refuses to do anything without --yes: it mounts a damaged image (reproduce.sh in
-//                          this folder is its constant part)
-//          workload.sh     the same from mkfs on, with other tools: workload_script.h; not where it has
-//                          operations that no tool does
+//          reproduce.sh    does nothing without --yes, because it mounts a damaged image
+//                          (reproduce.sh in this folder is its constant part)
+//          workload.sh     the same from mkfs on, with other tools: workload_script.h; omitted if
+//                          no tool executes one of the operations
 //          account.txt     harness/explorer/explain/failure_text.h
 
 #include <filesystem>
@@ -25,39 +25,37 @@ enum class ImageFormat : std::uint8_t { raw, qcow2 };
 
 struct ReproducerOf {
   const adapters::LinuxAdapter* filesystem = nullptr;
-  std::string state;  ///< its name
+  std::string state;  ///< name of the state
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::vector<workload::Operation> operations;
   std::string account;
-  // Of workload.sh.
+  // The following are for workload.sh.
   std::vector<workload::FailedOperation> failed_operations;
-  std::optional<std::size_t>
-      persisted;        ///< the last operation before the cut that made something persistent
-  bool mounted = true;  ///< false: the cut is in the first mount, before operation 0
+  std::optional<std::size_t> persisted;  ///< last persistence point before the cut
+  bool mounted = true;  ///< false if the cut is in the first mount, before operation 0
   std::uint64_t disk_bytes = 0;
   std::string uuid;  ///< for mkfs
 };
 
 struct Reproducer {
   std::filesystem::path image, script, account;
-  std::filesystem::path workload;  ///< empty where it could not be written, and then
-  std::string no_workload;         ///< why not
+  std::filesystem::path workload;  ///< empty if it could not be written
+  std::string no_workload;         ///< the reason if `workload` is empty
   std::uint64_t image_bytes = 0;   ///< allocated on the host
 };
 
-/// The folder is made and must not exist: either all is in it at the end or nothing is there.
-/// Errors: a file system that lies on two devices or is mounted by a command; a full disk; no
-/// qemu-img.
+/// Creates the folder, which must not exist. On failure, nothing remains. Fails for a file system
+/// on two devices or one mounted by a command, for a full disk, and without qemu-img.
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,
                                     const std::filesystem::path& folder, ImageFormat format);
 
 Result<std::string> reproducer_script(const ReproducerOf& of, const std::string& image_name);
 
-/// Errors: the first that write_reproducer would have by the file system alone.
+/// Returns the first error of write_reproducer() that depends only on the file system.
 Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem);
 
-/// Holes where nothing is known to have been written.
+/// Writes an image with holes where nothing is known to have been written.
 Result<void> write_raw_image(const states::StateImage& image, const std::filesystem::path& path);
 
 }  // namespace headcrash::explorer

@@ -42,7 +42,7 @@ std::vector<workload::Operation> operations(const std::string& text) {
   return workload::parse_operations(text, "test").value();
 }
 
-TEST(PosixCksum, IsWhatTheUtilityPrints) {
+TEST(PosixCksum, MatchesTheUtility) {
   const TemporaryFolder folder;
   for (const std::size_t bytes : {0U, 1U, 255U, 256U, 512U, 70'000U}) {
     const auto data = RecordedDisk::stamps(1, 1, 0, bytes);
@@ -53,9 +53,9 @@ TEST(PosixCksum, IsWhatTheUtilityPrints) {
   }
 }
 
-/// The oracle itself speaks: each of these trees breaks a promise, and none of its words is beyond
-/// the script.
-TEST(PlainChecks, UnderstandTheOracle) {
+/// Uses the oracle's own findings: each tree breaks a promise, and the script supports every
+/// finding.
+TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
       "gone\nsync\n"
@@ -104,8 +104,8 @@ TEST(PlainChecks, UnderstandTheOracle) {
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is not in\n" << lines;
 }
 
-TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
-  const std::string nothing = " 4294967295";  // what cksum says of no bytes
+TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
+  const std::string nothing = " 4294967295";  // cksum's output for no bytes
   const auto check = [](const std::string& expected) {
     return plain_checks(
         {{Verdict::stale_data, Tier::integrity, "f", expected + " in block 9", "other bytes"}},
@@ -129,7 +129,7 @@ TEST(PlainChecks, SeeNothingStaleBehindTheEnd) {
   EXPECT_EQ(beside_size("8192 bytes").find(nothing), std::string::npos);
 }
 
-TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
+TEST(PlainChecks, LeaveTheRestToTheUser) {
   EXPECT_EQ(
       plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
                    Content::stamps),
@@ -145,7 +145,7 @@ TEST(PlainChecks, LeaveToHumansWhatNoToolTells) {
       std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
-/// An adapter whose commands are harmless, on a file system whose files need no mount to be read.
+/// An adapter with harmless commands, for a file system whose files can be read without a mount.
 class ReproducerTest : public testing::Test {
  protected:
   ReproducerTest() {
@@ -165,7 +165,7 @@ class ReproducerTest : public testing::Test {
             .operations = operations("create f\nwrite f 0 1300 1 1\nfsync f\n"),
             .account = "An account\n\nof \"$(reboot)\" and 'quotes'\n"};
   }
-  /// A disk that holds `text` in sector 8, and nothing else.
+  /// Returns a disk that holds `text` in sector 8 and nothing else.
   states::StateImage image(const std::string& text) {
     std::vector<std::byte> sector(512);
     std::memcpy(sector.data(), text.data(), text.size());
@@ -198,7 +198,7 @@ TEST_F(ReproducerTest, WritesASparseImageAccountAndScript) {
   EXPECT_NE(again.error().message().find("exists already"), std::string::npos);
 }
 
-TEST_F(ReproducerTest, AnExistingFolderOfTheSameNameWithPartialIsKept) {
+TEST_F(ReproducerTest, KeepsAnExistingPartialFolder) {
   fs::create_directories(folder_ / "out.partial");
   folder_.put("out.partial/precious", "x");
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
@@ -207,7 +207,7 @@ TEST_F(ReproducerTest, AnExistingFolderOfTheSameNameWithPartialIsKept) {
   EXPECT_FALSE(fs::exists(folder_ / "out.partial-2"));
 }
 
-TEST_F(ReproducerTest, DoesNothingUnasked) {
+TEST_F(ReproducerTest, DoesNothingWithoutYes) {
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   for (const char* arguments : {"", "--no-mount", "--yes --what", "--help"}) {
     const Ran ran = run_script(arguments);
@@ -218,8 +218,8 @@ TEST_F(ReproducerTest, DoesNothingUnasked) {
   }
 }
 
-TEST_F(ReproducerTest, ExitCodesAreThoseOfBisect) {
-  filesystem_.type = "xfs";  // no debugfs: what needs a mount cannot be tested
+TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
+  filesystem_.type = "xfs";  // no debugfs: a check that needs a mount cannot be tested
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");
   EXPECT_EQ(ran.code, 125) << ran.output;
@@ -241,9 +241,8 @@ TEST_F(ReproducerTest, ExitCodesAreThoseOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// The functions that compare, on files that lie in a folder: the script itself cannot mount in a
-/// test.
-TEST_F(ReproducerTest, ComparesWithPlainTools) {
+/// Tests the comparing functions on files in a folder, because the script cannot mount in a test.
+TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
            "zeroes (1 block of 512 bytes)"},
@@ -253,7 +252,7 @@ TEST_F(ReproducerTest, ComparesWithPlainTools) {
           {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
       "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
-  // All functions, then the checks in the folder, in place of the main part.
+  // Uses all functions, then runs the checks in the folder in place of the main part.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
   std::ofstream(folder_ / "checks.sh")
@@ -294,7 +293,7 @@ TEST_F(ReproducerTest, ComparesWithPlainTools) {
   EXPECT_EQ(checks().code, 1);
 }
 
-TEST_F(ReproducerTest, RefusesWhatLiesOnTwoDisks) {
+TEST_F(ReproducerTest, RejectsFileSystemsOnTwoDisks) {
   filesystem_.check.argv = {"e2fsck", "-j", "{log}", "{device}"};
   const auto made = write_reproducer(of(), image("x"), folder_ / "out", ImageFormat::raw);
   ASSERT_FALSE(made);

@@ -1,4 +1,4 @@
-// One line of workload.sh's words for each operation (workload_script.h).
+// Converts each operation to a line of workload.sh (workload_script.h).
 #include "harness/explorer/reproduce/workload_script.h"
 
 #include <fmt/format.h>
@@ -21,15 +21,15 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // a shell knows those of one digit; 3 is left to it
+                   kLastDescriptor = 9;  // a shell supports descriptors of one digit; 3 is reserved
+                                         // for it
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {
   return fmt::format("operation {}, \"{}\"", number, workload::format(operation));
 }
 
-/// The files that the list has open, by their words "%NAME", and the descriptors of the shell that
-/// they are.
+/// The open files of the list, by "%NAME", and their descriptors in the shell.
 class Descriptors {
  public:
   std::optional<unsigned> open(const std::string& name) {
@@ -42,7 +42,7 @@ class Descriptors {
     }
     return std::nullopt;
   }
-  /// 0: it is not open.
+  /// Returns 0 if it is not open.
   unsigned find(const std::string& name) const {
     const auto at = open_.find(name);
     return at == open_.end() ? 0 : at->second;
@@ -99,10 +99,10 @@ std::string range_word(Kind kind) {
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
   return fail(subject,
-              fmt::format("its version is not one of 1 to {}, which a byte holds", kLargestByte));
+              fmt::format("its version is not one of 1 to {}, which fit a byte", kLargestByte));
 }
 
-/// By xfs_io, whose letters are its own.
+/// Uses xfs_io, which has its own letters.
 Result<std::string> flags_command(const Operation& operation, const std::string& subject,
                                   const std::string& path) {
   constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
@@ -115,19 +115,18 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   }
   if (left != 0)
     return fail(subject,
-                fmt::format("xfs_io does not set \"{}\", or nothing could sync the file then",
+                fmt::format("xfs_io cannot set \"{}\", because the file could not be synced then",
                             workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
 
-/// The command of one operation; empty: there is nothing to be done.
-/// In hexadecimal, which setfattr takes for any bytes; an argument of a program has a longest
-/// length.
+/// Returns the command for setxattr. The value is hexadecimal, which setfattr accepts for any
+/// bytes; the length of an argument is limited.
 Result<std::string> set_attribute(const Operation& operation, const std::string& path,
                                   const std::string& subject) {
   constexpr std::size_t kBytesMost = 60'000;
   if (operation.value.size() > kBytesMost)
-    return fail(subject, fmt::format("setfattr takes a value of at most {} bytes", kBytesMost));
+    return fail(subject, fmt::format("setfattr accepts a value of at most {} bytes", kBytesMost));
   std::string digits = "0x";
   for (const char byte : operation.value)
     digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
@@ -177,7 +176,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
                          operation.length, operation.version);
     case Kind::write_uring:
-      return fail(subject, "xfs_io does not write by io_uring");
+      return fail(subject, "xfs_io cannot write through io_uring");
     case Kind::flags:
       return flags_command(operation, subject, path);
     case Kind::project:
@@ -207,19 +206,19 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
-      // xfs_io takes its own quotes off the path.
+      // xfs_io removes its own quotes from the path.
       return fmt::format(
           "io -c {} {}",
           quoted(fmt::format("{} -q \"{}\" {} {} {}",
                              operation.kind == Kind::clone ? "reflink" : "dedupe", operation.path,
                              operation.offset, operation.target_offset, operation.length)),
           target);
-    case Kind::link:  // by the descriptor, if it is open: not of the link that /proc has of it
+    case Kind::link:  // through the descriptor if it is open, not the link in /proc
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path,
                          target);
     case Kind::remount:
     case Kind::crash:
-      return fail(subject, "what is recorded in the script is one mount");
+      return fail(subject, "the script records a single mount");
     case Kind::remount_read_only:
       return std::string("mount -o remount,ro . && mount -o remount,rw .");
     case Kind::freeze:
@@ -270,12 +269,12 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
       return std::string("true");
     case Kind::begin:
     case Kind::commit:
-      return fail(subject, "no tool of a distribution does transactions");
+      return fail(subject, "no standard tool supports transactions");
   }
-  return fail(subject, "it has no command");
+  return fail(subject, "it has no equivalent command");
 }
 
-/// How many sectors of a write there are, negative from its end: what the script tries with each
+/// Returns the torn sectors of a write, negative from its end; the script tries this with each
 /// write.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
@@ -296,12 +295,12 @@ Result<std::string> operations_in_shell(
     const Operation& operation = operations[number];
     const std::string subject = subject_of(number, operation),
                       words = quoted(workload::format(operation));
-    if (operation.thread != 0) return fail(subject, "a script does one operation after another");
+    if (operation.thread != 0) return fail(subject, "a script runs operations one after another");
     const auto failed = std::find_if(failed_operations.begin(), failed_operations.end(),
                                      [&](const auto& each) { return each.operation == number; });
     if (failed != failed_operations.end()) {
       if (failed->outcome == workload::Outcome::partial)
-        return fail(subject, "there was no room to do all of it");
+        return fail(subject, "there was not enough space for all of it");
       text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
       continue;
     }
@@ -310,7 +309,7 @@ Result<std::string> operations_in_shell(
     text += fmt::format("  step {} {} {}\n", number, words, command);
     if (operation.kind == Kind::open) {
       const auto descriptor = descriptors.open(operation.target);
-      if (!descriptor) return fail(subject, "a shell has no more than six files open");
+      if (!descriptor) return fail(subject, "a shell supports at most six open files");
       text += fmt::format("  command exec {}<> {} || cannot 'it cannot be opened'\n", *descriptor,
                           quoted(operation.path));
     }

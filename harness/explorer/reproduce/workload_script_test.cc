@@ -27,7 +27,7 @@ std::string in_shell(const std::string& list,
   return text ? *text : text.error().message();
 }
 
-TEST(OperationsInShell, KeepTheirOrderAndAMarkFollowsEachPromise) {
+TEST(OperationsInShell, KeepTheirOrderWithAMarkAfterEachPromise) {
   EXPECT_EQ(
       in_shell("create f\nwrite f 0 8192 1 1\nsync\nwrite f 512 1024 1 2\nfsync f\nrename f g\n"),
       "  step 0 'create f' create 'f'\n"
@@ -40,7 +40,7 @@ TEST(OperationsInShell, KeepTheirOrderAndAMarkFollowsEachPromise) {
       "  step 5 'rename f g' rename_flags 'f' 'g' 0\n");
 }
 
-TEST(OperationsInShell, HaveAWordForEachKind) {
+TEST(OperationsInShell, SupportEachKind) {
   const std::string text = in_shell(
       "mkdir d\ncreate d/f\nwrite-sync d/f 0 512 1 1\nwrite-dsync d/f 0 512 1 2\nwrite-direct d/f 0 512 1 3\n"
       "write-mapped d/f 0 512 1 4\nappend d/f 512 512 1 5\ntruncate d/f 100\nallocate d/f 0 4096\n"
@@ -119,7 +119,7 @@ TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
                                                            << two;
 }
 
-TEST(OperationsInShell, LeaveOutWhatTheFileSystemCouldNotDo) {
+TEST(OperationsInShell, OmitSkippedOperations) {
   EXPECT_EQ(in_shell("create a\nsetxattr a user.x 1\nfsync a\n", {{1, workload::Outcome::skipped}}),
             "  step 0 'create a' create 'a'\n"
             "  # 1  setxattr a user.x 1: not possible there\n"
@@ -127,14 +127,14 @@ TEST(OperationsInShell, LeaveOutWhatTheFileSystemCouldNotDo) {
             "  mark 2\n");
 }
 
-TEST(OperationsInShell, NameTheOperationThatNoToolDoes) {
+TEST(OperationsInShell, ErrorsNameTheUnsupportedOperation) {
   for (const auto& [list, named, why] : std::vector<std::array<std::string, 3>>{
            {"create a\n@1 create b\n", "operation 1, \"@1 create b\"",
-            "one operation after another"},
+            "operations one after another"},
            {"create a\nbegin\n", "operation 1, \"begin\"", "transactions"},
            {"create a\nwrite a 0 512 1 256\n", "operation 1, \"write a 0 512 1 256\"", "1 to 255"},
            {"open a %1\nopen a %2\nopen a %3\nopen a %4\nopen a %5\nopen a %6\nopen a %7\n",
-            "operation 6, \"open a %7\"", "six files open"},
+            "operation 6, \"open a %7\"", "six open files"},
            {"fsync %f\n", "operation 0, \"fsync %f\"", "not open"}}) {
     const std::string text = in_shell(list);
     EXPECT_NE(text.find(named), std::string::npos) << text;
@@ -181,7 +181,7 @@ class WorkloadScriptTest : public testing::Test {
   std::string state_ = "w36-";
 };
 
-TEST_F(WorkloadScriptTest, SaysWhatIsSpecial) {
+TEST_F(WorkloadScriptTest, DescribesTheFailure) {
   const std::string text = script(of(
       "create f\nwrite f 0 512 1 1\nfsync f\n",
       {{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 0", "zeroes"}}));
@@ -197,7 +197,7 @@ TEST_F(WorkloadScriptTest, SaysWhatIsSpecial) {
   EXPECT_EQ(run(text, "-n"), 0) << "no shell script";
 }
 
-TEST_F(WorkloadScriptTest, KnowsWhichWritesAStateLacks) {
+TEST_F(WorkloadScriptTest, ListsTheLostWritesOfAState) {
   state_ = "w36-17";
   EXPECT_NE(script(of("create f\nsync\n")).find("one_left_out='yes'\ntorn=''\n"),
             std::string::npos);
@@ -214,7 +214,7 @@ TEST_F(WorkloadScriptTest, KnowsWhichWritesAStateLacks) {
   EXPECT_NE(script(early).find("persisted='mkfs'\n"), std::string::npos) << "a cut in the mount";
 }
 
-TEST_F(WorkloadScriptTest, DoesNothingUnasked) {
+TEST_F(WorkloadScriptTest, DoesNothingWithoutYes) {
   const int status = run(script(of("create f\nsync\n")));
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 125);
@@ -225,7 +225,7 @@ TEST_F(WorkloadScriptTest, DoesNothingUnasked) {
   EXPECT_EQ(said.find("== "), std::string::npos) << said;
 }
 
-TEST_F(WorkloadScriptTest, IsRefusedWithoutAWorkload) {
+TEST_F(WorkloadScriptTest, NeedsAWorkload) {
   const auto none = workload_script(of(""));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message().find("not known"), std::string::npos);
@@ -234,7 +234,7 @@ TEST_F(WorkloadScriptTest, IsRefusedWithoutAWorkload) {
   EXPECT_NE(two.error().message().find("@1 create f"), std::string::npos);
 }
 
-/// Its log reader, on a log that is known.
+/// Tests its log reader on a known log.
 class ReplayLogTest : public WorkloadScriptTest {
  protected:
   ReplayLogTest() {
@@ -265,7 +265,7 @@ class ReplayLogTest : public WorkloadScriptTest {
     if (!content.empty()) log_ += std::string(sectors * 512, content[0]);
     ++entries_;
   }
-  /// The first bytes of the eight sectors after `arguments` of replay_log.
+  /// Returns the first bytes of the eight sectors after `arguments` of replay_log.
   std::string replayed(const std::string& arguments) {
     std::ofstream(folder_ / "disk", std::ios::binary) << std::string(8 * 512, '.');
     const std::string text = script(of("create f\nsync\n"));
@@ -292,7 +292,7 @@ TEST_F(ReplayLogTest, ListsTheEntries) {
             "0 0 0 2\n1 2 1 1\n2 8 0 0 operation-4\n3 1 4 2\n4 4 4 1\n");
 }
 
-TEST_F(ReplayLogTest, ReplaysAsFarAsItIsTold) {
+TEST_F(ReplayLogTest, ReplaysUpToTheGivenEntry) {
   EXPECT_EQ(replayed("disk 0"), "........");
   EXPECT_EQ(replayed("disk 1"), "AA......");
   EXPECT_EQ(replayed("disk 2"), "AB......");

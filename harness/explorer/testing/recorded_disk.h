@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a recording of single events on one disk or on two, and a folder that goes away.
+// For tests: a recording of single events on one or two disks, and a temporary folder.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace headcrash::explorer {
 
-/// One event a millisecond.
+/// One event per millisecond.
 class RecordedDisk {
  public:
   using Data = std::vector<std::byte>;
@@ -37,7 +37,7 @@ class RecordedDisk {
     workload::write_stamps(file, version, offset, data);
     return data;
   }
-  /// A block of 4 KiB that begins with these bytes.
+  /// Returns a block of 4 KiB that begins with these bytes.
   static Data block(std::initializer_list<int> head) {
     Data data(4096, std::byte{0x11});
     std::size_t at = 0;
@@ -45,7 +45,7 @@ class RecordedDisk {
     return data;
   }
 
-  /// What follows is done to this one.
+  /// Selects the device for the following calls.
   RecordedDisk& on(model::DeviceId device) {
     device_ = device;
     return *this;

@@ -79,8 +79,8 @@ struct User {
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
   std::uint64_t seed = 0;  ///< the workload's seed, the same for all users and phases
-  const std::atomic<bool>* interrupted =
-      nullptr;  ///< set when another user has failed; this user stops, too
+  /// Set when another user has failed; this user stops, too.
+  const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };
 

@@ -1,5 +1,4 @@
-// Whatever is put out of step on an image that is right is found (audit.h), and the lab's disks are
-// right.
+// Any inconsistency added to a correct image is found (audit.h), and the lab's disks are correct.
 #include "fs-adapters/ufs/damage/audit.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ class AuditOf : public testing::Test {
     EXPECT_TRUE(formatted) << formatted.error().message();
     return *std::move(formatted);
   }
-  /// After a change of one byte.
+  /// Returns the audit's result after a change of one byte.
   std::string with(const FormattedDisk& formatted, std::uint64_t byte, std::uint8_t flipped) {
     StateDisk disk(formatted.bytes);
     const std::uint64_t sector = byte / model::kSectorBytes;
@@ -42,7 +41,7 @@ class AuditOf : public testing::Test {
   Audit audit_;
 };
 
-TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInodes) {
+TEST_F(AuditOf, EveryLabDiskIsCorrectAndSmallOnesHaveSeveralGroups) {
   for (const std::string_view name : kLabDisks) {
     for (const bool journal : {false, true}) {
       const auto disk = ufs::lab_disk(name, {.journal = journal});
@@ -62,7 +61,7 @@ TEST_F(AuditOf, EveryLabDiskIsRightAndSmallOnesHaveSeveralGroupsAndBlocksOfInode
   }
 }
 
-TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
+TEST_F(AuditOf, FindsInconsistencies) {
   const FormattedDisk formatted = made("deep");
   const StateDisk shown(formatted.bytes);
   const auto reader = ufs::ImageReader::open(shown);
@@ -88,7 +87,7 @@ TEST_F(AuditOf, WhatIsOutOfStepIsFound) {
       << "the flag";
 }
 
-TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {
+TEST_F(AuditOf, CountsRunsOfFreeFragments) {
   const FormattedDisk formatted = made("tiny");
   const StateDisk shown(formatted.bytes);
   const auto reader = ufs::ImageReader::open(shown);
@@ -98,7 +97,7 @@ TEST_F(AuditOf, RunsOfFreeFragmentsAreCountedWhereBlocksHaveSeveral) {
     EXPECT_NE(with(formatted, header + 52 + 4 * length, 1), "") << "runs of " << length;
 }
 
-TEST_F(AuditOf, WhoHadToLeaveSomethingDoesNotSayClean) {
+TEST_F(AuditOf, AnIncompleteRepairIsNotMarkedClean) {
   const FormattedDisk formatted = made("deep");
   StateDisk disk(formatted.bytes);
   EXPECT_NE(audit_.contradiction_in_counts(disk.bytes()), "") << "it says clean";

@@ -1,6 +1,6 @@
-// Each kind of damage shows its finding, the checker puts all of it right, and a repair that does
-// not is noticed. HEADCRASH_DAMAGE=500 in the environment: 500 seeds for each image;
-// HEADCRASH_DAMAGE_FROM: the first one.
+// Each kind of damage gives its finding, the checker repairs all of it, and a wrong repair is
+// detected. HEADCRASH_DAMAGE=500 in the environment sets the number of seeds per image,
+// HEADCRASH_DAMAGE_FROM the first seed.
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ using ufs::damage::Damaging;
 
 constexpr std::uint64_t kDamageSeeds = 20, kSeedsOfAKind = 12;
 
-/// Names, links, holes and pointers of every level; many names that are easily lost.
+/// Names, links, holes and pointers of every level, and many names that are easily lost.
 constexpr std::string_view kKnown = R"(
 mkdir a
 mkdir a/b
@@ -64,7 +64,7 @@ const DamageKind& kind_called(std::string_view name) {
 
 class Damage : public testing::Test {
  protected:
-  /// What such a run leaves when it has been unmounted.
+  /// Returns the image of such a run after its unmount.
   std::vector<std::byte> image_of(const std::string& disk,
                                   std::span<const workload::Operation> operations,
                                   const std::string& scheme = "soft-updates") {
@@ -85,7 +85,7 @@ class Damage : public testing::Test {
     EXPECT_TRUE(operations) << operations.error().message();
     return image_of(disk, *operations, scheme);
   }
-  /// Of such an image; 0: its log is not on a device of its own.
+  /// Returns the first sector of the image's log device; 0 without one.
   std::uint64_t log_at(const std::string& disk, const std::string& scheme) {
     const auto made = benches_.get(disk, **adapters::find_system("ufs", scheme));
     EXPECT_TRUE(made) << made.error().message();
@@ -103,7 +103,7 @@ class Damage : public testing::Test {
   Audit audit_;
 };
 
-TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
+TEST_F(Damage, EachKindIsFoundAndRepaired) {
   const std::vector<std::vector<std::byte>> images{
       known_image("tiny"),          known_image("deep"),          known_image("deep", "journal"),
       known_image("tiny", "netra"), known_image("deep", "netra"), known_image("deep", "netra-map")};
@@ -129,7 +129,7 @@ TEST_F(Damage, EachKindShowsItsFindingAndIsPutRight) {
   }
 }
 
-TEST_F(Damage, OfSeveralKindsIsPutRight) {
+TEST_F(Damage, SeveralKindsAreRepaired) {
   const std::uint64_t first = number_from_environment("HEADCRASH_DAMAGE_FROM", 1);
   const std::uint64_t end = first + number_from_environment("HEADCRASH_DAMAGE", kDamageSeeds);
   DamageCounts counts;
@@ -150,9 +150,9 @@ TEST_F(Damage, OfSeveralKindsIsPutRight) {
              counts.left);
 }
 
-/// Who is met first has the block until it is known whose it is; a directory must not end there
-/// meanwhile.
-TEST_F(Damage, OfAPointerToAnotherDirectorysPointersCostsNoNames) {
+/// The block belongs to the first owner found until it is resolved; a directory must not be
+/// truncated in the meantime.
+TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
   constexpr std::uint64_t kMany = 150;
   DamageCounts counts;
   for (const std::uint64_t number : {1U, 2U}) {
@@ -165,7 +165,7 @@ TEST_F(Damage, OfAPointerToAnotherDirectorysPointersCostsNoNames) {
   }
 }
 
-TEST_F(Damage, ThereIsNoRoomOnlyWhereThereIsNone) {
+TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
   const auto image = known_image("deep");
   auto trials = trials_of(image);
   DamageCounts counts;
@@ -176,16 +176,16 @@ TEST_F(Damage, ThereIsNoRoomOnlyWhereThereIsNone) {
   EXPECT_GT(counts.left, 0U);
 }
 
-// ---- repairs that are wrong
+// ---- wrong repairs
 
-/// What a test does to a sound repair.
+/// A modification of a correct repair.
 struct Broken {
-  std::string_view kind;  ///< of the damage
-  std::string_view told;  ///< part of what is said about it
+  std::string_view kind;  ///< kind of damage
+  std::string_view told;  ///< part of the expected message
   DamageTrials::Repair repair;
 };
 
-/// Of a file that a damage of another one does not touch.
+/// A file that damage to another one does not affect.
 constexpr std::string_view kUntouched = "a/b/c/four";
 
 class BrokenRepair : public Damage {
@@ -218,7 +218,7 @@ class BrokenRepair : public Damage {
     const auto reader = ufs::ImageReader::open(store);
     return reader->geometry().byte_of(reader->inode(*reader->lookup(path))->direct[0]);
   }
-  /// The sound repair, and then something else.
+  /// Returns the correct repair followed by a change.
   DamageTrials::Repair and_then(std::function<void(model::SectorStore&, ufs::FsckReport&)> change) {
     return [this, change](model::SectorStore& store, auto) {
       auto report = sound(store);
@@ -238,7 +238,7 @@ class BrokenRepair : public Damage {
   }
 };
 
-TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
+TEST_F(BrokenRepair, IsDetectedByItsResult) {
   using enum ufs::FindingKind;
   const auto flag = [](std::uint8_t value) {
     return [value](model::SectorStore& store, ufs::FsckReport&) {
@@ -303,8 +303,8 @@ TEST_F(BrokenRepair, IsNoticedByWhatItLeaves) {
         << broken.told << ", and not: " << said_of(broken);
 }
 
-TEST_F(BrokenRepair, IsNoticedByWhatItThrowsAway) {
-  // Nobody names it: it says that it has no link, and is freed.
+TEST_F(BrokenRepair, IsDetectedByItsLosses) {
+  // Has no name: its link count is cleared and it is freed.
   const Broken broken{"file-without-name", "is free now", [this](model::SectorStore& store, auto) {
                         const auto report = ufs::Fsck().check(store);
                         for (const ufs::Finding& finding : report->findings)
@@ -316,7 +316,7 @@ TEST_F(BrokenRepair, IsNoticedByWhatItThrowsAway) {
   EXPECT_NE(said_of(broken).find(broken.told), std::string::npos) << said_of(broken);
 }
 
-TEST_F(BrokenRepair, IsNoticedByACut) {
+TEST_F(BrokenRepair, IsDetectedByACut) {
   // The flag first.
   const auto image = known_image("tiny");
   auto trials = trials_of(image);
@@ -335,7 +335,7 @@ TEST_F(BrokenRepair, IsNoticedByACut) {
   EXPECT_GT(told, kDamageSeeds / 4) << "of most images the flag was not set";
 }
 
-TEST_F(Damage, OfARunIsPartOfItsExploration) {
+TEST_F(Damage, IsPartOfAnExploration) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto made = benches_.get("tiny", **scheme);
   ASSERT_TRUE(made);

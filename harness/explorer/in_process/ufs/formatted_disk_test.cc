@@ -1,4 +1,4 @@
-// New and used disks (formatted_disk.h, lab_disks.h).
+// Tests new and used disks (formatted_disk.h, lab_disks.h).
 #include "harness/explorer/in_process/formatted_disk.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace headcrash::in_process {
 namespace {
 
-TEST(FormattedDisks, AUsedOneIsEmptyAndCleanAndItsJournalIsInALaterEpoch) {
+TEST(FormattedDisks, AUsedDiskIsEmptyAndCleanWithALaterJournalEpoch) {
   const TemporaryFolder folder;
   Benches benches(folder.path());
   for (const std::string scheme : {"soft-updates", "journal"}) {

@@ -1,6 +1,6 @@
-// Every kind of rename under every kind of scheme: what a power cut inside one leaves is what the
-// scheme may leave, and nobody's only name is lost. Small groups, so that directories have their
-// inodes in different blocks, which go to the disk in any order that the scheme does not forbid.
+// Tests every kind of rename under every kind of scheme: a power cut inside one leaves a state that
+// the scheme permits, and no object loses its only name. Groups are small, so that directories have
+// inodes in different blocks. These are written in any order that the scheme permits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
-/// What goes for good, or is made, and may therefore be without a name in between. Whatever only
-/// moves has one at every instant (R1): lost+found would not lose it, and the oracle finds it
-/// there.
+/// Objects that are removed for good, or created, and may have no name in between. A moved object
+/// always has a name (R1): lost+found would preserve it, and the oracle would find it there.
 enum class Goes : std::uint8_t { nothing, file, directory };
 
 struct Renames {
   const char* what;
-  const char* set_up;  ///< and then a sync
+  const char* set_up;  ///< followed by a sync
   const char* operations;
   Goes goes = Goes::nothing;
 };
@@ -90,7 +89,7 @@ const std::vector<Renames>& kinds_of_rename() {
 
 class RenamesUnder : public testing::TestWithParam<std::string> {};
 
-TEST_P(RenamesUnder, LeaveWhatTheSchemeMay) {
+TEST_P(RenamesUnder, LeavePermittedStates) {
   const TemporaryFolder folder;
   const auto scheme = adapters::find_system("ufs", GetParam());
   ASSERT_TRUE(scheme) << scheme.error().message();
