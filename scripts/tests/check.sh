@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# headcrash check: a test that keeps its promises, one that does not, a verifier that sees nothing, and errors before a guest
+# starts.
+. "$(dirname "$0")/lib.sh"
+cd "$scratch"
+said() { grep -qF -- "$1" out err || failed "\"$1\" was not said: $(cat out err)"; }
+
+cat >synced <<'END'
+#!/bin/sh
+for n in 1 2 3; do echo "record $n" >> log; sync log .; echo "committed $n"; done
+END
+sed 's/sync log .;//' synced >unsynced
+cat >verify.sh <<'END'
+while read -r word n; do grep -qx "record $n" log || { echo "record $n is gone"; exit 1; }; done
+END
+chmod +x synced unsynced
+
+exits 2 "$headcrash" check --fs ext4
+said "there is no program to run"
+exits 2 "$headcrash" check --fs ext4 -- ./absent
+said "cannot be started"
+exits 2 "$headcrash" check --fs ext4 --verify false -- ./synced
+said "without a power cut"
+mkdir other && touch other/file
+exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
+said "holds other files"
+
+guest=(--guest qemu --fs ext4 --states 60 --time 120)
+exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./synced
+said "synced acknowledged 3 lines"
+said "ext4    kept "
+said "the verifier can see a loss"
+[ ! -e headcrash-check ] || failed "the folder of a check that found nothing was kept"
+exits 1 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./unsynced
+said "ext4    lost    after line"
+said "record 1 is gone"
+[ -s headcrash-check/ext4/crash.html ] || failed "there is no page of the crash"
+exits 2 "$headcrash" check "${guest[@]}" --verify true -- ./synced
+said "would not notice a loss"
