@@ -101,7 +101,8 @@ struct Promises {
   /// file's end, too (FALLOC_FL_KEEP_SIZE).
   bool keeps_allocation = false;
 
-  /// Names in the root that are the file system's own (NILFS2's .nilfs); they are not judged.
+  /// Names in the root that are the file system's own (NILFS2's .nilfs) or its repair's
+  /// (FSCK*.REC of FAT), as patterns of fnmatch(3). They are not judged.
   std::vector<std::string> own_names = {};
   /// Beginnings of names that an operation gives for a while, in any directory, and a cut may leave
   /// where names are not atomic: they are not judged. (What was synced must show under a name of

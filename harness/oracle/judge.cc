@@ -3,6 +3,7 @@
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -55,16 +56,21 @@ Judge::Judge(const Terms& terms, std::span<const ObservedObject* const> tree)
     const ObservedObject& object = *each;
     if (object.inode != 0) ++names_of_inode_[object.inode];
     const std::string top = object.path.substr(0, object.path.find('/'));
-    const auto& own = promises_.own_names;
     if (in_lost_and_found(object.path)) {
       lost_and_found_.push_back(&object);
       continue;
     }
-    if (std::find(own.begin(), own.end(), top) != own.end()) continue;
+    if (is_own(top)) continue;
     const auto [directory, name] = split_path(object.path);
     if (is_passing(name) && !ordered()) continue;
     if (!children_[directory].try_emplace(name, &object).second) twice_.insert(object.path);
   }
+}
+
+bool Judge::is_own(const std::string& top) const {
+  return std::ranges::any_of(promises_.own_names, [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), top.c_str(), 0) == 0;
+  });
 }
 
 bool Judge::is_passing(const std::string& name) const {

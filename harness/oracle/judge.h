@@ -80,6 +80,7 @@ class Judge {
   void walk();
   std::size_t walk_by(const DirectoryReading& reading);
   bool ordered() const { return promises_.names == adapters::NameOrder::ordered; }
+  bool is_own(const std::string& top) const;
   bool is_passing(const std::string& name) const;
   bool may_be_missing(const PermittedName& allowed) const;
   void judge_third_name(ObjectId directory, const ObservedObject& observed);

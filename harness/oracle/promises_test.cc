@@ -41,6 +41,16 @@ TEST(Promises, OnlyNoAutoDaAllocMayLoseBothVersionsOfAnUnsyncedReplacement) {
   }
 }
 
+TEST(Promises, OwnNamesArePatternsOfNamesInTheRoot) {
+  const Case synced{{"mkdir d", "sync"}, 1};
+  const adapters::Promises fat{.own_names = {"FSCK*.REC"}};
+  const Tree recovered{directory("d", 2), file("FSCK0001.REC", 1, 7, 7, 9)};
+  EXPECT_EQ(synced.judge(recovered, fat), kNothing);
+  EXPECT_NE(synced.judge(recovered, kPlain), kNothing);
+  EXPECT_NE(synced.judge({directory("d", 2), file("d/FSCK0001.REC", 1, 7, 7, 9)}, fat), kNothing);
+  EXPECT_NE(synced.judge({directory("d", 2), file("FSCK0001", 1, 7, 7, 9)}, fat), kNothing);
+}
+
 TEST(Promises, OnlyF2fsPosixModeMayLoseARenamedFileWhoseNameIsReused) {  // generic/342
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "rename a b", "create a",
                     "write a 0 512 2 2", "fsync a"},
