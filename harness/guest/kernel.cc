@@ -13,17 +13,22 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "fs-adapters/fuse/ioctls.h"
 #include "plugin/base/descriptor.h"
 
 namespace headcrash::guest {
 namespace {
+
+constexpr int kDaemonWaits = 2000;  // 10 s
+constexpr std::chrono::milliseconds kDaemonWait{5};
 
 constexpr std::size_t kAlignment = 4096;  // suits O_DIRECT with every sector size
 constexpr std::size_t kMarkBytes = 512;
@@ -69,6 +74,32 @@ std::map<std::string, Mount>& mounts() {
   return all;
 }
 
+/// Returns true for FUSE file systems other than ours: the kernel does not wait for their daemons,
+/// which still write and hold the device after an unmount.
+bool is_served_by_a_daemon(const std::string& target) {
+  std::ifstream table("/proc/self/mounts");
+  bool served = false;
+  for (std::string source, place, type, rest; table >> source >> place >> type;) {
+    std::getline(table, rest);
+    if (place == target)
+      served = type.starts_with("fuse") && !type.starts_with("fuseblk.headcrash-");
+  }
+  return served;
+}
+
+/// Returns true if any process has a connection to FUSE open.
+bool daemon_runs() {
+  namespace fs = std::filesystem;
+  std::error_code error, ended;  // a process may end while it is examined
+  for (fs::directory_iterator process("/proc", error); process != fs::directory_iterator();
+       process.increment(error)) {
+    for (fs::directory_iterator open(process->path() / "fd", ended);
+         open != fs::directory_iterator(); open.increment(ended))
+      if (fs::read_symlink(open->path(), ended) == "/dev/fuse") return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 MountOptions parse_mount_options(std::string_view text) {
@@ -103,8 +134,11 @@ VfsResult<void> mount_file_system(const std::string& source, const std::string& 
 }
 
 VfsResult<void> unmount_file_system(const std::string& target) {
+  const bool has_daemon = is_served_by_a_daemon(target);
   if (::umount2(target.c_str(), UMOUNT_NOFOLLOW) != 0) return refuse(errno);
   mounts().erase(target);
+  for (int i = 0; has_daemon && i < kDaemonWaits && daemon_runs(); ++i)
+    std::this_thread::sleep_for(kDaemonWait);
   return {};
 }
 

@@ -212,6 +212,15 @@ TEST(TreeDifference, IgnoresInodeNumbers) {
   EXPECT_EQ(tree_difference(grown, tree), "c is new");
 }
 
+TEST(TreeDifference, AllowsALaterAccessTime) {
+  Tree tree{file("a", 1, 1, 1, 10)};
+  tree[0].accessed_seconds = 100;
+  Tree read = tree;
+  read[0].accessed_seconds = 101;
+  EXPECT_EQ(tree_difference(tree, read), "");
+  EXPECT_EQ(tree_difference(read, tree), "a has changed: accessed");
+}
+
 TEST(InodeFacts, AnOlderAgentNeedNotReportThem) {
   const auto old =
       nlohmann::json::parse(R"({"path":"a","type":"file","size":0,"links":1,"inode":3})");

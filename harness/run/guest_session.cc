@@ -217,12 +217,13 @@ Step<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesyst
       *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A daemon may complete the mount shortly after its parent has exited, or it may have died.
+  // A daemon may complete the mount after its parent has exited, or it may have died. On a busy host
+  // an emulated processor needs seconds for it.
   TRY(const auto is_there,
       exec(
           {"sh", "-c",
            fmt::format(
-               "for i in 1 2 3 4 5 6 7 8 9 10; do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
+               "for i in $(seq 100); do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
                "exit 0; usleep 100000; done; exit 1",
                kMountPoint)}));
   if (is_there.exit_code != 0 && why != nullptr)
