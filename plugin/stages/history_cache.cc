@@ -1,4 +1,4 @@
-// Recordings kept open (history_cache.h).
+// See history_cache.h.
 #include "plugin/stages/history_cache.h"
 
 #include <sys/stat.h>
@@ -11,11 +11,10 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range, and where its first sector lies in the recording; ranges follow each other without
-/// gaps.
+/// A range and the location of its first sector in the recording. Ranges are contiguous.
 struct Stretch {
   std::uint64_t lba = 0, end = 0;
-  std::optional<record::ExtentLocation> where;  ///< none: not in this recording
+  std::optional<record::ExtentLocation> where;  ///< nullopt: not in this recording
 };
 
 std::vector<Stretch> stretches_of(const states::StateImage& image) {
@@ -32,7 +31,8 @@ std::vector<Stretch> stretches_of(const states::StateImage& image) {
   return all;
 }
 
-/// Calls visit(lba, sectors) for every range whose bytes the two images have from different places.
+/// Calls visit(lba, sectors) for every range whose bytes have different locations in the two
+/// images.
 template <typename Visit>
 void visit_differences(const states::StateImage& one, const states::StateImage& other,
                        Visit visit) {

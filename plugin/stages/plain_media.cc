@@ -1,4 +1,4 @@
-// Media under overlays (plain_media.h).
+// See plain_media.h.
 #include "plugin/stages/plain_media.h"
 
 #include <cerrno>
@@ -27,7 +27,7 @@ media::WrittenMap& PlainMedia::Disk::written() {
 
 int PlainMedia::read(const Disk& disk, const model::Request& request) {
   if (disk.store.first_unreadable(request.lba, request.sectors)) return EIO;
-  if (request.into.empty()) return 0;  // into a cache that nobody has
+  if (request.into.empty()) return 0;  // prefetch only
   return disk.store.read(request.lba, request.into) ? 0 : EIO;
 }
 

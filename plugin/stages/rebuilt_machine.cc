@@ -1,4 +1,4 @@
-// A stack over the media of a crash state (rebuilt_machine.h).
+// See rebuilt_machine.h.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <fmt/core.h>
@@ -45,21 +45,20 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
   const auto refuse = [&](const std::string& difference) {
     return fail(
         "machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
-        "name the stack that the recording was made of; `headcrash recording info` lists its devices");
+        "use the stack that the recording was made of; `headcrash recording info` lists its devices");
   };
   if (plan.all.size() != recorded.size())
-    return refuse(
-        fmt::format("it makes {} devices, the recording has {}", plan.all.size(), recorded.size()));
+    return refuse(fmt::format("it has {} devices, but the recording has {}", plan.all.size(),
+                              recorded.size()));
   for (std::size_t id = 0; id < recorded.size(); ++id) {
     const profiles::PlannedDevice& planned = plan.all[id];
     const record::RecordedDevice& was = recorded[id];
     if (planned.name != was.name)
       return refuse(fmt::format("device {} is {}, not {}", id, was.name, planned.name));
     if (planned.leaf != was.medium)
-      return refuse(
-          fmt::format("{} {} a medium of its own", was.name, was.medium ? "has" : "has not"));
+      return refuse(fmt::format("{} {} a medium", was.name, was.medium ? "has" : "does not have"));
     if (planned.sectors != was.sectors)
-      return refuse(fmt::format("{} has {} sectors and would have {}", was.name, was.sectors,
+      return refuse(fmt::format("{} has {} sectors but would have {}", was.name, was.sectors,
                                 planned.sectors));
   }
   return {};
@@ -79,7 +78,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // Recovery has to meet them, and what a cache has written back is readable again.
+  // Recovery must encounter them; sectors that a cache has written back are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -96,8 +95,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Sectors of a cache to the drive that it stands in front of (the recording learns of it), or
-/// through the array.
+/// Writes sectors of a cache to the drive below it (recorded), or through the array.
 Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
                                       std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
@@ -119,7 +117,7 @@ Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below
   if (run(0, write) == model::Status::ok) return {};
   return fail(cache.name,
               fmt::format("sectors {} to {} cannot be written back", lba, lba + sectors - 1),
-              "look at the state of the array below it");
+              "check the state of the array below it");
 }
 
 Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
@@ -132,8 +130,8 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
     const auto below = static_cast<model::DeviceId>(cache.device + 1);  // ids count depth first
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
-      return fail(cache.name, "stands in front of an array that is part of another one",
-                  "this cannot be powered on again; add the fault battery-dead:" + cache.name);
+      return fail(cache.name, "is above an array that is part of another one",
+                  "this is not supported; add the fault battery-dead:" + cache.name);
     Result<void> done;
     cache.image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
       for (; done && sectors > 0;) {
@@ -164,7 +162,7 @@ Result<void> RebuiltMachine::check_started() const {
     if (const auto refused = array->status().refused)
       return fail(plan_.all[id].name,
                   fmt::format("{} {}: {}", plan_.all[id].profile, kDoesNotStart, *refused),
-                  "set accept-dirty-degraded in the array's profile to take what is there");
+                  "set accept-dirty-degraded in the array's profile to accept the data");
   }
   return {};
 }
@@ -178,20 +176,19 @@ model::Status RebuiltMachine::run(std::size_t face, const model::Request& reques
 
 std::optional<std::string> RebuiltMachine::error() const {
   if (!unanswered_) return std::nullopt;
-  return *unanswered_ +
-         ": did not answer a request, and nothing more can be asked of it; load a state again";
+  return *unanswered_ + ": did not answer a request and cannot be used further; load a state again";
 }
 
 int RebuiltMachine::serve(std::size_t face, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
   const int error = errno_of(run(face, request));
-  // A member that could not keep its bytes spoils the array, whatever the array makes of it.
+  // If a member could not store its bytes, the array is invalid, whatever it reports.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// The array told the recording itself, at its own time.
+/// The array reports to the recording itself, at its own time.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO
@@ -203,7 +200,7 @@ void RebuiltMachine::shut_down() {
   profiles::shut_down(built_);
 }
 
-/// Behind an array, unwritten sectors may come to hold something.
+/// Behind an array, unwritten sectors may become nonzero.
 media::WrittenMap::Run RebuiltMachine::written(std::size_t, std::uint64_t, std::uint64_t limit) {
   return {limit, true};
 }
@@ -229,7 +226,7 @@ Result<std::uint64_t> RebuiltMachine::digest() {
       if (run(face, read) != model::Status::ok)
         return fail(faces_[face].name,
                     fmt::format("sectors {} to {} cannot be read", lba, lba + read.sectors - 1),
-                    "look at the array's state");
+                    "check the array's state");
       for (std::size_t i = 0; i < read.into.size(); i += sizeof(std::uint64_t)) {
         std::uint64_t word = 0;
         std::memcpy(&word, read.into.data() + i, sizeof word);

@@ -1,4 +1,4 @@
-// One stage (stage.h).
+// See stage.h.
 #include "plugin/stages/stage.h"
 
 #include <fmt/core.h>
@@ -39,20 +39,18 @@ Stage::~Stage() {
 
 Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
   if (arrived_ != finished_)
-    return fail(name_, "a request is inside",
-                "unmount what is on it and wait for its answers, then load");
+    return fail(name_, "a request is in flight", "unmount it and wait for its answers, then load");
   for (const Connection* connection : connections_) {
     const auto index = find_face(faces, connection->face_);
     const std::string disk = connection->face_ ? name_ + "/" + *connection->face_ : name_;
     if (!index)
-      return fail(disk, fmt::format("is attached, and the state has only {}", names_of(faces)),
+      return fail(disk, fmt::format("is attached, but the state has only {}", names_of(faces)),
                   "detach it first, or load a state of the same machine");
     if (faces[*index].sectors != connection->sectors_)
-      return fail(
-          disk,
-          fmt::format("is attached with {} sectors, the state has {}", connection->sectors_,
-                      faces[*index].sectors),
-          "a guest keeps believing the size it has seen: detach it first, or use another stage");
+      return fail(disk,
+                  fmt::format("is attached with {} sectors, but the state has {}",
+                              connection->sectors_, faces[*index].sectors),
+                  "guests do not notice a new size: detach it first, or use another stage");
   }
   return {};
 }
@@ -81,8 +79,7 @@ Result<void> Stage::put(Load load) {
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
-  // The old overlay is freed without the lock: a guest that comes back at once need not wait for
-  // it.
+  // Free the old overlay without the lock, so that a guest's next request need not wait.
   load.content.reset();
   return {};
 }
@@ -91,7 +88,7 @@ Result<void> Stage::put(Load load) {
 
 Result<void> Stage::check_loaded() const {
   if (load_.content) return {};
-  return fail(name_, "holds nothing yet", R"(load a state first: {"state":"load",...})");
+  return fail(name_, "has no content yet", R"(load a state first: {"state":"load",...})");
 }
 
 Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<std::string>& face) {
@@ -147,19 +144,20 @@ void Stage::note_error(int error) {
   } else if (const auto why = load_.content->error()) {
     error_ = why;
   } else if (error == ENOSPC) {
-    error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=",
-                         name_, load_.content->overlay_bytes() >> 20);
+    error_ = fmt::format(
+        "{}: the overlay of {} MiB is full; start the server with a larger overlay-max=", name_,
+        load_.content->overlay_bytes() >> 20);
   }
 }
 
-/// An exception must not leave a request counted as inside for ever: it is the request's error, and
-/// that of the stage, whose bytes may be half of what was asked for.
+/// Converts an exception to an error of the request, so that the request is not counted as inside
+/// forever. The stage also gets an error, since its contents may be incomplete.
 template <typename Work>
 int Stage::without_exception(const Work& work) noexcept {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    note_exception("the server has no memory left");
+    note_exception("the server is out of memory");
     return ENOMEM;
   } catch (const std::exception& exception) {
     note_exception(exception.what());
@@ -170,7 +168,7 @@ int Stage::without_exception(const Work& work) noexcept {
 void Stage::note_exception(const char* what) noexcept {
   try {
     if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
-  } catch (...) {  // no memory for the text either: the request's error has to do
+  } catch (...) {  // out of memory for the text, too: only the request fails
   }
 }
 
@@ -217,7 +215,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
   const Connection::Begun begun = begin(connection, request);
-  if (begun.answer_in.count() != 0) {  // without the lock: others arrive meanwhile, and overtake
+  if (begun.answer_in.count() != 0) {  // without the lock: other requests may arrive and overtake
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();
     std::this_thread::sleep_until(until);
@@ -241,7 +239,7 @@ int Stage::Connection::answer(const model::Request& request, int error) {
   return stage_.end(*this, request, error);
 }
 
-// ---- what control asks for
+// ---- control requests
 
 std::string Stage::nonce() const {
   const std::lock_guard lock(mutex_);
@@ -260,7 +258,7 @@ Result<void> Stage::mark(std::string_view text) {
 Result<Sealed> Stage::seal() {
   const std::lock_guard lock(mutex_);
   TRY(check_loaded());
-  if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
+  if (!load_.log) return fail(name_, "is not being recorded", "load its state with \"record\"");
   load_.content->shut_down();
   auto sealed = load_.log->seal();
   if (load_.log->error()) error_ = load_.log->error()->message();

@@ -1,17 +1,15 @@
 #pragma once
-// One stage: what was loaded onto it last, the connections that have it open, and the lock they
-// take turns by.
+// A stage: its current content, the connections that have it open, and their lock.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
-//   control     --put()----> [lock] other content, other nonce [unlock]     only while no request is inside
+//   control     --load()---> [lock] other content, other nonce [unlock]    only while no request is inside
 //
-// Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are
-// the same. An ACK waits until every request that had arrived meanwhile is submitted: what was in
-// flight together is recorded as such, and a flush that the guest did not hold back until its
-// writes were answered does not cover them. A recorded stage takes its time to answer
-// (AnswerDelay), so that a flush which is sent before its writes were awaited finds them in flight.
-// (A lock around the whole of a request would make each one durable before the next, and hide a
-// file system that flushes too early.)
+// Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
+// same order of writes. An ACK waits until every request that has arrived by then is submitted.
+// Requests in flight together are thus recorded as such, and a flush that the guest sends before
+// its writes are answered does not cover them. A recorded stage delays its answers (AnswerDelay),
+// so a flush sent too early finds writes in flight. (A lock around a whole request would make each
+// request durable before the next, and would hide a file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -29,76 +27,77 @@
 
 namespace headcrash::stages {
 
-/// How long a recorded stage takes to answer a write or a flush: drawn for each from the seed, most
-/// of them in an eighth of the longest time, so that answers come in another order than requests.
+/// The delay of a recorded stage's answers to writes and flushes. It is drawn for each request from
+/// the seed; most are within an eighth of the maximum, so answers are reordered.
 struct AnswerDelay {
   std::uint64_t seed = 0;
-  std::uint32_t most_us = 0;  ///< 0: at once
-  /// Writes to the stage's disk (face 0) that touch one of these ranges take `slow_us` longer: what
-  /// nobody waits for is in flight at the next flush.
+  std::uint32_t most_us = 0;  ///< 0: no delay
+  /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer. A
+  /// write that a file system does not wait for is then in flight at the next flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
-  /// Drawn for the request of that number.
+  /// Returns the delay of the request with this number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// The same and, for a write to slow sectors, the rest.
+  /// Like of(number), plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t face,
                                const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
 
-/// Text of a mark, and what the mark export can carry in a sector with its NUL.
+/// Maximum length of a mark: the mark export carries it in one sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct StageStatus {
   std::string id, recording,
-      nonce;  ///< empty before the first load; id and recording for an empty disk
+      nonce;  ///< empty before the first load; id and recording are empty for an empty disk
   std::uint64_t overlay_bytes = 0;
   std::uint64_t reads = 0, writes = 0,
-                flushes = 0;  ///< since the load; trims and zeroes are writes
+                flushes = 0;  ///< since the load; trims and zeroes count as writes
   std::optional<std::string> error;
 };
 
 class Stage {
  public:
-  /// What a load puts onto a stage.
+  /// The new content of a stage.
   struct Load {
-    std::string id, recording;  ///< of the state; empty: an empty disk
+    std::string id, recording;  ///< of the state; empty for an empty disk
     std::string nonce;
-    std::unique_ptr<StageRecording> log;  ///< null: what is done is not recorded
-    std::unique_ptr<Content> content;     ///< may tell `log` until its end
+    std::unique_ptr<StageRecording> log;  ///< null: not recorded
+    std::unique_ptr<Content> content;     ///< may use `log` until it is destroyed
     AnswerDelay delay = {};               ///< while it is recorded
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
-  ~Stage();  ///< completes a recording that was not sealed
+  ~Stage();  ///< completes an unsealed recording
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// A client's time, which recordings have then. From any thread, at any time until the stage
-  /// ends. Before the first load.
+  /// Sets the clock of recordings, which is a client's. It is called from any thread until the
+  /// stage ends. REQUIRES: no load yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Refuses while a request is inside, and disks of another size than open connections have seen.
+  /// Fails while a request is inside, or if the sizes differ from those that open connections have
+  /// seen.
   Result<void> may_load(const std::vector<Face>& faces) const;
-  /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is
-  /// given up as it is.
+  /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
+  /// is discarded.
   Result<void> put(Load load);
 
-  /// A client's. Ends before the stage does.
+  /// A client's connection. Must end before the stage does.
   class Connection {
    public:
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    std::uint64_t sectors() const { return sectors_; }  ///< never changes
-    int serve(model::Request request);                  ///< 0 or an errno
-    /// The same in two halves, for a client whose time is not the host's: the work of the request;
-    /// and, once so much of its time has passed, the answer, 0 or an errno. It gives the request an
-    /// id. REQUIRES: each is answered.
+    std::uint64_t sectors() const { return sectors_; }  ///< constant
+    int serve(model::Request request);                  ///< returns 0 or an errno
+    /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
+    /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
+    /// passed in the client's time. REQUIRES: every begun request is answered.
     struct Begun {
       int error = 0;
       std::chrono::microseconds answer_in{0};
@@ -113,15 +112,16 @@ class Stage {
                std::uint64_t sectors)
         : stage_(stage), face_(std::move(face)), index_(index), sectors_(sectors) {}
     Stage& stage_;
-    const std::optional<std::string> face_;  ///< none: the stage's disk
-    std::size_t index_;                      ///< under the stage's lock: which face that is now
+    const std::optional<std::string> face_;  ///< nullopt: the stage's disk
+    std::size_t index_;  ///< current index of that disk; guarded by the stage's lock
     const std::uint64_t sectors_;
   };
-  /// Errors: nothing is loaded yet, or nothing of that name.
+  /// Opens a disk of the stage. Fails if nothing is loaded, or if there is no such disk.
   Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& face);
 
   std::string nonce() const;  ///< empty before the first load
-  /// 1 to kMarkBytesMax bytes; nowhere when nothing is recorded. Errors: the recording's.
+  /// Records a mark of 1 to kMarkBytesMax bytes; has no effect if nothing is recorded. Returns
+  /// errors of the recording.
   Result<void> mark(std::string_view text);
   Result<Sealed> seal();
   Result<std::uint64_t> digest();
@@ -129,7 +129,7 @@ class Stage {
 
  private:
   int serve(const Connection& connection, model::Request& request);
-  // Under the lock:
+  // REQUIRES: the lock is held
   Connection::Begun begin(const Connection& connection, model::Request& request);
   int end(const Connection& connection, const model::Request& request, int error);
   bool is_recorded(const model::Request& request) const {
@@ -149,9 +149,9 @@ class Stage {
   std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
   std::condition_variable all_submitted_;
 
-  // Under the lock:
+  // Guarded by the lock:
   Load load_;
-  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of those that arrived
+  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of the arrived requests
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;
   std::optional<std::string> error_;

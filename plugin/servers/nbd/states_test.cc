@@ -190,7 +190,7 @@ TEST(States, ListsStagesAndRefusesOtherExports) {
   nbd_set_export_name(handle, "");
   EXPECT_EQ(nbd_opt_go(handle), 0) << "the first stage: " << nbd_get_error();
   nbd_close(handle);
-  EXPECT_NE(server.log_text().find("stage 1: holds nothing yet; load a state first"),
+  EXPECT_NE(server.log_text().find("stage 1: has no content yet; load a state first"),
             std::string::npos)
       << server.log_text();
 }
