@@ -17,30 +17,30 @@
 namespace headcrash::stages {
 
 /// A disk visible to clients.
-struct Face {
+struct DiskInfo {
   std::string name;
   std::uint64_t sectors = 0;
 };
 
-class Content {
+class StageContent {
  public:
-  virtual ~Content() = default;
+  virtual ~StageContent() = default;
 
-  virtual const std::vector<Face>& faces()
+  virtual const std::vector<DiskInfo>& disk_infos()
       const = 0;  ///< at least one; the first is the stage's disk
 
   /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
-  virtual int serve(std::size_t face, model::Request& request) = 0;
+  virtual int serve(std::size_t disk_index, model::Request& request) = 0;
   /// Records the completion of a request that ended with `error`. Returns the errno to answer with,
   /// or 0.
-  virtual int acknowledge(std::size_t face, const model::Request& request, int error) = 0;
+  virtual int acknowledge(std::size_t disk_index, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
   /// Shuts down cleanly whatever has volatile state. The content remains usable.
   virtual void shut_down() = 0;
   /// Returns why all requests fail from now on, unless a fault of the disks is the cause.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
-  virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba,
+  virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                          std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
   virtual Result<std::uint64_t> digest() = 0;  ///< of the data visible to clients

@@ -12,13 +12,13 @@ namespace headcrash::stages {
 namespace {
 
 /// A range and the location of its first sector in the recording. Ranges are contiguous.
-struct Stretch {
+struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
   std::optional<record::ExtentLocation> where;  ///< nullopt: not in this recording
 };
 
-std::vector<Stretch> stretches_of(const states::StateImage& image) {
-  std::vector<Stretch> all;
+std::vector<LocatedRange> stretches_of(const states::StateImage& image) {
+  std::vector<LocatedRange> all;
   std::uint64_t next = 0;
   image.top().index().visit(
       0, image.sectors(),
@@ -36,9 +36,9 @@ std::vector<Stretch> stretches_of(const states::StateImage& image) {
 template <typename Visit>
 void visit_differences(const states::StateImage& one, const states::StateImage& other,
                        Visit visit) {
-  const std::vector<Stretch> ours = stretches_of(one);
-  const std::vector<Stretch> theirs = stretches_of(other);
-  const auto where_at = [](const Stretch& stretch, std::uint64_t lba) {
+  const std::vector<LocatedRange> ours = stretches_of(one);
+  const std::vector<LocatedRange> theirs = stretches_of(other);
+  const auto where_at = [](const LocatedRange& stretch, std::uint64_t lba) {
     return stretch.where ? std::optional(stretch.where->after(lba - stretch.lba)) : std::nullopt;
   };
   std::uint64_t lba = 0;

@@ -28,7 +28,7 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
   return std::optional<std::filesystem::path>(std::move(*text));
 }
 
-Result<void> take_log(const json& object, LoadOrder& order) {
+Result<void> parse_log(const json& object, LoadOrder& order) {
   if (!object.contains("log_sectors")) return {};
   TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
   if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "omit it");
@@ -40,7 +40,7 @@ Result<void> take_log(const json& object, LoadOrder& order) {
 }
 
 /// Parses the ranges whose writes are slow while a stage is recorded, and the delay.
-Result<void> take_slow(const json& object, LoadOrder& order) {
+Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
   constexpr const char* kRemedy = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
@@ -66,7 +66,7 @@ Result<void> take_slow(const json& object, LoadOrder& order) {
 }
 
 /// Parses `record` and the delays of requests while it is active.
-Result<void> take_record(const json& object, LoadOrder& order) {
+Result<void> parse_record(const json& object, LoadOrder& order) {
   auto record = path_of(object, "record");
   if (!record) return forward_error(record);
   order.record = std::move(*record);
@@ -82,7 +82,7 @@ Result<void> take_record(const json& object, LoadOrder& order) {
         base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max()));
     order.delay.seed = seed;
   }
-  return take_slow(object, order);
+  return parse_slow(object, order);
 }
 
 Result<void> take_used(const json& object, LoadOrder& order) {
@@ -96,7 +96,7 @@ Result<void> take_used(const json& object, LoadOrder& order) {
   return {};
 }
 
-Result<void> take_faults(const json& object, LoadOrder& order) {
+Result<void> parse_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
   if (!order.machine)
     return fail("faults", "need a machine", "add 'machine'; a plain medium has no faults");
@@ -130,7 +130,7 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     if (sectors == 0)
       return fail("sectors", "a disk needs at least one sector", "use a larger number");
     order.sectors = sectors;
-    TRY(take_log(object, order));
+    TRY(parse_log(object, order));
     TRY(take_used(object, order));
   } else {
     TRY(auto recording, path_of(object, "recording"));
@@ -142,10 +142,10 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     TRY(states::parse_crash_state(id));
     order.id = std::move(id);
   }
-  TRY(take_record(object, order));
+  TRY(parse_record(object, order));
   TRY(auto machine, base::optional_text(object, "machine", "name a profile, for example raid5-5"));
   order.machine = std::move(machine);
-  TRY(take_faults(object, order));
+  TRY(parse_faults(object, order));
   return order;
 }
 
@@ -167,7 +167,7 @@ json refusal(const Error& error) {
 }
 
 /// Executes requests; one overload for each type.
-struct Doer {
+struct Handler {
   StageServer& server;
 
   json operator()(const LoadOrder& order) const {
@@ -243,7 +243,7 @@ Result<Order> parse_order(std::string_view line) {
 
 std::string answer(StageServer& server, std::string_view line) {
   const auto order = parse_order(line);
-  const json told = order ? std::visit(Doer{server}, *order) : refusal(order.error());
+  const json told = order ? std::visit(Handler{server}, *order) : refusal(order.error());
   return told.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

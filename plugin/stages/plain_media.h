@@ -23,19 +23,20 @@ struct Medium {
 /// Returns a blank medium.
 states::StateImage blank_image(std::uint64_t sectors);
 
-class PlainMedia final : public Content {
+class PlainMedia final : public StageContent {
  public:
   /// `media` must not be empty. Each medium has its own limit of `overlay_bytes_max`. `recording`
   /// may be null and must outlive this object. `used_disk` is described in record/used_disk.h.
   PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
              bool used_disk = false);
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override;
-  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override;
+  int acknowledge(std::size_t disk_index, const model::Request& request, int error) override;
   void mark(std::string_view text) override;
   void shut_down() override {}
-  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
+                                 std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   Result<std::uint64_t> digest() override;
 
@@ -58,7 +59,7 @@ class PlainMedia final : public Content {
   int write(Disk& disk, const model::Request& request) const;
   bool recorded() const { return recording_ != nullptr && recording_->is_open(); }
 
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
   std::vector<std::unique_ptr<Disk>> disks_;
   StageRecording* recording_;
   bool used_disk_;

@@ -73,8 +73,9 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   for (const Medium& medium : with.media)
     self->stores_.at(medium.device) =
         std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
-  model::MachineObserver& observer =
-      recording != nullptr ? static_cast<model::MachineObserver&>(*recording) : self->nobody_;
+  model::MachineObserver& observer = recording != nullptr
+                                         ? static_cast<model::MachineObserver&>(*recording)
+                                         : self->null_observer_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
@@ -88,16 +89,16 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   self->built_ = std::move(built);
   TRY(self->check_started());
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
-    self->faces_.push_back({self->built_.machine->device_name(i),
-                            self->built_.machine->device(i).characteristics().sectors});
+    self->disk_infos_.push_back({self->built_.machine->device_name(i),
+                                 self->built_.machine->device(i).characteristics().sectors});
   TRY(self->write_back(with, false));
   if (recording != nullptr && !with.caches.empty()) self->mark(states::kCachesWrittenBackMark);
   return self;
 }
 
 /// Writes sectors of a cache to the drive below it (recorded), or through the array.
-Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
-                                      std::uint64_t sectors) {
+Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
+                                              std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
   TRY(cache.image.read(lba, bytes));
   if (plan_.all[below].leaf) {
@@ -136,7 +137,7 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
     cache.image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
       for (; done && sectors > 0;) {
         const std::uint64_t step = std::min(sectors, kStepSectors);
-        done = put_back(cache, below, lba, step);
+        done = write_back_range(cache, below, lba, step);
         lba += step;
         sectors -= step;
       }
@@ -167,10 +168,11 @@ Result<void> RebuiltMachine::check_started() const {
   return {};
 }
 
-model::Status RebuiltMachine::run(std::size_t face, const model::Request& request) {
+model::Status RebuiltMachine::run(std::size_t disk_index, const model::Request& request) {
   if (unanswered_) return model::Status::device_failed;
-  const auto status = model::run_request(*built_.machine, face, request);
-  if (!status) unanswered_ = faces_.empty() ? plan_.all.front().name : faces_[face].name;
+  const auto status = model::run_request(*built_.machine, disk_index, request);
+  if (!status)
+    unanswered_ = disk_infos_.empty() ? plan_.all.front().name : disk_infos_[disk_index].name;
   return status.value_or(model::Status::device_failed);
 }
 
@@ -179,9 +181,9 @@ std::optional<std::string> RebuiltMachine::error() const {
   return *unanswered_ + ": did not answer a request and cannot be used further; load a state again";
 }
 
-int RebuiltMachine::serve(std::size_t face, model::Request& request) {
+int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
-  const int error = errno_of(run(face, request));
+  const int error = errno_of(run(disk_index, request));
   // If a member could not store its bytes, the array is invalid, whatever it reports.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
@@ -216,15 +218,15 @@ Result<std::uint64_t> RebuiltMachine::digest() {
   constexpr std::uint32_t kStepSectors = 2048;
   std::vector<std::byte> bytes(std::size_t{kStepSectors} * model::kSectorBytes);
   std::uint64_t joined = 0;
-  for (std::size_t face = 0; face < faces_.size(); ++face) {
-    for (std::uint64_t lba = 0; lba < faces_[face].sectors; lba += kStepSectors) {
+  for (std::size_t disk_index = 0; disk_index < disk_infos_.size(); ++disk_index) {
+    for (std::uint64_t lba = 0; lba < disk_infos_[disk_index].sectors; lba += kStepSectors) {
       model::Request read;
       read.lba = lba;
       read.sectors = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(kStepSectors, faces_[face].sectors - lba));
+          std::min<std::uint64_t>(kStepSectors, disk_infos_[disk_index].sectors - lba));
       read.into = std::span(bytes).first(std::size_t{read.sectors} * model::kSectorBytes);
-      if (run(face, read) != model::Status::ok)
-        return fail(faces_[face].name,
+      if (run(disk_index, read) != model::Status::ok)
+        return fail(disk_infos_[disk_index].name,
                     fmt::format("sectors {} to {} cannot be read", lba, lba + read.sectors - 1),
                     "check the array's state");
       for (std::size_t i = 0; i < read.into.size(); i += sizeof(std::uint64_t)) {

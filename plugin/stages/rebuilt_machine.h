@@ -42,7 +42,7 @@ struct PowerOn {
   const std::vector<model::FaultSpec>& faults;
 };
 
-class RebuiltMachine final : public Content {
+class RebuiltMachine final : public StageContent {
  public:
   /// `recording` may be null and must outlive this object; it also receives the media events. Fails
   /// if the hardware cannot start, if an array refuses to start (the error contains kDoesNotStart),
@@ -51,13 +51,14 @@ class RebuiltMachine final : public Content {
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override;
-  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override;
+  int acknowledge(std::size_t disk_index, const model::Request& request, int error) override;
   void mark(std::string_view text) override { built_.machine->mark(text); }
   void shut_down() override;
   std::optional<std::string> error() const override;
-  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
+                                 std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   /// Reads the whole disk through the array.
   Result<std::uint64_t> digest() override;
@@ -67,13 +68,13 @@ class RebuiltMachine final : public Content {
       : plan_(std::move(plan)), recording_(recording) {}
   Result<void> check_started() const;
   Result<void> write_back(const PowerOn& with, bool to_drives);
-  Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
-                        std::uint64_t sectors);
-  model::Status run(std::size_t face, const model::Request& request);
+  Result<void> write_back_range(const Medium& cache, model::DeviceId below, std::uint64_t lba,
+                                std::uint64_t sectors);
+  model::Status run(std::size_t disk_index, const model::Request& request);
 
   profiles::Plan plan_;
   StageRecording* recording_;
-  model::NullObserver nobody_;
+  model::NullObserver null_observer_;
   /// An overlay that records whether it was ever full, since a drive reports to its array only that
   /// it failed.
   class MemberStore : public model::SectorStore {
@@ -105,7 +106,7 @@ class RebuiltMachine final : public Content {
   };
   std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null for devices without a medium
   profiles::BuiltMachine built_;
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
   std::optional<std::string>
       unanswered_;  ///< the device that did not answer a request; the machine must not run again
 };

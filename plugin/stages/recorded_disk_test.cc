@@ -110,8 +110,8 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
 TEST(RecordedDisk, WritesToASlowRangeTakeLonger) {
   const AnswerDelay delay{.seed = 0, .most_us = 0, .slow = {{100, 8}, {200, 1}}, .slow_us = 7};
   const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors,
-                      std::size_t face = 0) {
-    return delay.of(1, face, {.op = op, .lba = lba, .sectors = sectors}).count();
+                      std::size_t disk_index = 0) {
+    return delay.of(1, disk_index, {.op = op, .lba = lba, .sectors = sectors}).count();
   };
   EXPECT_EQ(of(model::Op::write, 92, 8), 0);
   EXPECT_EQ(of(model::Op::write, 92, 9), 7);

@@ -14,18 +14,18 @@
 namespace headcrash::stages {
 namespace {
 
-std::optional<std::size_t> find_face(const std::vector<Face>& faces,
+std::optional<std::size_t> find_disk(const std::vector<DiskInfo>& disk_infos,
                                      const std::optional<std::string>& name) {
   if (!name) return 0;
-  const auto found =
-      std::find_if(faces.begin(), faces.end(), [&](const Face& f) { return f.name == *name; });
-  if (found == faces.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - faces.begin());
+  const auto found = std::find_if(disk_infos.begin(), disk_infos.end(),
+                                  [&](const DiskInfo& f) { return f.name == *name; });
+  if (found == disk_infos.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - disk_infos.begin());
 }
 
-std::string names_of(const std::vector<Face>& faces) {
+std::string names_of(const std::vector<DiskInfo>& disk_infos) {
   std::string all;
-  for (const Face& face : faces) all += (all.empty() ? "" : ", ") + face.name;
+  for (const DiskInfo& disk : disk_infos) all += (all.empty() ? "" : ", ") + disk.name;
   return all;
 }
 
@@ -37,33 +37,33 @@ Stage::~Stage() {
 
 // ---- loading
 
-Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
+Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const {
   if (arrived_ != finished_)
     return fail(name_, "a request is in flight", "unmount it and wait for its answers, then load");
   for (const Connection* connection : connections_) {
-    const auto index = find_face(faces, connection->face_);
-    const std::string disk = connection->face_ ? name_ + "/" + *connection->face_ : name_;
+    const auto index = find_disk(disk_infos, connection->disk_name_);
+    const std::string disk = connection->disk_name_ ? name_ + "/" + *connection->disk_name_ : name_;
     if (!index)
-      return fail(disk, fmt::format("is attached, but the state has only {}", names_of(faces)),
+      return fail(disk, fmt::format("is attached, but the state has only {}", names_of(disk_infos)),
                   "detach it first, or load a state of the same machine");
-    if (faces[*index].sectors != connection->sectors_)
+    if (disk_infos[*index].sectors != connection->sectors_)
       return fail(disk,
                   fmt::format("is attached with {} sectors, but the state has {}",
-                              connection->sectors_, faces[*index].sectors),
+                              connection->sectors_, disk_infos[*index].sectors),
                   "guests do not notice a new size: detach it first, or use another stage");
   }
   return {};
 }
 
-Result<void> Stage::may_load(const std::vector<Face>& faces) const {
+Result<void> Stage::may_load(const std::vector<DiskInfo>& disk_infos) const {
   const std::lock_guard lock(mutex_);
-  return check_switch(faces);
+  return check_switch(disk_infos);
 }
 
-Result<void> Stage::put(Load load) {
+Result<void> Stage::load(LoadRequest load) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto may = check_switch(load.content->faces()); !may) {
+    if (auto may = check_switch(load.content->disk_infos()); !may) {
       load.content.reset();
       if (load.log) load.log->discard();
       return may;
@@ -75,7 +75,7 @@ Result<void> Stage::put(Load load) {
     std::swap(load_.delay, load.delay);
     std::swap(load_.content, load.content);
     for (Connection* connection : connections_)
-      connection->index_ = *find_face(load_.content->faces(), connection->face_);
+      connection->index_ = *find_disk(load_.content->disk_infos(), connection->disk_name_);
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
@@ -91,16 +91,17 @@ Result<void> Stage::check_loaded() const {
   return fail(name_, "has no content yet", R"(load a state first: {"state":"load",...})");
 }
 
-Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<std::string>& face) {
+Result<std::unique_ptr<Stage::Connection>> Stage::connect(
+    const std::optional<std::string>& disk_name) {
   const std::lock_guard lock(mutex_);
   TRY(check_loaded());
-  const std::vector<Face>& faces = load_.content->faces();
-  const auto index = find_face(faces, face);
+  const std::vector<DiskInfo>& disk_infos = load_.content->disk_infos();
+  const auto index = find_disk(disk_infos, disk_name);
   if (!index)
-    return fail(name_, fmt::format("has no disk \"{}\"", face->substr(0, 64)),
-                fmt::format("use one of: {}", names_of(faces)));
+    return fail(name_, fmt::format("has no disk \"{}\"", disk_name->substr(0, 64)),
+                fmt::format("use one of: {}", names_of(disk_infos)));
   std::unique_ptr<Connection> connection(
-      new Connection(*this, face, *index, faces[*index].sectors));
+      new Connection(*this, disk_name, *index, disk_infos[*index].sectors));
   connections_.insert(connection.get());
   return connection;
 }
@@ -181,19 +182,20 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
 }
 
-std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t face,
+std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t disk_index,
                                           const model::Request& request) const {
   const model::SectorRange written{request.lba, request.sectors};
-  const bool is_slow = face == 0 && request.op == model::Op::write &&
+  const bool is_slow = disk_index == 0 && request.op == model::Op::write &&
                        std::ranges::any_of(slow, [&](const model::SectorRange& range) {
                          return range.overlaps(written);
                        });
   return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
 
-Stage::Connection::Begun Stage::begin(const Connection& connection, model::Request& request) {
+Stage::Connection::StartedRequest Stage::begin(const Connection& connection,
+                                               model::Request& request) {
   count(request);
-  Connection::Begun begun;
+  Connection::StartedRequest begun;
   begun.error = without_exception([&] { return load_.content->serve(connection.index_, request); });
   ++submitted_;
   all_submitted_.notify_all();
@@ -214,7 +216,7 @@ int Stage::end(const Connection& connection, const model::Request& request, int 
 int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
-  const Connection::Begun begun = begin(connection, request);
+  const Connection::StartedRequest begun = begin(connection, request);
   if (begun.answer_in.count() != 0) {  // without the lock: other requests may arrive and overtake
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();
@@ -228,7 +230,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   return end(connection, request, begun.error);
 }
 
-Stage::Connection::Begun Stage::Connection::begin(model::Request& request) {
+Stage::Connection::StartedRequest Stage::Connection::begin(model::Request& request) {
   ++stage_.arrived_;
   const std::lock_guard lock(stage_.mutex_);
   return stage_.begin(*this, request);

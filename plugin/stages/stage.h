@@ -40,7 +40,7 @@ struct AnswerDelay {
   /// Returns the delay of the request with this number.
   std::chrono::microseconds of(std::uint64_t number) const;
   /// Like of(number), plus `slow_us` for a write to a slow range.
-  std::chrono::microseconds of(std::uint64_t number, std::size_t face,
+  std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
@@ -61,12 +61,12 @@ struct StageStatus {
 class Stage {
  public:
   /// The new content of a stage.
-  struct Load {
+  struct LoadRequest {
     std::string id, recording;  ///< of the state; empty for an empty disk
     std::string nonce;
-    std::unique_ptr<StageRecording> log;  ///< null: not recorded
-    std::unique_ptr<Content> content;     ///< may use `log` until it is destroyed
-    AnswerDelay delay = {};               ///< while it is recorded
+    std::unique_ptr<StageRecording> log;    ///< null: not recorded
+    std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
+    AnswerDelay delay = {};                 ///< while it is recorded
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
@@ -81,10 +81,10 @@ class Stage {
 
   /// Fails while a request is inside, or if the sizes differ from those that open connections have
   /// seen.
-  Result<void> may_load(const std::vector<Face>& faces) const;
+  Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
   /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
   /// is discarded.
-  Result<void> put(Load load);
+  Result<void> load(LoadRequest load);
 
   /// A client's connection. Must end before the stage does.
   class Connection {
@@ -98,26 +98,26 @@ class Stage {
     /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
     /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
     /// passed in the client's time. REQUIRES: every begun request is answered.
-    struct Begun {
+    struct StartedRequest {
       int error = 0;
       std::chrono::microseconds answer_in{0};
     };
-    Begun begin(model::Request& request);
+    StartedRequest begin(model::Request& request);
     int answer(const model::Request& request, int error);
     media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit);
 
    private:
     friend class Stage;
-    Connection(Stage& stage, std::optional<std::string> face, std::size_t index,
+    Connection(Stage& stage, std::optional<std::string> disk_name, std::size_t index,
                std::uint64_t sectors)
-        : stage_(stage), face_(std::move(face)), index_(index), sectors_(sectors) {}
+        : stage_(stage), disk_name_(std::move(disk_name)), index_(index), sectors_(sectors) {}
     Stage& stage_;
-    const std::optional<std::string> face_;  ///< nullopt: the stage's disk
+    const std::optional<std::string> disk_name_;  ///< nullopt: the stage's disk
     std::size_t index_;  ///< current index of that disk; guarded by the stage's lock
     const std::uint64_t sectors_;
   };
   /// Opens a disk of the stage. Fails if nothing is loaded, or if there is no such disk.
-  Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& face);
+  Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& disk_name);
 
   std::string nonce() const;  ///< empty before the first load
   /// Records a mark of 1 to kMarkBytesMax bytes; has no effect if nothing is recorded. Returns
@@ -130,7 +130,7 @@ class Stage {
  private:
   int serve(const Connection& connection, model::Request& request);
   // REQUIRES: the lock is held
-  Connection::Begun begin(const Connection& connection, model::Request& request);
+  Connection::StartedRequest begin(const Connection& connection, model::Request& request);
   int end(const Connection& connection, const model::Request& request, int error);
   bool is_recorded(const model::Request& request) const {
     return load_.log != nullptr && request.op != model::Op::read;
@@ -140,7 +140,7 @@ class Stage {
   template <typename Work>
   int without_exception(const Work& work) noexcept;
   void note_exception(const char* what) noexcept;
-  Result<void> check_switch(const std::vector<Face>& faces) const;
+  Result<void> check_switch(const std::vector<DiskInfo>& disk_infos) const;
   Result<void> check_loaded() const;
 
   const std::string name_;  ///< "stage 3"
@@ -150,7 +150,7 @@ class Stage {
   std::condition_variable all_submitted_;
 
   // Guarded by the lock:
-  Load load_;
+  LoadRequest load_;
   std::uint64_t submitted_ = 0, finished_ = 0;  ///< of the arrived requests
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

@@ -99,16 +99,17 @@ struct MachineAbove {
   std::vector<model::FaultSpec> faults;
 };
 
-std::vector<Face> faces_of(const Origin& origin, const std::optional<MachineAbove>& above) {
-  std::vector<Face> faces;
+std::vector<DiskInfo> disk_infos_of(const Origin& origin,
+                                    const std::optional<MachineAbove>& above) {
+  std::vector<DiskInfo> disk_infos;
   if (above) {
     for (const profiles::PlannedDevice& device : above->plan.all)
-      if (!device.parent) faces.push_back({device.name, device.sectors});
+      if (!device.parent) disk_infos.push_back({device.name, device.sectors});
   } else {
     for (const Medium& medium : origin.media)
-      faces.push_back({medium.name, medium.image.sectors()});
+      disk_infos.push_back({medium.name, medium.image.sectors()});
   }
-  return faces;
+  return disk_infos;
 }
 
 /// Starts a recording. It names its base relative to its own folder, so both can be moved together.
@@ -128,10 +129,11 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   return StageRecording::create(path, header, clock);
 }
 
-Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
-                              const Recorded& recorded, const StageRecording::Clock& clock,
-                              std::uint64_t overlay_bytes_max) {
-  Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
+Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> above,
+                                     const Recorded& recorded, const StageRecording::Clock& clock,
+                                     std::uint64_t overlay_bytes_max) {
+  Stage::LoadRequest load{origin.id, origin.recording, new_nonce(),
+                          nullptr,   nullptr,          recorded.delay};
   if (recorded.into) {
     TRY(auto log, begin_recording(*recorded.into, origin, above.has_value(), clock));
     load.log = std::move(log);
@@ -162,15 +164,15 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
-  const std::vector<Face> faces = faces_of(origin, above);
+  const std::vector<DiskInfo> disk_infos = disk_infos_of(origin, above);
   // First, so that a rejected load leaves no recording.
-  TRY(stage.may_load(faces));
+  TRY(stage.may_load(disk_infos));
   const std::uint64_t digest = digest_of(origin.media);
   TRY(auto load,
       make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max));
   const std::string nonce = load.nonce;
-  TRY(stage.put(std::move(load)));
-  return Loaded{nonce, faces.front().sectors, digest};
+  TRY(stage.load(std::move(load)));
+  return Loaded{nonce, disk_infos.front().sectors, digest};
 }
 
 }  // namespace

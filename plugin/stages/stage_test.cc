@@ -15,13 +15,14 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Records the order of calls, and blocks a write until the test releases it.
-class SlowContent final : public Content {
+class BlockingContent final : public StageContent {
  public:
-  explicit SlowContent(std::vector<Face> faces = {{"hd0", 64}}) : faces_(std::move(faces)) {}
+  explicit BlockingContent(std::vector<DiskInfo> disk_infos = {{"hd0", 64}})
+      : disk_infos_(std::move(disk_infos)) {}
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override {
-    served = face;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override {
+    served = disk_index;
     log += request.op == model::Op::flush ? "F" : "W";
     if (request.op == model::Op::write && in_the_work) in_the_work();
     return 0;
@@ -43,32 +44,32 @@ class SlowContent final : public Content {
   std::size_t served = 0;  ///< disk index
 
  private:
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
 };
 
 struct SlowStage {
   SlowStage() {
-    auto made = std::make_unique<SlowContent>();
+    auto made = std::make_unique<BlockingContent>();
     content = made.get();
     auto log = StageRecording::create(folder / "log", {});
     EXPECT_TRUE(log);
-    EXPECT_TRUE(stage.put({"", "", "nonce", std::move(*log), std::move(made)}));
+    EXPECT_TRUE(stage.load({"", "", "nonce", std::move(*log), std::move(made)}));
   }
   TemporaryFolder folder;
   Stage stage{"stage 0"};
-  SlowContent* content = nullptr;
+  BlockingContent* content = nullptr;
 };
 
 /// The next state may have the same disks in another order.
 TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
-  const auto put = [&stage](std::vector<Face> faces) {
-    auto made = std::make_unique<SlowContent>(std::move(faces));
-    SlowContent* const content = made.get();
-    EXPECT_TRUE(stage.put({"", "", "nonce", nullptr, std::move(made)}));
+  const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
+    auto made = std::make_unique<BlockingContent>(std::move(disk_infos));
+    BlockingContent* const content = made.get();
+    EXPECT_TRUE(stage.load({"", "", "nonce", nullptr, std::move(made)}));
     return content;
   };
-  SlowContent* content = put({{"hd0", 64}, {"log", 32}});
+  BlockingContent* content = put({{"hd0", 64}, {"log", 32}});
   StageClient log(stage, "log");
   EXPECT_EQ(log.write(0, filled('a')), 0);
   EXPECT_EQ(content->served, 1U);
@@ -123,7 +124,7 @@ TEST(Stage, AnExceptionOnlyFailsTheRequest) {
   const auto error = slow.stage.status().error;
   ASSERT_TRUE(error);
   EXPECT_NE(error->find("out of memory"), std::string::npos) << *error;
-  EXPECT_TRUE(slow.stage.put({"", "", "after", nullptr, std::make_unique<SlowContent>()}));
+  EXPECT_TRUE(slow.stage.load({"", "", "after", nullptr, std::make_unique<BlockingContent>()}));
 }
 
 /// Two guests write continuously, so one of them is always inside.
@@ -137,9 +138,9 @@ TEST(Stage, RejectsALoadWhileARequestIsInFlight) {
     while (!over) EXPECT_EQ(client.write(0, filled('a')), 0);
   };
   const auto put = [&](const char* nonce) {
-    auto content = std::make_unique<SlowContent>();
+    auto content = std::make_unique<BlockingContent>();
     content->in_the_work = slowly;
-    return slow.stage.put({"", "", nonce, nullptr, std::move(content)});
+    return slow.stage.load({"", "", nonce, nullptr, std::move(content)});
   };
   std::thread first(guest);
   std::thread second(guest);

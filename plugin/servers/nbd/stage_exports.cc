@@ -79,7 +79,7 @@ class StageMark final : public MarkExport {
 /// "3" or "3/hd0.1".
 struct StageName {
   std::size_t number = 0;
-  std::optional<std::string> face;
+  std::optional<std::string> disk_name;
 };
 std::optional<StageName> parse_stage_name(std::string_view text) {
   StageName name;
@@ -87,7 +87,7 @@ std::optional<StageName> parse_stage_name(std::string_view text) {
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (text.starts_with('/') && text.size() > 1) {
-    name.face = std::string(text.substr(1));
+    name.disk_name = std::string(text.substr(1));
   } else if (!text.empty()) {
     return std::nullopt;
   }
@@ -116,7 +116,7 @@ class StageExports final : public ExportTable {
         return open_stage(*found);
     if (name.starts_with(kMarkPrefix))
       if (const auto found = parse_stage_name(name.substr(kMarkPrefix.size()));
-          found && !found->face)
+          found && !found->disk_name)
         return open_mark(found->number);
     return fail(fmt::format("export \"{}\"", name.substr(0, 64)), "there is no such export",
                 "use stage/N, mark/N or state/ID");
@@ -125,7 +125,7 @@ class StageExports final : public ExportTable {
  private:
   Result<std::unique_ptr<Export>> open_stage(const StageName& name) {
     TRY(const auto stage, server_.stage(name.number));
-    TRY(auto connection, stage->connect(name.face));
+    TRY(auto connection, stage->connect(name.disk_name));
     return std::make_unique<StageDisk>(std::move(connection), nullptr);
   }
 
@@ -136,10 +136,10 @@ class StageExports final : public ExportTable {
 
   Result<std::unique_ptr<Export>> open_state(std::string_view name) {
     const std::size_t slash = name.find('/');
-    std::optional<std::string> face;
-    if (slash != std::string_view::npos) face = std::string(name.substr(slash + 1));
+    std::optional<std::string> disk_name;
+    if (slash != std::string_view::npos) disk_name = std::string(name.substr(slash + 1));
     TRY(auto own, server_.private_stage(std::string(name.substr(0, slash))));
-    TRY(auto connection, own->connect(face));
+    TRY(auto connection, own->connect(disk_name));
     return std::make_unique<StageDisk>(std::move(connection), std::move(own));
   }
 

@@ -18,8 +18,8 @@ inline std::vector<std::byte> filled(char value, std::size_t sectors = 8) {
 /// A client of a stage; calls return 0 or an errno.
 class StageClient {
  public:
-  explicit StageClient(Stage& stage, const std::optional<std::string>& face = {}) {
-    auto connected = stage.connect(face);
+  explicit StageClient(Stage& stage, const std::optional<std::string>& disk_name = {}) {
+    auto connected = stage.connect(disk_name);
     EXPECT_TRUE(connected) << connected.error().message();
     if (connected) connection_ = std::move(*connected);
   }
