@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the control socket (CONTROL.md): one line of JSON in, one out. Parsing is apart
-// from doing, so that hostile input meets a function without side effects.
+// The requests of the control socket (CONTROL.md): one line of JSON each way. Parsing is separate
+// from execution, so hostile input meets a function without side effects.
 
 #include <functional>
 #include <string>
@@ -44,8 +44,8 @@ using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut,
 
 Result<Command> parse_command(std::string_view line);
 
-/// Parses and does it; always one line of JSON without the newline. A command that waits asks
-/// `given_up` at least every 100 ms whether anybody still listens.
+/// Parses and executes a request. Always returns one line of JSON, without the newline. A request
+/// that waits calls `given_up` at least every 100 ms to detect that the client is gone.
 std::string answer(Emulation& emulation, std::string_view line,
                    const std::function<bool()>& given_up);
 

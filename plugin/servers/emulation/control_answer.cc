@@ -1,4 +1,4 @@
-// Doing what a line of the control socket asks for, and telling about it (control.h).
+// Executes requests on the control socket and formats the answers (control.h).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -147,7 +147,7 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Does a command; one overload for each.
+/// Executes commands; one overload for each type.
 struct Doer {
   Emulation& emulation;
   const std::function<bool()>& given_up;

@@ -1,4 +1,4 @@
-// In which order a machine's parts come and go (served_machine.h).
+// Start and stop order of a machine's parts (served_machine.h).
 #include "plugin/servers/emulation/served_machine.h"
 
 #include "plugin/servers/emulation/control.h"
