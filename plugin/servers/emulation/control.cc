@@ -52,7 +52,7 @@ Result<Command> parse_power(const json& object) {
   TRY(only_keys(object, {"power"}));
   if (verb == "disarm") return Disarm{};
   if (verb == "on") return PowerOn{};
-  if (verb == "status") return AskPower{};
+  if (verb == "status") return QueryPower{};
   return fail("power", fmt::format("\"{}\" unknown power command", verb.substr(0, 64)), kRemedy);
 }
 
@@ -62,7 +62,7 @@ Result<Command> parse_mark(const json& object) {
   if (text.empty() || text.size() > kMarkBytesMax || text.find('\0') != std::string::npos)
     return fail("mark", fmt::format("has {} bytes or contains a NUL", text.size()),
                 fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
-  return PutMark{std::move(text)};
+  return RecordMark{std::move(text)};
 }
 
 Result<Command> parse_clock_command(const json& object) {
@@ -76,8 +76,8 @@ Result<Command> parse_statistics(const json& object) {
   constexpr const char* kRemedy = "use read or take";
   TRY(only_keys(object, {"stats"}));
   TRY(auto verb, text_of(object, "stats", kRemedy));
-  if (verb == "read") return AskStatistics{Emulation::Interval::goes_on};
-  if (verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
+  if (verb == "read") return QueryStatistics{Emulation::Interval::continues};
+  if (verb == "take") return QueryStatistics{Emulation::Interval::restarts};
   return fail("stats", fmt::format("\"{}\" unknown statistics command", verb.substr(0, 64)),
               kRemedy);
 }

@@ -18,17 +18,17 @@ struct ArmCut {
 };
 struct Disarm {};
 struct PowerOn {};
-struct AskPower {};
+struct QueryPower {};
 struct WaitCut {
   std::chrono::milliseconds timeout;
 };
 struct SetClock {
   Clock clock;
 };
-struct PutMark {
+struct RecordMark {
   std::string text;
 };
-struct AskStatistics {
+struct QueryStatistics {
   Emulation::Interval afterwards;
 };
 struct AddFault {
@@ -39,8 +39,9 @@ struct ClearFaults {
   std::optional<model::FaultKind> kind;
 };
 struct ListFaults {};
-using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark,
-                             AskStatistics, AddFault, ClearFaults, ListFaults, ArrayOrder>;
+using Command =
+    std::variant<CutNow, ArmCut, Disarm, PowerOn, QueryPower, WaitCut, SetClock, RecordMark,
+                 QueryStatistics, AddFault, ClearFaults, ListFaults, ArrayOrder>;
 
 Result<Command> parse_command(std::string_view line);
 

@@ -154,9 +154,9 @@ struct Doer {
 
   json operator()(const CutNow&) const { return at(emulation.cut_power()); }
   json operator()(const PowerOn&) const { return at(emulation.power_on()); }
-  json operator()(const AskPower&) const { return describe(emulation.power_status()); }
-  json operator()(const PutMark& mark) const { return at(emulation.mark(mark.text)); }
-  json operator()(const AskStatistics& ask) const {
+  json operator()(const QueryPower&) const { return describe(emulation.power_status()); }
+  json operator()(const RecordMark& mark) const { return at(emulation.mark(mark.text)); }
+  json operator()(const QueryStatistics& ask) const {
     return describe(emulation.statistics(ask.afterwards));
   }
   json operator()(const ArmCut& cut) const {

@@ -27,14 +27,14 @@ TEST(ControlCommand, AcceptsTheDocumentedCommands) {
       *parse_command(R"({"power":"cut","when":"after-mark:persisted 12+30"})")));
   EXPECT_TRUE(std::holds_alternative<Disarm>(*parse_command(R"({"power":"disarm"})")));
   EXPECT_TRUE(std::holds_alternative<PowerOn>(*parse_command(R"({"power":"on"})")));
-  EXPECT_TRUE(std::holds_alternative<AskPower>(*parse_command(R"( {"power" : "status"} )")));
+  EXPECT_TRUE(std::holds_alternative<QueryPower>(*parse_command(R"( {"power" : "status"} )")));
   EXPECT_EQ(
       std::get<WaitCut>(*parse_command(R"({"power":"wait-cut","timeout_ms":70})")).timeout.count(),
       70);
   EXPECT_EQ(std::get<SetClock>(*parse_command(R"({"clock":"real:3"})")).clock.slowdown, 3);
-  EXPECT_EQ(std::get<PutMark>(*parse_command(R"({"mark":"x y"})")).text, "x y");
-  EXPECT_EQ(std::get<AskStatistics>(*parse_command(R"({"stats":"take"})")).afterwards,
-            Emulation::Interval::starts_anew);
+  EXPECT_EQ(std::get<RecordMark>(*parse_command(R"({"mark":"x y"})")).text, "x y");
+  EXPECT_EQ(std::get<QueryStatistics>(*parse_command(R"({"stats":"take"})")).afterwards,
+            Emulation::Interval::restarts);
 }
 
 TEST(ControlCommand, RejectsOtherCommandsByName) {
@@ -84,7 +84,7 @@ class ControlAnswer : public testing::Test {
     auto made = Emulation::create(settings, *load_hardware(settings));
     EXPECT_TRUE(made) << made.error().message();
     emulation_ = std::move(*made);
-    emulation_->start(Way::nbd);
+    emulation_->start(Transport::nbd);
   }
   json ask(std::string_view line) {
     const std::string text = answer(*emulation_, line, [] { return false; });

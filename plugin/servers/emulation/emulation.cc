@@ -111,12 +111,12 @@ Emulation::~Emulation() {
   static_cast<void>(stop());
 }
 
-void Emulation::start(Way way) {
+void Emulation::start(Transport transport) {
   pacer_->start();
   if (pacer_->clock().kind == Clock::Kind::virtual_time) return;
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
   calibration_ = std::jthread([this, way](const std::stop_token& stopped) {
-    pacer_->set_lead(measure_transport_time(way, stopped));
+    pacer_->set_lead(measure_transport_time(transport, stopped));
   });
 }
 
@@ -260,9 +260,9 @@ Statistics Emulation::statistics(Interval afterwards) {
                                                  : std::nullopt;
       const DeviceTotals totals = totals_of(built_.all[id]);
       all.devices.push_back(device_statistics(id, totals));
-      if (afterwards == Interval::starts_anew) totals_before_[id] = totals;
+      if (afterwards == Interval::restarts) totals_before_[id] = totals;
     }
-    if (afterwards == Interval::starts_anew) {
+    if (afterwards == Interval::restarts) {
       for (std::size_t index = 0; index < machine.device_count(); ++index)
         pacer_->latency(index) = DeviceLatency{.load = LoadSeries(all.model_now)};
       pacer_->in_flight_max() = 0;

@@ -50,7 +50,7 @@ class Emulation {
   Emulation& operator=(const Emulation&) = delete;
 
   /// Starts model time. `transport` selects the default transport latency.
-  void start(Way way);
+  void start(Transport transport);
   /// Sets the number of requests per connection that the server handles concurrently, for the
   /// statistics; 0: unknown.
   void set_threads(unsigned threads) { threads_ = threads; }
@@ -117,7 +117,7 @@ class Emulation {
   };
   Result<ArrayAnswer> order(const ArrayOrder& order);
 
-  enum class Interval : std::uint8_t { goes_on, starts_anew };
+  enum class Interval : std::uint8_t { continues, restarts };
   Statistics statistics(Interval afterwards);
 
  private:

@@ -288,8 +288,8 @@ TEST_F(PacerTest, AnswersLeaveAtMostTheLeadEarly) {
 }
 
 TEST(TransportTime, IsPlausible) {
-  for (const Way way : {Way::nbd, Way::vhost_user}) {
-    const WallNs floor = measure_transport_time(way);
+  for (const Transport transport : {Transport::nbd, Transport::vhost_user}) {
+    const WallNs floor = measure_transport_time(transport);
     EXPECT_GE(floor, 0);
     EXPECT_LE(floor, kLeadMaxNs);
   }

@@ -24,8 +24,8 @@ Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& setti
   return self;
 }
 
-void ServedMachine::start(Way way) {
-  emulation_->start(way);
+void ServedMachine::start(Transport transport) {
+  emulation_->start(transport);
   if (control_)
     control_->start([this](std::string_view line, const std::function<bool()>& given_up) {
       return answer(*emulation_, line, given_up);

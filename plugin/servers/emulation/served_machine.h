@@ -26,7 +26,7 @@ class ServedMachine {
   ServedMachine& operator=(const ServedMachine&) = delete;
 
   Emulation& emulation() { return *emulation_; }
-  void start(Way way);
+  void start(Transport transport);
   void shut_down() { emulation_->shut_down(); }
   /// Fails if the recording is incomplete.
   Result<void> stop();

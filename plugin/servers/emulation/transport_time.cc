@@ -226,15 +226,15 @@ std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) 
 
 }  // namespace
 
-WallNs measure_transport_time(Way way, const std::stop_token& stopped) {
+WallNs measure_transport_time(Transport transport, const std::stop_token& stopped) {
   std::unique_ptr<Peer> peer;
-  if (way == Way::nbd) {
+  if (transport == Transport::nbd) {
     peer = std::make_unique<SocketPeer>();
   } else {
     peer = std::make_unique<EventPeer>();
   }
   if (!peer->up()) return 0;
-  const WallNs protocol_ns = way == Way::nbd ? kProtocolNs : 0;
+  const WallNs protocol_ns = transport == Transport::nbd ? kProtocolNs : 0;
   WallNs least = kLeadMaxNs;
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto measured = measure_batch(*peer, stopped);

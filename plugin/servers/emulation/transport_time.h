@@ -36,10 +36,10 @@ namespace headcrash::emulation {
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
 inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< limit of `auto`
 
-enum class Way : std::uint8_t { nbd, vhost_user };
+enum class Transport : std::uint8_t { nbd, vhost_user };
 
 /// Takes about 0.8 s, less if stopped. Returns 0 if the time cannot be measured. Blocks all signals
 /// in its thread.
-WallNs measure_transport_time(Way way, const std::stop_token& stopped = {});
+WallNs measure_transport_time(Transport transport, const std::stop_token& stopped = {});
 
 }  // namespace headcrash::emulation

@@ -169,7 +169,7 @@ int on_after_fork() noexcept {
   return guarded([] {
     const SignalsBlocked blocked;
     if (server->stages) return start_stages();
-    server->machine->start(emulation::Way::nbd);
+    server->machine->start(emulation::Transport::nbd);
     server->watcher = std::thread(watch_for_the_end);
     return 0;
   });
