@@ -229,7 +229,7 @@ int serve_vhost(const ServeVhost& what) {
   Result<void> started;
   {
     const InterruptsBlocked blocked;
-    served->machine->start(emulation::Way::vhost_user);
+    served->machine->start(emulation::Transport::vhost_user);
     started = start_serving(*served, what.charge);
   }
   int exit_code = kFine;

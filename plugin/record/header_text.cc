@@ -34,7 +34,7 @@ bool take(const json& object, const char* key, bool& value) {
 
 /// Parses the base. Path and state name are required and limited to the sizes of a path and a state
 /// name.
-bool take_base(const json& object, RecordingHeader::Base& base) {
+bool parse_base(const json& object, RecordingHeader::Base& base) {
   constexpr std::size_t kPathBytesMax = 4095;
   constexpr std::size_t kNameBytesMax = 2000;
   if (!object.is_object()) return false;
@@ -80,7 +80,7 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
     return std::nullopt;
   if (object.contains("base")) {
     header.base.emplace();
-    if (!take_base(object["base"], *header.base)) return std::nullopt;
+    if (!parse_base(object["base"], *header.base)) return std::nullopt;
   }
   for (const json& entry : object["devices"]) {
     RecordedDevice device;

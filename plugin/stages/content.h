@@ -1,8 +1,8 @@
 #pragma once
-// What lies on a stage: the disks that clients see, over the media of a crash state. Media
-// themselves (plain_media.h), or an array whose members they are (rebuilt_machine.h).
+// The content of a stage: the disks that clients see, over the media of a crash state. They are the
+// media themselves (plain_media.h), or an array over the media (rebuilt_machine.h).
 //
-// Nothing here locks: the stage does.
+// No locking here; the stage locks.
 
 #include <cstdint>
 #include <optional>
@@ -16,37 +16,37 @@
 
 namespace headcrash::stages {
 
-/// A disk as clients see it.
-struct Face {
+/// A disk visible to clients.
+struct DiskInfo {
   std::string name;
   std::uint64_t sectors = 0;
 };
 
-class Content {
+class StageContent {
  public:
-  virtual ~Content() = default;
+  virtual ~StageContent() = default;
 
-  virtual const std::vector<Face>& faces()
+  virtual const std::vector<DiskInfo>& disk_infos()
       const = 0;  ///< at least one; the first is the stage's disk
 
-  /// Does the work of a request: 0 or an errno. Gives it an id when a recording needs one.
-  virtual int serve(std::size_t face, model::Request& request) = 0;
-  /// Tells the recording that the request, whose work ended so, is answered now: 0 or the errno
-  /// that the answer has to be instead.
-  virtual int acknowledge(std::size_t face, const model::Request& request, int error) = 0;
+  /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
+  virtual int serve(std::size_t disk_index, model::Request& request) = 0;
+  /// Records the completion of a request that ended with `error`. Returns the errno to answer with,
+  /// or 0.
+  virtual int acknowledge(std::size_t disk_index, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
-  /// An orderly shutdown of what has volatile state; the content continues afterwards.
+  /// Shuts down cleanly whatever has volatile state. The content remains usable.
   virtual void shut_down() = 0;
-  /// Why every request fails from now on, if that is not a fault of the disks.
+  /// Returns why all requests fail from now on, unless a fault of the disks is the cause.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
-  virtual media::WrittenMap::Run written(std::size_t face, std::uint64_t lba,
+  virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                          std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
-  virtual Result<std::uint64_t> digest() = 0;  ///< of what clients see now
+  virtual Result<std::uint64_t> digest() = 0;  ///< of the data visible to clients
 };
 
-/// One number for several media; that of a single one is its own.
+/// Combines the digests of several media; the digest of a single medium is returned unchanged.
 inline std::uint64_t joined_digest(std::uint64_t so_far, std::uint64_t next, bool first) {
   if (first) return next;
   return (so_far ^ (so_far >> 29)) * 0x9e3779b97f4a7c15U + next;

@@ -1,4 +1,4 @@
-// Recordings kept open (history_cache.h).
+// See history_cache.h.
 #include "plugin/stages/history_cache.h"
 
 #include <sys/stat.h>
@@ -11,15 +11,14 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range, and where its first sector lies in the recording; ranges follow each other without
-/// gaps.
-struct Stretch {
+/// A range and the location of its first sector in the recording. Ranges are contiguous.
+struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
-  std::optional<record::ExtentLocation> where;  ///< none: not in this recording
+  std::optional<record::ExtentLocation> where;  ///< nullopt: not in this recording
 };
 
-std::vector<Stretch> stretches_of(const states::StateImage& image) {
-  std::vector<Stretch> all;
+std::vector<LocatedRange> stretches_of(const states::StateImage& image) {
+  std::vector<LocatedRange> all;
   std::uint64_t next = 0;
   image.top().index().visit(
       0, image.sectors(),
@@ -32,13 +31,14 @@ std::vector<Stretch> stretches_of(const states::StateImage& image) {
   return all;
 }
 
-/// Calls visit(lba, sectors) for every range whose bytes the two images have from different places.
+/// Calls visit(lba, sectors) for every range whose bytes have different locations in the two
+/// images.
 template <typename Visit>
 void visit_differences(const states::StateImage& one, const states::StateImage& other,
                        Visit visit) {
-  const std::vector<Stretch> ours = stretches_of(one);
-  const std::vector<Stretch> theirs = stretches_of(other);
-  const auto where_at = [](const Stretch& stretch, std::uint64_t lba) {
+  const std::vector<LocatedRange> ours = stretches_of(one);
+  const std::vector<LocatedRange> theirs = stretches_of(other);
+  const auto where_at = [](const LocatedRange& stretch, std::uint64_t lba) {
     return stretch.where ? std::optional(stretch.where->after(lba - stretch.lba)) : std::nullopt;
   };
   std::uint64_t lba = 0;

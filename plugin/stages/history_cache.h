@@ -1,6 +1,6 @@
 #pragma once
-// The recordings that stages were loaded from lately, kept open: a state of a known recording costs
-// microseconds, reading a recording costs as long as it is.
+// Open recordings of recent loads. A state of an open recording costs microseconds; reading a
+// recording takes time proportional to its length.
 
 #include <array>
 #include <filesystem>
@@ -14,15 +14,14 @@
 
 namespace headcrash::stages {
 
-/// A recording with what has been found out about its states.
+/// A recording with cached digests of its states.
 class OpenHistory {
  public:
   explicit OpenHistory(std::shared_ptr<const states::RunHistory> run) : run_(std::move(run)) {}
   const states::RunHistory& run() const { return *run_; }
 
-  /// image.digest() of one of its states, for the price of the difference to the one that was asked
-  /// for last: the ranges whose bytes lie elsewhere in the recording. May be called by several
-  /// threads.
+  /// Returns image.digest() of one of the recording's states, at the cost of the difference to the
+  /// previous call: the ranges whose bytes are elsewhere in the recording. Thread-safe.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 
  private:
@@ -39,14 +38,13 @@ class HistoryCache {
  public:
   static constexpr std::size_t kKeptMax = 8;
 
-  /// The recording as it is on the host now: one that grew or was replaced is read again. Callers
-  /// that ask for the same one at once wait for one reading; others do not. May be called by
-  /// several threads.
+  /// Returns the recording in its current version: one that grew or was replaced is read again.
+  /// Concurrent callers for the same recording share one read; others do not wait. Thread-safe.
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:
   using Version =
-      std::array<std::uint64_t, 5>;  ///< device, inode, bytes, and time of the last change
+      std::array<std::uint64_t, 5>;  ///< device, inode, size, and time of the last change
   struct Entry {
     std::filesystem::path path;
     Version version = {};
@@ -59,7 +57,7 @@ class HistoryCache {
   void forget(const Entry& entry);
 
   std::mutex mutex_;
-  std::list<std::shared_ptr<Entry>> entries_;  ///< the one asked for last is in front
+  std::list<std::shared_ptr<Entry>> entries_;  ///< most recently used first
 };
 
 }  // namespace headcrash::stages

@@ -1,4 +1,4 @@
-// Orders to a server of crash states (order.h).
+// Requests to a server of crash states (order.h).
 #include "plugin/stages/order.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
-/// The server's folder is nobody's business: only absolute paths mean the same to both sides.
+/// Parses a path, which must be absolute: client and server may have different working folders.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
   TRY(auto text, base::optional_text(object, key, "give an absolute path"));
   if (!text) return std::nullopt;
@@ -28,28 +28,28 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
   return std::optional<std::filesystem::path>(std::move(*text));
 }
 
-Result<void> take_log(const json& object, LoadOrder& order) {
+Result<void> parse_log(const json& object, LoadOrder& order) {
   if (!object.contains("log_sectors")) return {};
   TRY(const auto sectors, base::number_of(object, "log_sectors", kSectorsMax));
-  if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "leave it out");
+  if (sectors == 0) return fail("log_sectors", "a disk needs at least one sector", "omit it");
   if (object.contains("machine"))
     return fail("log_sectors", "cannot be combined with 'machine'",
-                "a log disk goes with a plain disk only");
+                "a log disk needs a plain disk");
   order.log_sectors = sectors;
   return {};
 }
 
-/// Which writes take longer while a stage is recorded, and by how much.
-Result<void> take_slow(const json& object, LoadOrder& order) {
+/// Parses the ranges whose writes are slow while a stage is recorded, and the delay.
+Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
   constexpr const char* kRemedy = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
   if (slow == object.end() || !object.contains("slow_us"))
-    return fail("slow", "and slow_us come together", kRemedy);
+    return fail("slow", "and slow_us are required together", kRemedy);
   TRY(const auto by, base::number_of(object, "slow_us", kAnswerDelayMostUs));
   order.delay.slow_us = static_cast<std::uint32_t>(by);
   if (!slow->is_array() || slow->size() > kSlowPlacesMost)
-    return fail("slow", fmt::format("is not a list of at most {} places", kSlowPlacesMost),
+    return fail("slow", fmt::format("is not a list of at most {} ranges", kSlowPlacesMost),
                 kRemedy);
   for (const json& place : *slow) {
     const auto number = [&](std::size_t at) {
@@ -59,20 +59,20 @@ Result<void> take_slow(const json& object, LoadOrder& order) {
                  : std::nullopt;
     };
     const auto lba = number(0), sectors = number(1);
-    if (!lba || !sectors) return fail("slow", "has something that is no place on a disk", kRemedy);
+    if (!lba || !sectors) return fail("slow", "has an invalid range", kRemedy);
     order.delay.slow.push_back({*lba, *sectors});
   }
   return {};
 }
 
-/// `record` and how long requests take meanwhile.
-Result<void> take_record(const json& object, LoadOrder& order) {
+/// Parses `record` and the delays of requests while it is active.
+Result<void> parse_record(const json& object, LoadOrder& order) {
   auto record = path_of(object, "record");
   if (!record) return forward_error(record);
   order.record = std::move(*record);
   for (const char* key : {"delay_us", "delay_seed", "slow", "slow_us"})
     if (!order.record && object.contains(key))
-      return fail(key, "has no effect without a recording", "give \"record\" as well");
+      return fail(key, "has no effect without a recording", "add \"record\"");
   if (object.contains("delay_us")) {
     TRY(const auto most, base::number_of(object, "delay_us", kAnswerDelayMostUs));
     order.delay.most_us = static_cast<std::uint32_t>(most);
@@ -82,14 +82,13 @@ Result<void> take_record(const json& object, LoadOrder& order) {
         base::number_of(object, "delay_seed", std::numeric_limits<std::uint64_t>::max()));
     order.delay.seed = seed;
   }
-  return take_slow(object, order);
+  return parse_slow(object, order);
 }
 
 Result<void> take_used(const json& object, LoadOrder& order) {
   const auto used = object.find("used_disk");
   if (used == object.end()) return {};
-  if (!used->is_boolean())
-    return fail("used_disk", "is neither true nor false", "write true or false");
+  if (!used->is_boolean()) return fail("used_disk", "is not a boolean", "use true or false");
   order.used_disk = used->get<bool>();
   if (order.used_disk && object.contains("machine"))
     return fail("used_disk", "cannot be combined with \"machine\"",
@@ -97,16 +96,16 @@ Result<void> take_used(const json& object, LoadOrder& order) {
   return {};
 }
 
-Result<void> take_faults(const json& object, LoadOrder& order) {
+Result<void> parse_faults(const json& object, LoadOrder& order) {
   if (!object.contains("faults")) return {};
   if (!order.machine)
-    return fail("faults", "need a machine", "a medium by itself has none; add 'machine'");
+    return fail("faults", "need a machine", "add 'machine'; a plain medium has no faults");
   const json& list = object["faults"];
   constexpr const char* kRemedy = R"(write ["dead:hd0.3"])";
   if (!list.is_array() || list.size() > kFaultsMost)
-    return fail("faults", fmt::format("is not a list of at most {} texts", kFaultsMost), kRemedy);
+    return fail("faults", fmt::format("is not a list of at most {} strings", kFaultsMost), kRemedy);
   for (const json& text : list) {
-    if (!text.is_string()) return fail("faults", "has something that is not text", kRemedy);
+    if (!text.is_string()) return fail("faults", "has an element that is not a string", kRemedy);
     TRY(auto fault, model::parse_fault(text.get<std::string>()));
     order.faults.push_back(std::move(fault));
   }
@@ -115,21 +114,23 @@ Result<void> take_faults(const json& object, LoadOrder& order) {
 
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
-  TRY(is_blank ? base::only_keys(object,
-                                 {"state", "stage", "sectors", "log_sectors", "used_disk", "record",
-                                  "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
-                                 "an empty disk has no recording and no id; leave one of them out")
-               : base::only_keys(object,
-                                 {"state", "stage", "recording", "id", "record", "delay_us",
-                                  "delay_seed", "slow", "slow_us", "machine", "faults"},
-                                 kSeeControl));
+  TRY(is_blank
+          ? base::only_keys(
+                object,
+                {"state", "stage", "sectors", "log_sectors", "used_disk", "record", "delay_us",
+                 "delay_seed", "slow", "slow_us", "machine", "faults"},
+                "an empty disk has no recording and no id; omit \"sectors\", or omit the others")
+          : base::only_keys(object,
+                            {"state", "stage", "recording", "id", "record", "delay_us",
+                             "delay_seed", "slow", "slow_us", "machine", "faults"},
+                            kSeeControl));
   LoadOrder order{.stage = stage};
   if (is_blank) {
     TRY(const auto sectors, base::number_of(object, "sectors", kSectorsMax));
     if (sectors == 0)
-      return fail("sectors", "a disk needs at least one sector", "give a larger number");
+      return fail("sectors", "a disk needs at least one sector", "use a larger number");
     order.sectors = sectors;
-    TRY(take_log(object, order));
+    TRY(parse_log(object, order));
     TRY(take_used(object, order));
   } else {
     TRY(auto recording, path_of(object, "recording"));
@@ -141,10 +142,10 @@ Result<Order> parse_load(const json& object, std::size_t stage) {
     TRY(states::parse_crash_state(id));
     order.id = std::move(id);
   }
-  TRY(take_record(object, order));
+  TRY(parse_record(object, order));
   TRY(auto machine, base::optional_text(object, "machine", "name a profile, for example raid5-5"));
   order.machine = std::move(machine);
-  TRY(take_faults(object, order));
+  TRY(parse_faults(object, order));
   return order;
 }
 
@@ -152,7 +153,7 @@ Result<Order> parse_mark(const json& object, std::size_t stage) {
   TRY(base::only_keys(object, {"state", "stage", "text"}, kSeeControl));
   TRY(auto text, base::text_of(object, "text", "give the text of the mark"));
   if (text.empty() || text.size() > kMarkBytesMax || text.find('\0') != std::string::npos)
-    return fail("text", fmt::format("has {} bytes or a NUL in it", text.size()),
+    return fail("text", fmt::format("has {} bytes or contains a NUL", text.size()),
                 fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
   return MarkOrder{stage, std::move(text)};
 }
@@ -165,8 +166,8 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Does an order; one overload for each.
-struct Doer {
+/// Executes requests; one overload for each type.
+struct Handler {
   StageServer& server;
 
   json operator()(const LoadOrder& order) const {
@@ -224,9 +225,10 @@ struct Doer {
 Result<Order> parse_order(std::string_view line) {
   constexpr const char* kRemedy = "use load, seal, mark, status or digest";
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
+  if (!object.is_object())
+    return fail("request", "is not a JSON object", "send one object per line");
   if (!object.contains("state"))
-    return fail("request", "is not for a server of crash states", R"(use {"state":...})");
+    return fail("request", "is not supported by a server of crash states", R"(use {"state":...})");
   TRY(auto verb, base::text_of(object, "state", kRemedy));
   TRY(const auto number, base::number_of(object, "stage", kStageMax));
   const auto stage = static_cast<std::size_t>(number);
@@ -241,7 +243,7 @@ Result<Order> parse_order(std::string_view line) {
 
 std::string answer(StageServer& server, std::string_view line) {
   const auto order = parse_order(line);
-  const json told = order ? std::visit(Doer{server}, *order) : refusal(order.error());
+  const json told = order ? std::visit(Handler{server}, *order) : refusal(order.error());
   return told.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What the control socket asks of stages (plugin/servers/nbd/CONTROL.md, "A server of crash
-// states"): one line of JSON in, one out. Parsing is apart from doing, so that hostile input meets
-// a function without side effects.
+// Requests about stages on the control socket (plugin/servers/nbd/CONTROL.md, "A server of crash
+// states"): one line of JSON each way. Parsing is separate from execution, so hostile input meets a
+// function without side effects.
 
 #include <string>
 #include <string_view>
@@ -28,7 +28,7 @@ using Order = std::variant<LoadOrder, SealOrder, MarkOrder, StatusOrder, DigestO
 
 Result<Order> parse_order(std::string_view line);
 
-/// Parses and does it; always one line of JSON without the newline.
+/// Parses and executes a request. Always returns one line of JSON, without the newline.
 std::string answer(StageServer& server, std::string_view line);
 
 }  // namespace headcrash::stages

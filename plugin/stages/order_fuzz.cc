@@ -1,5 +1,5 @@
-// Fuzzes the orders to a server of crash states: whatever comes, it is an order or an error with a
-// problem in it.
+// Fuzzes the requests to a server of crash states: any input is either a request or an error with a
+// description.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

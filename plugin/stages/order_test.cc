@@ -1,4 +1,4 @@
-// Orders as they come over the control socket: what they mean, and what is refused in which words.
+// Requests on the control socket: parsing, and rejection messages.
 #include "plugin/stages/order.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ std::string refusal_of(std::string_view line) {
   return order ? "accepted" : order.error().message();
 }
 
-TEST(StageOrder, LoadOfAState) {
+TEST(StageOrder, ParsesALoadOfAState) {
   const auto order = parse_order(
       R"({"state":"load","stage":3,"recording":"/r/a.hcrec","id":"w12-4.7","record":"/r/b","machine":"raid5-5","faults":["dead:hd0.1"]})");
   ASSERT_TRUE(order);
@@ -27,7 +27,7 @@ TEST(StageOrder, LoadOfAState) {
   EXPECT_EQ(model::to_text(load.faults.front()), "dead:hd0.1");
 }
 
-TEST(StageOrder, LoadOfAnEmptyDisk) {
+TEST(StageOrder, ParsesALoadOfAnEmptyDisk) {
   const auto order = parse_order(R"({"state":"load","stage":0,"sectors":2048})");
   ASSERT_TRUE(order);
   EXPECT_FALSE(std::get<LoadOrder>(*order).recording);
@@ -39,7 +39,7 @@ TEST(StageOrder, LoadOfAnEmptyDisk) {
   EXPECT_EQ(std::get<LoadOrder>(*two).log_sectors, 64U);
 }
 
-TEST(StageOrder, TheOthers) {
+TEST(StageOrder, ParsesTheOtherRequests) {
   EXPECT_EQ(std::get<SealOrder>(*parse_order(R"({"state":"seal","stage":1})")).stage, 1U);
   EXPECT_EQ(std::get<StatusOrder>(*parse_order(R"({"state":"status","stage":2})")).stage, 2U);
   EXPECT_EQ(std::get<DigestOrder>(*parse_order(R"({"state":"digest","stage":3})")).stage, 3U);
@@ -47,13 +47,13 @@ TEST(StageOrder, TheOthers) {
             "a b");
 }
 
-TEST(StageOrder, RefusalsNameTheKey) {
+TEST(StageOrder, ErrorsNameTheKey) {
   const std::pair<const char*, const char*> table[] = {
       {"nonsense", "request: is not a JSON object"},
-      {R"({"power":"cut"})", "is not for a server of crash states"},
+      {R"({"power":"cut"})", "is not supported by a server of crash states"},
       {R"({"state":"load"})", "stage: is missing"},
       {R"({"state":"load","stage":64,"sectors":8})",
-       "stage: is missing or not a whole number; give 0 to 63"},
+       "stage: is missing or not an integer in range; give 0 to 63"},
       {R"({"state":"load","stage":-1,"sectors":8})", "stage: "},
       {R"({"state":"load","stage":0})", "recording: is missing"},
       {R"({"state":"load","stage":0,"recording":"a.hcrec","id":"w1"})", "is not an absolute path"},
@@ -71,7 +71,7 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","size":1})", "size: is not a key"},
       {R"({"state":"load","stage":0,"recording":"/a","id":"w1","used_disk":true})",
        "used_disk: is not a key"},
-      {R"({"state":"load","stage":0,"sectors":8,"used_disk":1})", "used_disk: is neither"},
+      {R"({"state":"load","stage":0,"sectors":8,"used_disk":1})", "used_disk: is not a boolean"},
       {R"({"state":"load","stage":0,"sectors":8,"used_disk":true,"machine":"raid5-5"})",
        "used_disk: cannot be"},
       {R"({"state":"load","stage":0,"sectors":8,"delay_us":5})", "delay_us: has no effect"},
@@ -79,22 +79,22 @@ TEST(StageOrder, RefusalsNameTheKey) {
       {R"({"state":"load","stage":0,"sectors":8,"slow":[[0,8]],"slow_us":5})",
        "slow: has no effect"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,8]]})",
-       "slow: and slow_us come together"},
+       "slow: and slow_us are required together"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0]],"slow_us":5})",
-       "slow: has something"},
+       "slow: has an invalid range"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,-1]],"slow_us":5})",
-       "slow: has something"},
+       "slow: has an invalid range"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":7,"slow_us":5})",
        "slow: is not a list"},
       {R"({"state":"load","stage":0,"sectors":8,"faults":["dead:hd0"]})", "faults: need a machine"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":"dead:hd0.1"})",
        "faults: is not a list"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":[7]})",
-       "faults: has something that is not text"},
+       "faults: has an element that is not a string"},
       {R"({"state":"load","stage":0,"sectors":8,"machine":"raid5-5","faults":["odd:hd0.1"]})",
        "odd"},
       {R"({"state":"mark","stage":0,"text":""})", "text: has 0 bytes"},
-      {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or a NUL"},
+      {R"({"state":"mark","stage":0,"text":"a\u0000b"})", "text: has 3 bytes or contains a NUL"},
       {R"({"state":"seal","stage":0,"text":"x"})", "text: is not a key"},
       {R"({"state":"eject","stage":0})", "unknown command \"eject\"; use load, seal"},
   };
@@ -103,7 +103,7 @@ TEST(StageOrder, RefusalsNameTheKey) {
         << line << " -> " << refusal_of(line);
 }
 
-TEST(StageOrder, AnswersInOneLine) {
+TEST(StageOrder, AnswersWithOneLine) {
   auto server = StageServer::create({.stages = 2});
   ASSERT_TRUE(server);
   const auto ask = [&](std::string_view line) {

@@ -1,4 +1,4 @@
-// Media under overlays (plain_media.h).
+// See plain_media.h.
 #include "plugin/stages/plain_media.h"
 
 #include <cerrno>
@@ -15,7 +15,7 @@ PlainMedia::PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_ma
                        StageRecording* recording, bool used_disk)
     : recording_(recording), used_disk_(used_disk) {
   for (Medium& medium : media) {
-    faces_.push_back({std::move(medium.name), medium.image.sectors()});
+    disk_infos_.push_back({std::move(medium.name), medium.image.sectors()});
     disks_.push_back(std::make_unique<Disk>(std::move(medium), overlay_bytes_max));
   }
 }
@@ -27,7 +27,7 @@ media::WrittenMap& PlainMedia::Disk::written() {
 
 int PlainMedia::read(const Disk& disk, const model::Request& request) {
   if (disk.store.first_unreadable(request.lba, request.sectors)) return EIO;
-  if (request.into.empty()) return 0;  // into a cache that nobody has
+  if (request.into.empty()) return 0;  // prefetch only
   return disk.store.read(request.lba, request.into) ? 0 : EIO;
 }
 
@@ -40,9 +40,9 @@ int PlainMedia::write(Disk& disk, const model::Request& request) const {
   return 0;
 }
 
-int PlainMedia::serve(std::size_t face, model::Request& request) {
-  Disk& disk = *disks_[face];
-  const std::uint64_t sectors = faces_[face].sectors;
+int PlainMedia::serve(std::size_t disk_index, model::Request& request) {
+  Disk& disk = *disks_[disk_index];
+  const std::uint64_t sectors = disk_infos_[disk_index].sectors;
   if (request.lba > sectors || request.sectors > sectors - request.lba) return EINVAL;
   if (request.op == Op::read) return read(disk, request);
   if (recorded()) {
@@ -53,13 +53,13 @@ int PlainMedia::serve(std::size_t face, model::Request& request) {
   return request.op == Op::flush ? 0 : write(disk, request);
 }
 
-int PlainMedia::acknowledge(std::size_t face, const model::Request& request, int error) {
+int PlainMedia::acknowledge(std::size_t disk_index, const model::Request& request, int error) {
   if (request.op == Op::read || request.id == 0 || !recorded()) return error;
   model::Completion completion;
   completion.id = request.id;
   completion.status = error == 0 ? model::Status::ok : model::Status::store_error;
   completion.completed_at = recording_->now();
-  recording_->acknowledged(disks_[face]->device, completion);
+  recording_->acknowledged(disks_[disk_index]->device, completion);
   return recording_->error() ? EIO : error;
 }
 
@@ -67,9 +67,9 @@ void PlainMedia::mark(std::string_view text) {
   if (recorded()) recording_->marked(recording_->now(), text);
 }
 
-media::WrittenMap::Run PlainMedia::written(std::size_t face, std::uint64_t lba,
+media::WrittenMap::Run PlainMedia::written(std::size_t disk_index, std::uint64_t lba,
                                            std::uint64_t limit) {
-  Disk& disk = *disks_[face];
+  Disk& disk = *disks_[disk_index];
   if (!disk.image_in_map)
     disk.image.visit_written(
         [&](std::uint64_t from, std::uint64_t count) { disk.written().mark(from, count); });

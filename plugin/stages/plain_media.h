@@ -1,9 +1,8 @@
 #pragma once
-// The media of a crash state as they are, each a disk under an overlay. Requests go straight to the
-// bytes.
+// The media of a crash state as disks, each under an overlay.
 //
-//   write -> SUBMIT -> overlay            then, once all that was in flight with it is submitted: ACK
-//   read  -> overlay, else the state      EIO where the state cannot be read, until it is written again
+//   write -> SUBMIT -> overlay            then, once all requests in flight with it are submitted: ACK
+//   read  -> overlay, else the state      EIO where the state is unreadable, until the next write
 
 #include <memory>
 
@@ -16,27 +15,28 @@ namespace headcrash::stages {
 /// One medium of a state.
 struct Medium {
   std::string name;
-  model::DeviceId device = 0;  ///< in the recording that the state is of
+  model::DeviceId device = 0;  ///< in the state's recording
   states::StateImage image;
   std::uint64_t digest = 0;  ///< of the image
 };
 
-/// A blank medium.
+/// Returns a blank medium.
 states::StateImage blank_image(std::uint64_t sectors);
 
-class PlainMedia final : public Content {
+class PlainMedia final : public StageContent {
  public:
-  /// `media`: at least one. `overlay_bytes_max` is shared out to none: each medium has as much.
-  /// `recording`, which may be null, must outlive it. `used_disk`: record/used_disk.h.
+  /// `media` must not be empty. Each medium has its own limit of `overlay_bytes_max`. `recording`
+  /// may be null and must outlive this object. `used_disk` is described in record/used_disk.h.
   PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
              bool used_disk = false);
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override;
-  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override;
+  int acknowledge(std::size_t disk_index, const model::Request& request, int error) override;
   void mark(std::string_view text) override;
   void shut_down() override {}
-  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
+                                 std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
   Result<std::uint64_t> digest() override;
 
@@ -46,7 +46,7 @@ class PlainMedia final : public Content {
         : device(medium.device),
           image(std::move(medium.image)),
           store(image, overlay_bytes_max, medium.digest) {}
-    /// Made at the first write or question: most states are not asked.
+    /// Returns the map, created at the first write or query: most states need none.
     media::WrittenMap& written();
 
     model::DeviceId device;
@@ -59,7 +59,7 @@ class PlainMedia final : public Content {
   int write(Disk& disk, const model::Request& request) const;
   bool recorded() const { return recording_ != nullptr && recording_->is_open(); }
 
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
   std::vector<std::unique_ptr<Disk>> disks_;
   StageRecording* recording_;
   bool used_disk_;

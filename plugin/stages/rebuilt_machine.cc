@@ -1,4 +1,4 @@
-// A stack over the media of a crash state (rebuilt_machine.h).
+// See rebuilt_machine.h.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <fmt/core.h>
@@ -45,21 +45,20 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
   const auto refuse = [&](const std::string& difference) {
     return fail(
         "machine=" + profile, fmt::format("does not fit {}: {}", recording, difference),
-        "name the stack that the recording was made of; `headcrash recording info` lists its devices");
+        "use the stack that the recording was made of; `headcrash recording info` lists its devices");
   };
   if (plan.all.size() != recorded.size())
-    return refuse(
-        fmt::format("it makes {} devices, the recording has {}", plan.all.size(), recorded.size()));
+    return refuse(fmt::format("it has {} devices, but the recording has {}", plan.all.size(),
+                              recorded.size()));
   for (std::size_t id = 0; id < recorded.size(); ++id) {
     const profiles::PlannedDevice& planned = plan.all[id];
     const record::RecordedDevice& was = recorded[id];
     if (planned.name != was.name)
       return refuse(fmt::format("device {} is {}, not {}", id, was.name, planned.name));
     if (planned.leaf != was.medium)
-      return refuse(
-          fmt::format("{} {} a medium of its own", was.name, was.medium ? "has" : "has not"));
+      return refuse(fmt::format("{} {} a medium", was.name, was.medium ? "has" : "does not have"));
     if (planned.sectors != was.sectors)
-      return refuse(fmt::format("{} has {} sectors and would have {}", was.name, was.sectors,
+      return refuse(fmt::format("{} has {} sectors but would have {}", was.name, was.sectors,
                                 planned.sectors));
   }
   return {};
@@ -74,12 +73,13 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   for (const Medium& medium : with.media)
     self->stores_.at(medium.device) =
         std::make_unique<MemberStore>(medium.image, overlay_bytes_max);
-  model::MachineObserver& observer =
-      recording != nullptr ? static_cast<model::MachineObserver&>(*recording) : self->nobody_;
+  model::MachineObserver& observer = recording != nullptr
+                                         ? static_cast<model::MachineObserver&>(*recording)
+                                         : self->null_observer_;
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // Recovery has to meet them, and what a cache has written back is readable again.
+  // Recovery must encounter them; sectors that a cache has written back are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -89,17 +89,16 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   self->built_ = std::move(built);
   TRY(self->check_started());
   for (std::size_t i = 0; i < self->built_.machine->device_count(); ++i)
-    self->faces_.push_back({self->built_.machine->device_name(i),
-                            self->built_.machine->device(i).characteristics().sectors});
+    self->disk_infos_.push_back({self->built_.machine->device_name(i),
+                                 self->built_.machine->device(i).characteristics().sectors});
   TRY(self->write_back(with, false));
   if (recording != nullptr && !with.caches.empty()) self->mark(states::kCachesWrittenBackMark);
   return self;
 }
 
-/// Sectors of a cache to the drive that it stands in front of (the recording learns of it), or
-/// through the array.
-Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
-                                      std::uint64_t sectors) {
+/// Writes sectors of a cache to the drive below it (recorded), or through the array.
+Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
+                                              std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
   TRY(cache.image.read(lba, bytes));
   if (plan_.all[below].leaf) {
@@ -119,7 +118,7 @@ Result<void> RebuiltMachine::put_back(const Medium& cache, model::DeviceId below
   if (run(0, write) == model::Status::ok) return {};
   return fail(cache.name,
               fmt::format("sectors {} to {} cannot be written back", lba, lba + sectors - 1),
-              "look at the state of the array below it");
+              "check the state of the array below it");
 }
 
 Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
@@ -132,13 +131,13 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
     const auto below = static_cast<model::DeviceId>(cache.device + 1);  // ids count depth first
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
-      return fail(cache.name, "stands in front of an array that is part of another one",
-                  "this cannot be powered on again; add the fault battery-dead:" + cache.name);
+      return fail(cache.name, "is above an array that is part of another one",
+                  "this is not supported; add the fault battery-dead:" + cache.name);
     Result<void> done;
     cache.image.visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
       for (; done && sectors > 0;) {
         const std::uint64_t step = std::min(sectors, kStepSectors);
-        done = put_back(cache, below, lba, step);
+        done = write_back_range(cache, below, lba, step);
         lba += step;
         sectors -= step;
       }
@@ -164,34 +163,34 @@ Result<void> RebuiltMachine::check_started() const {
     if (const auto refused = array->status().refused)
       return fail(plan_.all[id].name,
                   fmt::format("{} {}: {}", plan_.all[id].profile, kDoesNotStart, *refused),
-                  "set accept-dirty-degraded in the array's profile to take what is there");
+                  "set accept-dirty-degraded in the array's profile to accept the data");
   }
   return {};
 }
 
-model::Status RebuiltMachine::run(std::size_t face, const model::Request& request) {
+model::Status RebuiltMachine::run(std::size_t disk_index, const model::Request& request) {
   if (unanswered_) return model::Status::device_failed;
-  const auto status = model::run_request(*built_.machine, face, request);
-  if (!status) unanswered_ = faces_.empty() ? plan_.all.front().name : faces_[face].name;
+  const auto status = model::run_request(*built_.machine, disk_index, request);
+  if (!status)
+    unanswered_ = disk_infos_.empty() ? plan_.all.front().name : disk_infos_[disk_index].name;
   return status.value_or(model::Status::device_failed);
 }
 
 std::optional<std::string> RebuiltMachine::error() const {
   if (!unanswered_) return std::nullopt;
-  return *unanswered_ +
-         ": did not answer a request, and nothing more can be asked of it; load a state again";
+  return *unanswered_ + ": did not answer a request and cannot be used further; load a state again";
 }
 
-int RebuiltMachine::serve(std::size_t face, model::Request& request) {
+int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
-  const int error = errno_of(run(face, request));
-  // A member that could not keep its bytes spoils the array, whatever the array makes of it.
+  const int error = errno_of(run(disk_index, request));
+  // If a member could not store its bytes, the array is invalid, whatever it reports.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// The array told the recording itself, at its own time.
+/// The array reports to the recording itself, at its own time.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO
@@ -203,7 +202,7 @@ void RebuiltMachine::shut_down() {
   profiles::shut_down(built_);
 }
 
-/// Behind an array, unwritten sectors may come to hold something.
+/// Behind an array, unwritten sectors may become nonzero.
 media::WrittenMap::Run RebuiltMachine::written(std::size_t, std::uint64_t, std::uint64_t limit) {
   return {limit, true};
 }
@@ -219,17 +218,17 @@ Result<std::uint64_t> RebuiltMachine::digest() {
   constexpr std::uint32_t kStepSectors = 2048;
   std::vector<std::byte> bytes(std::size_t{kStepSectors} * model::kSectorBytes);
   std::uint64_t joined = 0;
-  for (std::size_t face = 0; face < faces_.size(); ++face) {
-    for (std::uint64_t lba = 0; lba < faces_[face].sectors; lba += kStepSectors) {
+  for (std::size_t disk_index = 0; disk_index < disk_infos_.size(); ++disk_index) {
+    for (std::uint64_t lba = 0; lba < disk_infos_[disk_index].sectors; lba += kStepSectors) {
       model::Request read;
       read.lba = lba;
       read.sectors = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(kStepSectors, faces_[face].sectors - lba));
+          std::min<std::uint64_t>(kStepSectors, disk_infos_[disk_index].sectors - lba));
       read.into = std::span(bytes).first(std::size_t{read.sectors} * model::kSectorBytes);
-      if (run(face, read) != model::Status::ok)
-        return fail(faces_[face].name,
+      if (run(disk_index, read) != model::Status::ok)
+        return fail(disk_infos_[disk_index].name,
                     fmt::format("sectors {} to {} cannot be read", lba, lba + read.sectors - 1),
-                    "look at the array's state");
+                    "check the array's state");
       for (std::size_t i = 0; i < read.into.size(); i += sizeof(std::uint64_t)) {
         std::uint64_t word = 0;
         std::memcpy(&word, read.into.data() + i, sizeof word);

@@ -1,14 +1,14 @@
 #pragma once
-// An array (or a cache over one) built again over the media that a power cut left: what clients see
-// is the array, after it has recovered as its hardware does at power-on.
+// An array (or a cache over one) rebuilt over the media that a power cut left. Clients see the
+// array after its recovery at power-on.
 //
 //   hd0    array  <- clients                a model::Machine without a clock: a request is done when its
 //   hd0.0  drive  <- overlay over hd0.0       events have run
 //   hd0.1  drive  <- overlay over hd0.1
 //
-// A battery-backed cache has kept what it held, unless its battery is found dead (faults): it is
-// written back at power-on, in front of a drive before the array starts, in front of an array once
-// that serves. Volatile caches start empty; shut_down() writes them back.
+// A battery-backed cache keeps its contents unless its battery is dead (a fault). They are written
+// back at power-on: before the array starts for a cache over a drive, and after it serves requests
+// for a cache over an array. Volatile caches start empty; shut_down() writes them back.
 
 #include <memory>
 
@@ -20,47 +20,47 @@
 
 namespace headcrash::stages {
 
-/// The devices that a stack makes of `sectors`; hd0 is the array. Errors: no such profile, a size
-/// that it cannot have.
+/// Plans the devices of a stack with `sectors`; hd0 is the array. Fails if the profile is unknown
+/// or does not allow this size.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
-/// As the header of a recording tells them.
+/// Returns the devices as in the header of a recording.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Error: these are not the devices that the recording was made of, so that its media do not fit.
+/// Fails if the recording was made of other devices, so that its media do not fit.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
 
-/// Part of the error's problem when an array does not accept what it finds (dirty, and a member is
-/// gone).
+/// Part of the error's problem if an array refuses to start (it is dirty, and a member is missing).
 inline constexpr const char* kDoesNotStart = "does not start";
 
-/// What the hardware is powered on with.
+/// The state of the hardware at power-on.
 struct PowerOn {
-  const std::vector<Medium>& media;   ///< one for each leaf of the plan, in its order
-  const std::vector<Medium>& caches;  ///< what battery-backed ones held
+  const std::vector<Medium>& media;   ///< one for each leaf of the plan, in order
+  const std::vector<Medium>& caches;  ///< contents of battery-backed caches
   const std::vector<model::FaultSpec>& faults;
 };
 
-class RebuiltMachine final : public Content {
+class RebuiltMachine final : public StageContent {
  public:
-  /// `recording`, which may be null, must outlive it and sees the media too. Errors: what the
-  /// hardware says when it cannot start; an array that refuses to (it "does not start":
-  /// kDoesNotStart); a fault of a device that is not there.
+  /// `recording` may be null and must outlive this object; it also receives the media events. Fails
+  /// if the hardware cannot start, if an array refuses to start (the error contains kDoesNotStart),
+  /// or if a fault names an unknown device.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override;
-  int acknowledge(std::size_t face, const model::Request& request, int error) override;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override;
+  int acknowledge(std::size_t disk_index, const model::Request& request, int error) override;
   void mark(std::string_view text) override { built_.machine->mark(text); }
   void shut_down() override;
   std::optional<std::string> error() const override;
-  media::WrittenMap::Run written(std::size_t face, std::uint64_t lba, std::uint64_t limit) override;
+  media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
+                                 std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
-  /// Reads all of it, through the array.
+  /// Reads the whole disk through the array.
   Result<std::uint64_t> digest() override;
 
  private:
@@ -68,15 +68,15 @@ class RebuiltMachine final : public Content {
       : plan_(std::move(plan)), recording_(recording) {}
   Result<void> check_started() const;
   Result<void> write_back(const PowerOn& with, bool to_drives);
-  Result<void> put_back(const Medium& cache, model::DeviceId below, std::uint64_t lba,
-                        std::uint64_t sectors);
-  model::Status run(std::size_t face, const model::Request& request);
+  Result<void> write_back_range(const Medium& cache, model::DeviceId below, std::uint64_t lba,
+                                std::uint64_t sectors);
+  model::Status run(std::size_t disk_index, const model::Request& request);
 
   profiles::Plan plan_;
   StageRecording* recording_;
-  model::NullObserver nobody_;
-  /// An overlay that remembers whether it was ever full: a drive tells its array only that it
-  /// failed.
+  model::NullObserver null_observer_;
+  /// An overlay that records whether it was ever full, since a drive reports to its array only that
+  /// it failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)
@@ -92,7 +92,7 @@ class RebuiltMachine final : public Content {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
-    /// Sectors that the state cannot read and nothing has written since.
+    /// Marks sectors that are unreadable in the state and not written since.
     void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 
@@ -104,11 +104,11 @@ class RebuiltMachine final : public Content {
     states::OverlayStore overlay_;
     bool full_ = false;
   };
-  std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null where there is no medium
+  std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null for devices without a medium
   profiles::BuiltMachine built_;
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
   std::optional<std::string>
-      unanswered_;  ///< the device that left a request without an answer: not run again
+      unanswered_;  ///< the device that did not answer a request; the machine must not run again
 };
 
 }  // namespace headcrash::stages

@@ -1,5 +1,4 @@
-// Arrays on stages: fresh ones, and those that a power cut left, rebuilt over the media of a crash
-// state.
+// Arrays on stages: new ones, and ones rebuilt over the media of a crash state.
 #include "plugin/stages/rebuilt_machine.h"
 
 #include <cerrno>
@@ -20,7 +19,7 @@ LoadOrder array_in(const std::filesystem::path& recording, const std::string& id
   return {.stage = stage, .recording = recording, .id = id, .machine = kProfile};
 }
 
-/// 'a' in one stripe and flushed, then 'b' over half of it.
+/// Writes 'a' to one stripe and flushes, then writes 'b' over half of it.
 Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   load(server, fresh_array(path));
   StageClient client(**server.stage(0));
@@ -33,12 +32,12 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   return *sealed;
 }
 
-/// As it was at the end.
+/// Loads the array in its final state.
 LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& sealed) {
   return array_in(recording, "p" + std::to_string(sealed.events));
 }
 
-TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
+TEST(RebuiltMachine, RecordsANewArrayWithItsMedia) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const Sealed sealed = record_an_array(*server, folder / "array.hcrec");
@@ -52,7 +51,7 @@ TEST(RebuiltMachine, AFreshArrayIsRecordedWithItsMedia) {
   ASSERT_EQ((*run)->marks().size(), 1U);
 }
 
-TEST(RebuiltMachine, TheArrayComesBack) {
+TEST(RebuiltMachine, RestoresAnArray) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -72,17 +71,16 @@ TEST(RebuiltMachine, TheArrayComesBack) {
     load(*server, array_in(path, at_end));
     EXPECT_EQ(client.read(0, 32), filled('b', 32));
     EXPECT_EQ(client.read(32, 32), filled('a', 32));
-    EXPECT_EQ(client.read(128, 8), filled('\0', 8)) << "dropped with the overlay";
+    EXPECT_EQ(client.read(128, 8), filled('\0', 8)) << "must be dropped with the overlay";
   }
-  // The members by themselves.
+  // The members separately.
   load(*server, {.stage = 0, .recording = path, .id = at_end});
   StageClient member(**server->stage(0), "hd0.1");
   EXPECT_LT(member.sectors(), kArraySectors);
 }
 
-/// Between the write of the data and that of the parity: the array must come back all the same, as
-/// one whose parity it corrects.
-TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
+/// A cut between the writes of data and parity: the array must start and correct its parity.
+TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsFlushedData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -98,7 +96,7 @@ TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsWhatWasFlushed) {
   }
 }
 
-TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
+TEST(RebuiltMachine, RecordsARecoveryOnItsBase) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -115,11 +113,11 @@ TEST(RebuiltMachine, WhatARecoveryDoesIsRecordedOnItsBase) {
   }
   load(*server, array_in(folder / "again.hcrec", "p" + std::to_string(events)));
   StageClient client(**server->stage(0));
-  EXPECT_EQ(client.read(0, 32), filled('b', 32)) << "of the base";
-  EXPECT_EQ(client.read(256, 64), filled('c', 64)) << "of its own";
+  EXPECT_EQ(client.read(0, 32), filled('b', 32)) << "from the base";
+  EXPECT_EQ(client.read(256, 64), filled('c', 64)) << "from the recording itself";
 }
 
-TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
+TEST(RebuiltMachine, SealWritesVolatileCachesBack) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "drive.hcrec";
@@ -141,7 +139,7 @@ TEST(RebuiltMachine, ASealWritesVolatileCachesBack) {
   EXPECT_EQ(client.read(0), filled('v'));
 }
 
-TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
+TEST(RebuiltMachine, DigestIsOfTheVisibleData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -162,7 +160,7 @@ TEST(RebuiltMachine, DigestIsOfWhatClientsSee) {
   EXPECT_EQ(*stage.digest(), *before);
 }
 
-TEST(RebuiltMachine, RefusesStacksThatDoNotFit) {
+TEST(RebuiltMachine, RejectsStacksThatDoNotFit) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -173,7 +171,8 @@ TEST(RebuiltMachine, RefusesStacksThatDoNotFit) {
     const auto loaded = server->load(order);
     return loaded ? "accepted" : loaded.error().message();
   };
-  EXPECT_NE(refusal("hp-c2447").find("it makes 1 devices, the recording has 6"), std::string::npos)
+  EXPECT_NE(refusal("hp-c2447").find("it has 1 devices, but the recording has 6"),
+            std::string::npos)
       << refusal("hp-c2447");
   EXPECT_NE(refusal("raid0-2").find("does not fit"), std::string::npos);
   EXPECT_NE(refusal("raid55").find("raid5"), std::string::npos) << refusal("raid55");
@@ -183,7 +182,7 @@ TEST(RebuiltMachine, RefusesStacksThatDoNotFit) {
   EXPECT_FALSE(std::filesystem::exists(folder / "never.hcrec"));
 }
 
-TEST(RebuiltMachine, AFullOverlayOfAMemberIsToTheClient) {
+TEST(RebuiltMachine, AFullMemberOverlayIsReportedToTheClient) {
   const auto server = start_stages(1, 64 << 10);
   load(*server, {.stage = 0, .sectors = kArraySectors, .machine = kProfile});
   StageClient client(**server->stage(0));
@@ -199,7 +198,7 @@ model::FaultSpec fault(const char* text) {
   return model::parse_fault(text).value();
 }
 
-TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
+TEST(RebuiltMachine, ReconstructsAMemberMissingAtPowerOn) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -215,7 +214,7 @@ TEST(RebuiltMachine, AMemberThatIsGoneAtPowerOnIsComputed) {
   EXPECT_NE(missing.error().message().find("no device 'hd0.9'"), std::string::npos);
 }
 
-TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
+TEST(RebuiltMachine, ADirtyDegradedArrayDoesNotStart) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -229,8 +228,8 @@ TEST(RebuiltMachine, AnArrayThatIsDirtyAndDegradedDoesNotStart) {
       << refused.error().message();
 }
 
-/// One cache in front of the array, one in front of each member's log.
-TEST(RebuiltMachine, ABatteryKeepsWhatItsCacheHeld) {
+/// One cache above the array, one above each member's log.
+TEST(RebuiltMachine, BatteryBackedContentsSurvive) {
   constexpr const char* kPresto = "netra-raid5-presto";
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -261,7 +260,7 @@ TEST(RebuiltMachine, ABatteryKeepsWhatItsCacheHeld) {
   EXPECT_EQ((*again)->marks().front().text, states::kCachesWrittenBackMark);
   ASSERT_FALSE((*again)->writes(0).empty());
   EXPECT_LT((*again)->writes(0).back().acked_event, (*again)->marks().front().event)
-      << "what was kept is back";
+      << "the cached data must be back";
   order.record.reset();
   order.faults = {fault("battery-dead:hd0")};
   load(*server, order);

@@ -1,4 +1,4 @@
-// What the disk is like that a workload is recorded on: a used one, and one that takes its time.
+// The disks on which workloads are recorded: a used one, and a slow one.
 #include <future>
 #include <thread>
 
@@ -28,10 +28,10 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
   return bytes;
 }
 
-/// A used disk under a recording and under one on top of it: what nobody wrote holds the bytes from
-/// before, a trim changes nothing, zeroes are zeroes, and a lost write of zeroes is another state
-/// than a kept one.
-TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
+/// A used disk under a recording and under a nested one. Unwritten sectors hold the prior bytes, a
+/// trim changes nothing, zeroes are zeroes, and a lost write of zeroes gives another state than a
+/// kept one.
+TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
   LoadOrder used = recorded_into({.sectors = kUsedSectors}, folder / "formatted.hcrec");
@@ -42,7 +42,7 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
     EXPECT_EQ(client.read(8), prior(8));
     EXPECT_EQ(client.write(8, filled('x')), 0);
     EXPECT_EQ(client.trim(0, 64), 0);
-    EXPECT_EQ(client.read(8), filled('x')) << "a trim changes nothing";
+    EXPECT_EQ(client.read(8), filled('x')) << "a trim must change nothing";
     EXPECT_EQ(client.zero(16, 8), 0);
     EXPECT_EQ(client.read(16), filled('\0'));
     EXPECT_EQ(client.flush(), 0);
@@ -62,7 +62,7 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
   ASSERT_TRUE((*server->stage(0))->seal());
   const auto run = states::RunHistory::load(folder / "workload.hcrec");
   ASSERT_TRUE(run) << run.error().message();
-  EXPECT_EQ((*run)->writes(0).size(), 1U) << "the trim is none";
+  EXPECT_EQ((*run)->writes(0).size(), 1U) << "the trim is not a write";
   const auto kept = (*run)->image({.event = (*run)->events()}, 0);
   const auto lost = (*run)->image({.event = (*run)->events(), .keep_others = false}, 0);
   ASSERT_TRUE(kept && lost);
@@ -72,11 +72,12 @@ TEST(RecordedDisk, AUsedDiskShowsWhatWasThereBefore) {
   EXPECT_NE(*kept->digest(), *lost->digest());
   std::uint64_t known = 0;
   kept->visit_written([&](std::uint64_t, std::uint64_t sectors) { known += sectors; });
-  EXPECT_EQ(known, 16U) << "x, and zeroes that came as bytes; what was there before is left out";
+  EXPECT_EQ(known, 16U) << "x, and zeroes written as bytes; prior contents are omitted";
 }
 
-/// A guest that flushes without having waited for its write: the write takes its time, so that the
-/// flush does not cover it. At once, it was answered before the flush could be sent.
+/// A guest that flushes without waiting for its write. The delay keeps the write in flight, so the
+/// flush does not cover it. Without the delay, the write would be answered before the flush is
+/// sent.
 TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -101,24 +102,24 @@ TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   ASSERT_TRUE(run);
   ASSERT_TRUE((*run)->flushes(0).at(0).acked_event && (*run)->writes(0).at(0).acked_event);
   EXPECT_LT(*(*run)->flushes(0)[0].acked_event, *(*run)->writes(0)[0].acked_event)
-      << "the flush overtakes";
+      << "the flush must overtake";
   EXPECT_EQ((*run)->unflushed_at(0, (*run)->events()).size(), 1U)
-      << "the flush did not cover the write";
+      << "the flush must not cover the write";
 }
 
-TEST(RecordedDisk, WritesToASlowPlaceTakeLonger) {
+TEST(RecordedDisk, WritesToASlowRangeTakeLonger) {
   const AnswerDelay delay{.seed = 0, .most_us = 0, .slow = {{100, 8}, {200, 1}}, .slow_us = 7};
   const auto of = [&](model::Op op, std::uint64_t lba, std::uint32_t sectors,
-                      std::size_t face = 0) {
-    return delay.of(1, face, {.op = op, .lba = lba, .sectors = sectors}).count();
+                      std::size_t disk_index = 0) {
+    return delay.of(1, disk_index, {.op = op, .lba = lba, .sectors = sectors}).count();
   };
   EXPECT_EQ(of(model::Op::write, 92, 8), 0);
   EXPECT_EQ(of(model::Op::write, 92, 9), 7);
   EXPECT_EQ(of(model::Op::write, 107, 1), 7);
   EXPECT_EQ(of(model::Op::write, 108, 92), 0);
   EXPECT_EQ(of(model::Op::write, 108, 93), 7);
-  EXPECT_EQ(of(model::Op::write, 100, 8, 1), 0) << "a log's disk has sectors of the same numbers";
-  EXPECT_EQ(of(model::Op::trim, 100, 8), 0) << "writes only";
+  EXPECT_EQ(of(model::Op::write, 100, 8, 1), 0) << "the log disk has the same sector numbers";
+  EXPECT_EQ(of(model::Op::trim, 100, 8), 0) << "only writes are slow";
   EXPECT_EQ(of(model::Op::flush, 0, 0), 0);
 }
 

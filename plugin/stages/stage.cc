@@ -1,4 +1,4 @@
-// One stage (stage.h).
+// See stage.h.
 #include "plugin/stages/stage.h"
 
 #include <fmt/core.h>
@@ -14,18 +14,18 @@
 namespace headcrash::stages {
 namespace {
 
-std::optional<std::size_t> find_face(const std::vector<Face>& faces,
+std::optional<std::size_t> find_disk(const std::vector<DiskInfo>& disk_infos,
                                      const std::optional<std::string>& name) {
   if (!name) return 0;
-  const auto found =
-      std::find_if(faces.begin(), faces.end(), [&](const Face& f) { return f.name == *name; });
-  if (found == faces.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - faces.begin());
+  const auto found = std::find_if(disk_infos.begin(), disk_infos.end(),
+                                  [&](const DiskInfo& f) { return f.name == *name; });
+  if (found == disk_infos.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - disk_infos.begin());
 }
 
-std::string names_of(const std::vector<Face>& faces) {
+std::string names_of(const std::vector<DiskInfo>& disk_infos) {
   std::string all;
-  for (const Face& face : faces) all += (all.empty() ? "" : ", ") + face.name;
+  for (const DiskInfo& disk : disk_infos) all += (all.empty() ? "" : ", ") + disk.name;
   return all;
 }
 
@@ -37,35 +37,33 @@ Stage::~Stage() {
 
 // ---- loading
 
-Result<void> Stage::check_switch(const std::vector<Face>& faces) const {
+Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const {
   if (arrived_ != finished_)
-    return fail(name_, "a request is inside",
-                "unmount what is on it and wait for its answers, then load");
+    return fail(name_, "a request is in flight", "unmount it and wait for its answers, then load");
   for (const Connection* connection : connections_) {
-    const auto index = find_face(faces, connection->face_);
-    const std::string disk = connection->face_ ? name_ + "/" + *connection->face_ : name_;
+    const auto index = find_disk(disk_infos, connection->disk_name_);
+    const std::string disk = connection->disk_name_ ? name_ + "/" + *connection->disk_name_ : name_;
     if (!index)
-      return fail(disk, fmt::format("is attached, and the state has only {}", names_of(faces)),
+      return fail(disk, fmt::format("is attached, but the state has only {}", names_of(disk_infos)),
                   "detach it first, or load a state of the same machine");
-    if (faces[*index].sectors != connection->sectors_)
-      return fail(
-          disk,
-          fmt::format("is attached with {} sectors, the state has {}", connection->sectors_,
-                      faces[*index].sectors),
-          "a guest keeps believing the size it has seen: detach it first, or use another stage");
+    if (disk_infos[*index].sectors != connection->sectors_)
+      return fail(disk,
+                  fmt::format("is attached with {} sectors, but the state has {}",
+                              connection->sectors_, disk_infos[*index].sectors),
+                  "guests do not notice a new size: detach it first, or use another stage");
   }
   return {};
 }
 
-Result<void> Stage::may_load(const std::vector<Face>& faces) const {
+Result<void> Stage::may_load(const std::vector<DiskInfo>& disk_infos) const {
   const std::lock_guard lock(mutex_);
-  return check_switch(faces);
+  return check_switch(disk_infos);
 }
 
-Result<void> Stage::put(Load load) {
+Result<void> Stage::load(LoadRequest load) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto may = check_switch(load.content->faces()); !may) {
+    if (auto may = check_switch(load.content->disk_infos()); !may) {
       load.content.reset();
       if (load.log) load.log->discard();
       return may;
@@ -77,12 +75,11 @@ Result<void> Stage::put(Load load) {
     std::swap(load_.delay, load.delay);
     std::swap(load_.content, load.content);
     for (Connection* connection : connections_)
-      connection->index_ = *find_face(load_.content->faces(), connection->face_);
+      connection->index_ = *find_disk(load_.content->disk_infos(), connection->disk_name_);
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
-  // The old overlay is freed without the lock: a guest that comes back at once need not wait for
-  // it.
+  // Free the old overlay without the lock, so that a guest's next request need not wait.
   load.content.reset();
   return {};
 }
@@ -91,19 +88,20 @@ Result<void> Stage::put(Load load) {
 
 Result<void> Stage::check_loaded() const {
   if (load_.content) return {};
-  return fail(name_, "holds nothing yet", R"(load a state first: {"state":"load",...})");
+  return fail(name_, "has no content yet", R"(load a state first: {"state":"load",...})");
 }
 
-Result<std::unique_ptr<Stage::Connection>> Stage::connect(const std::optional<std::string>& face) {
+Result<std::unique_ptr<Stage::Connection>> Stage::connect(
+    const std::optional<std::string>& disk_name) {
   const std::lock_guard lock(mutex_);
   TRY(check_loaded());
-  const std::vector<Face>& faces = load_.content->faces();
-  const auto index = find_face(faces, face);
+  const std::vector<DiskInfo>& disk_infos = load_.content->disk_infos();
+  const auto index = find_disk(disk_infos, disk_name);
   if (!index)
-    return fail(name_, fmt::format("has no disk \"{}\"", face->substr(0, 64)),
-                fmt::format("use one of: {}", names_of(faces)));
+    return fail(name_, fmt::format("has no disk \"{}\"", disk_name->substr(0, 64)),
+                fmt::format("use one of: {}", names_of(disk_infos)));
   std::unique_ptr<Connection> connection(
-      new Connection(*this, face, *index, faces[*index].sectors));
+      new Connection(*this, disk_name, *index, disk_infos[*index].sectors));
   connections_.insert(connection.get());
   return connection;
 }
@@ -147,19 +145,20 @@ void Stage::note_error(int error) {
   } else if (const auto why = load_.content->error()) {
     error_ = why;
   } else if (error == ENOSPC) {
-    error_ = fmt::format("{}: the overlay of {} MiB is full; give the server a larger overlay-max=",
-                         name_, load_.content->overlay_bytes() >> 20);
+    error_ = fmt::format(
+        "{}: the overlay of {} MiB is full; start the server with a larger overlay-max=", name_,
+        load_.content->overlay_bytes() >> 20);
   }
 }
 
-/// An exception must not leave a request counted as inside for ever: it is the request's error, and
-/// that of the stage, whose bytes may be half of what was asked for.
+/// Converts an exception to an error of the request, so that the request is not counted as inside
+/// forever. The stage also gets an error, since its contents may be incomplete.
 template <typename Work>
 int Stage::without_exception(const Work& work) noexcept {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    note_exception("the server has no memory left");
+    note_exception("the server is out of memory");
     return ENOMEM;
   } catch (const std::exception& exception) {
     note_exception(exception.what());
@@ -170,7 +169,7 @@ int Stage::without_exception(const Work& work) noexcept {
 void Stage::note_exception(const char* what) noexcept {
   try {
     if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
-  } catch (...) {  // no memory for the text either: the request's error has to do
+  } catch (...) {  // out of memory for the text, too: only the request fails
   }
 }
 
@@ -183,19 +182,20 @@ std::chrono::microseconds AnswerDelay::of(std::uint64_t number) const {
   return std::chrono::microseconds(most_us * part * part * part / (kParts * kParts * kParts));
 }
 
-std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t face,
+std::chrono::microseconds AnswerDelay::of(std::uint64_t number, std::size_t disk_index,
                                           const model::Request& request) const {
   const model::SectorRange written{request.lba, request.sectors};
-  const bool is_slow = face == 0 && request.op == model::Op::write &&
+  const bool is_slow = disk_index == 0 && request.op == model::Op::write &&
                        std::ranges::any_of(slow, [&](const model::SectorRange& range) {
                          return range.overlaps(written);
                        });
   return of(number) + std::chrono::microseconds(is_slow ? slow_us : 0);
 }
 
-Stage::Connection::Begun Stage::begin(const Connection& connection, model::Request& request) {
+Stage::Connection::StartedRequest Stage::begin(const Connection& connection,
+                                               model::Request& request) {
   count(request);
-  Connection::Begun begun;
+  Connection::StartedRequest begun;
   begun.error = without_exception([&] { return load_.content->serve(connection.index_, request); });
   ++submitted_;
   all_submitted_.notify_all();
@@ -216,8 +216,8 @@ int Stage::end(const Connection& connection, const model::Request& request, int 
 int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
-  const Connection::Begun begun = begin(connection, request);
-  if (begun.answer_in.count() != 0) {  // without the lock: others arrive meanwhile, and overtake
+  const Connection::StartedRequest begun = begin(connection, request);
+  if (begun.answer_in.count() != 0) {  // without the lock: other requests may arrive and overtake
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();
     std::this_thread::sleep_until(until);
@@ -230,7 +230,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   return end(connection, request, begun.error);
 }
 
-Stage::Connection::Begun Stage::Connection::begin(model::Request& request) {
+Stage::Connection::StartedRequest Stage::Connection::begin(model::Request& request) {
   ++stage_.arrived_;
   const std::lock_guard lock(stage_.mutex_);
   return stage_.begin(*this, request);
@@ -241,7 +241,7 @@ int Stage::Connection::answer(const model::Request& request, int error) {
   return stage_.end(*this, request, error);
 }
 
-// ---- what control asks for
+// ---- control requests
 
 std::string Stage::nonce() const {
   const std::lock_guard lock(mutex_);
@@ -260,7 +260,7 @@ Result<void> Stage::mark(std::string_view text) {
 Result<Sealed> Stage::seal() {
   const std::lock_guard lock(mutex_);
   TRY(check_loaded());
-  if (!load_.log) return fail(name_, "makes no recording", "load its state with \"record\"");
+  if (!load_.log) return fail(name_, "is not being recorded", "load its state with \"record\"");
   load_.content->shut_down();
   auto sealed = load_.log->seal();
   if (load_.log->error()) error_ = load_.log->error()->message();

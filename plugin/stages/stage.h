@@ -1,17 +1,15 @@
 #pragma once
-// One stage: what was loaded onto it last, the connections that have it open, and the lock they
-// take turns by.
+// A stage: its current content, the connections that have it open, and their lock.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
-//   control     --put()----> [lock] other content, other nonce [unlock]     only while no request is inside
+//   control     --load()---> [lock] other content, other nonce [unlock]    only while no request is inside
 //
-// Work is done in the order of the SUBMITs, so that the recording's writes and the overlay's are
-// the same. An ACK waits until every request that had arrived meanwhile is submitted: what was in
-// flight together is recorded as such, and a flush that the guest did not hold back until its
-// writes were answered does not cover them. A recorded stage takes its time to answer
-// (AnswerDelay), so that a flush which is sent before its writes were awaited finds them in flight.
-// (A lock around the whole of a request would make each one durable before the next, and hide a
-// file system that flushes too early.)
+// Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
+// same order of writes. An ACK waits until every request that has arrived by then is submitted.
+// Requests in flight together are thus recorded as such, and a flush that the guest sends before
+// its writes are answered does not cover them. A recorded stage delays its answers (AnswerDelay),
+// so a flush sent too early finds writes in flight. (A lock around a whole request would make each
+// request durable before the next, and would hide a file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -29,99 +27,101 @@
 
 namespace headcrash::stages {
 
-/// How long a recorded stage takes to answer a write or a flush: drawn for each from the seed, most
-/// of them in an eighth of the longest time, so that answers come in another order than requests.
+/// The delay of a recorded stage's answers to writes and flushes. It is drawn for each request from
+/// the seed; most are within an eighth of the maximum, so answers are reordered.
 struct AnswerDelay {
   std::uint64_t seed = 0;
-  std::uint32_t most_us = 0;  ///< 0: at once
-  /// Writes to the stage's disk (face 0) that touch one of these ranges take `slow_us` longer: what
-  /// nobody waits for is in flight at the next flush.
+  std::uint32_t most_us = 0;  ///< 0: no delay
+  /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer. A
+  /// write that a file system does not wait for is then in flight at the next flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
-  /// Drawn for the request of that number.
+  /// Returns the delay of the request with this number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// The same and, for a write to slow sectors, the rest.
-  std::chrono::microseconds of(std::uint64_t number, std::size_t face,
+  /// Like of(number), plus `slow_us` for a write to a slow range.
+  std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
 
-/// Text of a mark, and what the mark export can carry in a sector with its NUL.
+/// Maximum length of a mark: the mark export carries it in one sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct StageStatus {
   std::string id, recording,
-      nonce;  ///< empty before the first load; id and recording for an empty disk
+      nonce;  ///< empty before the first load; id and recording are empty for an empty disk
   std::uint64_t overlay_bytes = 0;
   std::uint64_t reads = 0, writes = 0,
-                flushes = 0;  ///< since the load; trims and zeroes are writes
+                flushes = 0;  ///< since the load; trims and zeroes count as writes
   std::optional<std::string> error;
 };
 
 class Stage {
  public:
-  /// What a load puts onto a stage.
-  struct Load {
-    std::string id, recording;  ///< of the state; empty: an empty disk
+  /// The new content of a stage.
+  struct LoadRequest {
+    std::string id, recording;  ///< of the state; empty for an empty disk
     std::string nonce;
-    std::unique_ptr<StageRecording> log;  ///< null: what is done is not recorded
-    std::unique_ptr<Content> content;     ///< may tell `log` until its end
-    AnswerDelay delay = {};               ///< while it is recorded
+    std::unique_ptr<StageRecording> log;    ///< null: not recorded
+    std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
+    AnswerDelay delay = {};                 ///< while it is recorded
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
-  ~Stage();  ///< completes a recording that was not sealed
+  ~Stage();  ///< completes an unsealed recording
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// A client's time, which recordings have then. From any thread, at any time until the stage
-  /// ends. Before the first load.
+  /// Sets the clock of recordings, which is a client's. It is called from any thread until the
+  /// stage ends. REQUIRES: no load yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Refuses while a request is inside, and disks of another size than open connections have seen.
-  Result<void> may_load(const std::vector<Face>& faces) const;
-  /// The same, and then the switch: the old overlay is dropped, a recording that was not sealed is
-  /// given up as it is.
-  Result<void> put(Load load);
+  /// Fails while a request is inside, or if the sizes differ from those that open connections have
+  /// seen.
+  Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
+  /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
+  /// is discarded.
+  Result<void> load(LoadRequest load);
 
-  /// A client's. Ends before the stage does.
+  /// A client's connection. Must end before the stage does.
   class Connection {
    public:
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    std::uint64_t sectors() const { return sectors_; }  ///< never changes
-    int serve(model::Request request);                  ///< 0 or an errno
-    /// The same in two halves, for a client whose time is not the host's: the work of the request;
-    /// and, once so much of its time has passed, the answer, 0 or an errno. It gives the request an
-    /// id. REQUIRES: each is answered.
-    struct Begun {
+    std::uint64_t sectors() const { return sectors_; }  ///< constant
+    int serve(model::Request request);                  ///< returns 0 or an errno
+    /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
+    /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
+    /// passed in the client's time. REQUIRES: every begun request is answered.
+    struct StartedRequest {
       int error = 0;
       std::chrono::microseconds answer_in{0};
     };
-    Begun begin(model::Request& request);
+    StartedRequest begin(model::Request& request);
     int answer(const model::Request& request, int error);
     media::WrittenMap::Run written(std::uint64_t lba, std::uint64_t limit);
 
    private:
     friend class Stage;
-    Connection(Stage& stage, std::optional<std::string> face, std::size_t index,
+    Connection(Stage& stage, std::optional<std::string> disk_name, std::size_t index,
                std::uint64_t sectors)
-        : stage_(stage), face_(std::move(face)), index_(index), sectors_(sectors) {}
+        : stage_(stage), disk_name_(std::move(disk_name)), index_(index), sectors_(sectors) {}
     Stage& stage_;
-    const std::optional<std::string> face_;  ///< none: the stage's disk
-    std::size_t index_;                      ///< under the stage's lock: which face that is now
+    const std::optional<std::string> disk_name_;  ///< nullopt: the stage's disk
+    std::size_t index_;  ///< current index of that disk; guarded by the stage's lock
     const std::uint64_t sectors_;
   };
-  /// Errors: nothing is loaded yet, or nothing of that name.
-  Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& face);
+  /// Opens a disk of the stage. Fails if nothing is loaded, or if there is no such disk.
+  Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& disk_name);
 
   std::string nonce() const;  ///< empty before the first load
-  /// 1 to kMarkBytesMax bytes; nowhere when nothing is recorded. Errors: the recording's.
+  /// Records a mark of 1 to kMarkBytesMax bytes; has no effect if nothing is recorded. Returns
+  /// errors of the recording.
   Result<void> mark(std::string_view text);
   Result<Sealed> seal();
   Result<std::uint64_t> digest();
@@ -129,8 +129,8 @@ class Stage {
 
  private:
   int serve(const Connection& connection, model::Request& request);
-  // Under the lock:
-  Connection::Begun begin(const Connection& connection, model::Request& request);
+  // REQUIRES: the lock is held
+  Connection::StartedRequest begin(const Connection& connection, model::Request& request);
   int end(const Connection& connection, const model::Request& request, int error);
   bool is_recorded(const model::Request& request) const {
     return load_.log != nullptr && request.op != model::Op::read;
@@ -140,7 +140,7 @@ class Stage {
   template <typename Work>
   int without_exception(const Work& work) noexcept;
   void note_exception(const char* what) noexcept;
-  Result<void> check_switch(const std::vector<Face>& faces) const;
+  Result<void> check_switch(const std::vector<DiskInfo>& disk_infos) const;
   Result<void> check_loaded() const;
 
   const std::string name_;  ///< "stage 3"
@@ -149,9 +149,9 @@ class Stage {
   std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
   std::condition_variable all_submitted_;
 
-  // Under the lock:
-  Load load_;
-  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of those that arrived
+  // Guarded by the lock:
+  LoadRequest load_;
+  std::uint64_t submitted_ = 0, finished_ = 0;  ///< of the arrived requests
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;
   std::optional<std::string> error_;

@@ -1,4 +1,4 @@
-// A stage's recording (stage_recording.h).
+// See stage_recording.h.
 #include "plugin/stages/stage_recording.h"
 
 #include <chrono>
@@ -43,7 +43,7 @@ void StageRecording::append(Append event) {
 
 Result<Sealed> StageRecording::seal() {
   if (!writer_)
-    return fail(path_, "is sealed already", "load a state with \"record\" to make another");
+    return fail(path_, "is already sealed", "load a state with \"record\" to make another");
   if (auto flushed = writer_->flush(); !flushed && !error_) error_ = flushed.error();
   const Sealed sealed{events_, writer_->bytes()};
   writer_.reset();

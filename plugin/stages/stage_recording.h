@@ -1,6 +1,6 @@
 #pragma once
-// The recording that a stage makes of what is done to it, from its load until it is sealed. What
-// comes afterwards is not written down.
+// The recording of the requests to a stage, from its load until it is sealed. Later requests are
+// not recorded.
 
 #include <filesystem>
 #include <functional>
@@ -17,25 +17,24 @@ struct Sealed {
 
 class StageRecording final : public model::MachineObserver {
  public:
-  /// What time it is, in nanoseconds from somewhere. None: the host's.
+  /// Returns the time in nanoseconds from an arbitrary origin. Empty: the host's clock.
   using Clock = std::function<model::TimeNs()>;
-  /// Refuses an existing file.
+  /// Fails if the file exists.
   static Result<std::unique_ptr<StageRecording>> create(const std::filesystem::path& path,
                                                         const record::RecordingHeader& header,
                                                         Clock clock = {});
 
   const std::filesystem::path& path() const { return path_; }
   bool is_open() const { return writer_ != nullptr; }
-  /// The host could not keep all of it: what it says is not to be trusted beyond its last whole
-  /// event.
+  /// A host error: the recording is valid only up to its last complete event.
   const std::optional<Error>& error() const { return error_; }
-  model::TimeNs now() const;  ///< of the clock, since it was created
+  model::TimeNs now() const;  ///< by the clock, since creation
   model::RequestId next_request() { return ++last_request_; }
 
-  /// Hands everything to the kernel and closes the file: complete afterwards. Errors: it is closed
-  /// already, the host could not keep it.
+  /// Writes everything to the kernel and closes the file, which is then complete. Fails if it is
+  /// already sealed, or if the host could not store it.
   Result<Sealed> seal();
-  /// As if it had never been: for a load that is refused after all.
+  /// Removes the file, for a load that is rejected later.
   void discard();
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
@@ -53,7 +52,7 @@ class StageRecording final : public model::MachineObserver {
   void append(Append event);
 
   std::filesystem::path path_;
-  std::unique_ptr<record::RecordingWriter> writer_;  ///< null once it is sealed
+  std::unique_ptr<record::RecordingWriter> writer_;  ///< null once sealed
   std::optional<Error> error_;
   std::uint64_t events_ = 0;
   model::RequestId last_request_ = 0;

@@ -1,4 +1,4 @@
-// Crash states onto stages (stage_server.h).
+// Loads crash states onto stages (stage_server.h).
 #include "plugin/stages/stage_server.h"
 
 #include <fmt/core.h>
@@ -20,21 +20,21 @@ constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankLogName = "log";
 constexpr const char* kBlankProfile = "blank";
 
-/// 16 hex digits, not seen before: a stale page of an earlier load must not look like this one.
+/// Returns 16 new hex digits, so that a stale page of an earlier load is not mistaken for this one.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();
   return fmt::format("{:08x}{:08x}", server, ++loads);
 }
 
-/// What a load starts from.
+/// The starting point of a load.
 struct Origin {
   std::string recording, id;  ///< empty: blank
   std::uint64_t fingerprint = 0;
   bool used_disk = false;
   std::vector<record::RecordedDevice> devices;
   std::vector<Medium> media;
-  std::vector<Medium> caches;  ///< what battery-backed ones held
+  std::vector<Medium> caches;  ///< contents of battery-backed caches
 };
 
 Result<Origin> from_state(const std::filesystem::path& recording, OpenHistory& history,
@@ -87,32 +87,32 @@ Origin blank(const profiles::Plan& plan) {
   return origin;
 }
 
-/// What is made of what is done to the stage, if anything.
+/// The recording to make of the stage, if any.
 struct Recorded {
   std::optional<std::filesystem::path> into;
   AnswerDelay delay;
 };
 
-/// The stack that stands above the media.
+/// The stack above the media.
 struct MachineAbove {
   profiles::Plan plan;
   std::vector<model::FaultSpec> faults;
 };
 
-std::vector<Face> faces_of(const Origin& origin, const std::optional<MachineAbove>& above) {
-  std::vector<Face> faces;
+std::vector<DiskInfo> disk_infos_of(const Origin& origin,
+                                    const std::optional<MachineAbove>& above) {
+  std::vector<DiskInfo> disk_infos;
   if (above) {
     for (const profiles::PlannedDevice& device : above->plan.all)
-      if (!device.parent) faces.push_back({device.name, device.sectors});
+      if (!device.parent) disk_infos.push_back({device.name, device.sectors});
   } else {
     for (const Medium& medium : origin.media)
-      faces.push_back({medium.name, medium.image.sectors()});
+      disk_infos.push_back({medium.name, medium.image.sectors()});
   }
-  return faces;
+  return disk_infos;
 }
 
-/// The base is named relative to the folder of the new recording, so that both can be moved
-/// together.
+/// Starts a recording. It names its base relative to its own folder, so both can be moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {
@@ -129,10 +129,11 @@ Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::p
   return StageRecording::create(path, header, clock);
 }
 
-Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
-                              const Recorded& recorded, const StageRecording::Clock& clock,
-                              std::uint64_t overlay_bytes_max) {
-  Stage::Load load{origin.id, origin.recording, new_nonce(), nullptr, nullptr, recorded.delay};
+Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> above,
+                                     const Recorded& recorded, const StageRecording::Clock& clock,
+                                     std::uint64_t overlay_bytes_max) {
+  Stage::LoadRequest load{origin.id, origin.recording, new_nonce(),
+                          nullptr,   nullptr,          recorded.delay};
   if (recorded.into) {
     TRY(auto log, begin_recording(*recorded.into, origin, above.has_value(), clock));
     load.log = std::move(log);
@@ -153,7 +154,7 @@ Result<Stage::Load> make_load(Origin origin, std::optional<MachineAbove> above,
   return load;
 }
 
-/// Of all media, whatever is rebuilt over them.
+/// Returns the digest of all media, whatever is rebuilt over them.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
   for (std::size_t i = 0; i < media.size(); ++i)
@@ -163,15 +164,15 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
-  const std::vector<Face> faces = faces_of(origin, above);
-  // First, so that what is refused leaves no recording behind.
-  TRY(stage.may_load(faces));
+  const std::vector<DiskInfo> disk_infos = disk_infos_of(origin, above);
+  // First, so that a rejected load leaves no recording.
+  TRY(stage.may_load(disk_infos));
   const std::uint64_t digest = digest_of(origin.media);
   TRY(auto load,
       make_load(std::move(origin), std::move(above), recorded, stage.clock(), overlay_bytes_max));
   const std::string nonce = load.nonce;
-  TRY(stage.put(std::move(load)));
-  return Loaded{nonce, faces.front().sectors, digest};
+  TRY(stage.load(std::move(load)));
+  return Loaded{nonce, disk_infos.front().sectors, digest};
 }
 
 }  // namespace
@@ -189,7 +190,8 @@ Result<std::unique_ptr<StageServer>> StageServer::create(const StageServerOption
 
 Result<Stage*> StageServer::stage(std::size_t number) {
   if (number >= stages_.size())
-    return fail("stage", fmt::format("{} is not there: this server has {}", number, stages_.size()),
+    return fail("stage",
+                fmt::format("{} does not exist: this server has {}", number, stages_.size()),
                 fmt::format("use 0 to {}, or start the server with states={}", stages_.size() - 1,
                             number + 1));
   return stages_[number].get();
@@ -220,7 +222,7 @@ Result<Loaded> StageServer::load(const LoadOrder& order) {
 
 Result<std::unique_ptr<Stage>> StageServer::private_stage(const std::string& id) {
   if (!options_.recording)
-    return fail("state/" + id.substr(0, 64), "this server has no recording of its own",
+    return fail("state/" + id.substr(0, 64), "this server has no recording",
                 "start it with recording=FILE, or load the state onto a stage");
   TRY(const auto state, states::parse_crash_state(id));
   TRY(const auto run, histories_.get(*options_.recording));

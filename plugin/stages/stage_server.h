@@ -1,7 +1,7 @@
 #pragma once
-// All stages of one server, and how a crash state comes onto one.
+// The stages of one server, and loading of crash states.
 //
-//   recording + id --RunHistory--> an image for each medium --> [machine] --> Stage::put
+//   recording + id --RunHistory--> an image for each medium --> [machine] --> Stage::load
 
 #include <filesystem>
 #include <memory>
@@ -21,22 +21,22 @@ inline constexpr std::uint64_t kOverlayBytesDefault = 256ULL << 20;
 
 struct StageServerOptions {
   std::size_t stages = 1;                                  ///< 1 to kStagesMax
-  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< of each medium on each stage
-  std::optional<std::filesystem::path> recording;          ///< what `state/ID` is about
+  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< for each medium on each stage
+  std::optional<std::filesystem::path> recording;          ///< the recording for `state/ID`
 };
 
-/// What is to be put onto a stage: a state of a recording, or an empty disk.
+/// A request to load a stage: a state of a recording, or an empty disk.
 struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
-  std::string id;                                  ///< a state of it
-  std::uint64_t sectors = 0;                       ///< without a recording
-  std::uint64_t log_sectors = 0;                ///< then: of a second disk, "log"; 0: there is none
-  bool used_disk = false;                       ///< then: record/used_disk.h
+  std::string id;                                  ///< a state of the recording
+  std::uint64_t sectors = 0;      ///< without a recording: the size of the empty disk
+  std::uint64_t log_sectors = 0;  ///< size of an additional disk "log"; 0: none
+  bool used_disk = false;         ///< the empty disk is a used one (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute
   AnswerDelay delay;                            ///< while it is recorded
   std::optional<std::string> machine;
-  std::vector<model::FaultSpec> faults;  ///< of the machine, there when it is powered on
+  std::vector<model::FaultSpec> faults;  ///< of the machine, active at power-on
 };
 
 struct Loaded {
@@ -45,19 +45,19 @@ struct Loaded {
   std::uint64_t digest = 0;
 };
 
-/// Its functions may be called by several threads at once.
+/// All functions are thread-safe.
 class StageServer {
  public:
-  /// Errors: `recording` cannot be read.
+  /// Fails if `recording` cannot be read.
   static Result<std::unique_ptr<StageServer>> create(const StageServerOptions& options);
 
   std::size_t stage_count() const { return stages_.size(); }
-  /// Error: there is no such stage.
+  /// Fails if there is no such stage.
   Result<Stage*> stage(std::size_t number);
   Result<Loaded> load(const LoadOrder& order);
 
-  /// A stage of its own for one connection: a state of the server's recording. Errors: there is no
-  /// such recording, or no such state.
+  /// Creates a separate stage for one connection, with a state of the server's recording. Fails if
+  /// there is no such recording or state.
   Result<std::unique_ptr<Stage>> private_stage(const std::string& id);
 
  private:

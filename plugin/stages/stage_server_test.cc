@@ -1,4 +1,4 @@
-// Crash states on stages: loaded, written onto, recorded, and loaded again from what was recorded.
+// Crash states on stages: loaded, written to, recorded, and loaded again from the new recording.
 #include "plugin/stages/stage_server.h"
 
 #include <sys/resource.h>
@@ -47,8 +47,8 @@ std::vector<record::Event> events_of(const std::filesystem::path& path) {
   return all;
 }
 
-/// 'a' at 0 and flushed, then 'b' at 0 and 'c' at 64, not flushed: requests 1, 2 (flush), 3, 4; 8
-/// events.
+/// Writes 'a' at 0 and flushes, then 'b' at 0 and 'c' at 64 without a flush: requests 1, 2 (flush),
+/// 3, 4; 8 events.
 std::filesystem::path record_a_run(StageServer& server, const std::filesystem::path& path) {
   load(server, recorded(blank(0), path));
   StageClient client(stage_of(server, 0));
@@ -59,11 +59,12 @@ std::filesystem::path record_a_run(StageServer& server, const std::filesystem::p
   const auto sealed = stage_of(server, 0).seal();
   EXPECT_TRUE(sealed);
   EXPECT_EQ(sealed->events, 8U);
-  EXPECT_EQ(sealed->bytes, std::filesystem::file_size(path)) << "complete on return";
+  EXPECT_EQ(sealed->bytes, std::filesystem::file_size(path))
+      << "the file must be complete on return";
   return path;
 }
 
-TEST(StageServer, ALoadDropsWhatWasWritten) {
+TEST(StageServer, ALoadDropsEarlierWrites) {
   const auto server = start_stages(1);
   const Loaded first = load(*server, blank(0));
   StageClient client(stage_of(*server, 0));
@@ -76,7 +77,7 @@ TEST(StageServer, ALoadDropsWhatWasWritten) {
   EXPECT_NE(second.nonce, first.nonce);
   EXPECT_EQ(second.digest, first.digest);
   EXPECT_EQ(stage_of(*server, 0).nonce(), second.nonce);
-  EXPECT_EQ(client.read(8), filled('\0')) << "the same connection sees the new state";
+  EXPECT_EQ(client.read(8), filled('\0')) << "the same connection must see the new state";
   EXPECT_EQ(stage_of(*server, 0).status().overlay_bytes, 0U);
   EXPECT_EQ(stage_of(*server, 0).status().writes, 0U);
 }
@@ -93,7 +94,7 @@ TEST(StageServer, StagesAreIndependent) {
   EXPECT_EQ(second.read(0), filled('\0'));
   EXPECT_EQ(second.write(0, filled('2')), 0);
   load(*server, blank(1, 8192));
-  EXPECT_EQ(first.read(0), filled('1')) << "another stage was loaded";
+  EXPECT_EQ(first.read(0), filled('1')) << "only another stage was loaded";
   EXPECT_EQ(second.read(0), filled('\0'));
 }
 
@@ -116,7 +117,7 @@ TEST(StageServer, ServesEveryKindOfRequest) {
   EXPECT_EQ(status.flushes, 1U);
 }
 
-TEST(StageServer, RecordsWhatIsDone) {
+TEST(StageServer, RecordsRequests) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
@@ -127,9 +128,9 @@ TEST(StageServer, RecordsWhatIsDone) {
   EXPECT_EQ(client.trim(5, 8), 0);
   EXPECT_EQ(client.flush(), 0);
   ASSERT_TRUE(stage_of(*server, 0).seal());
-  EXPECT_EQ(client.write(99, filled('z')), 0) << "continues after the seal";
+  EXPECT_EQ(client.write(99, filled('z')), 0) << "the stage must continue after the seal";
   const auto events = events_of(folder / "run.hcrec");
-  ASSERT_EQ(events.size(), 7U) << "no reads, and nothing after the seal";
+  ASSERT_EQ(events.size(), 7U) << "no reads, and no requests after the seal";
   EXPECT_EQ(events[0].kind, Kind::submit);
   EXPECT_EQ(events[0].op, model::Op::write);
   EXPECT_TRUE(events[0].fua);
@@ -140,10 +141,10 @@ TEST(StageServer, RecordsWhatIsDone) {
   EXPECT_EQ(events[2].kind, Kind::mark);
   EXPECT_EQ(events[3].op, model::Op::trim);
   EXPECT_EQ(events[5].op, model::Op::flush);
-  EXPECT_FALSE(stage_of(*server, 0).seal()) << "sealed already";
+  EXPECT_FALSE(stage_of(*server, 0).seal()) << "already sealed";
 }
 
-TEST(StageServer, StatesOfARecordedRun) {
+TEST(StageServer, ServesStatesOfARecordedRun) {
   TemporaryFolder folder;
   const auto server = start_stages(2);
   const auto run = record_a_run(*server, folder / "run.hcrec");
@@ -161,11 +162,11 @@ TEST(StageServer, StatesOfARecordedRun) {
     EXPECT_EQ(stage_of(*server, 1).status().recording, run);
   }
   EXPECT_EQ(load(*server, state(1, run, "w8")).digest, *stage_of(*server, 0).digest())
-      << "all of it";
+      << "all writes";
 }
 
-/// A file system's disk and that of its log: one recording, and both are switched at once under
-/// whoever has them open.
+/// A file system's disk and its log disk: one recording, and both are switched together under open
+/// connections.
 TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   constexpr std::uint64_t kLogSectors = 128;
   TemporaryFolder folder;
@@ -184,12 +185,12 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_EQ(log.write(8, filled('e')), 0);   // 4
   EXPECT_EQ(log.write(kLogSectors, filled('x')), EINVAL);
   EXPECT_EQ(disk.read(0), filled('d'));
-  EXPECT_EQ(disk.read(8), filled('\0')) << "the log's";
+  EXPECT_EQ(disk.read(8), filled('\0')) << "the write was to the log";
   ASSERT_TRUE(stage_of(*server, 0).seal());
   const auto events = events_of(run);
   ASSERT_EQ(events.size(), 8U);
   for (const std::size_t i : {2, 3, 4, 5, 6, 7}) EXPECT_EQ(events[i].device, 1) << i;
-  EXPECT_EQ(events[2].request, 2U) << "numbered through both";
+  EXPECT_EQ(events[2].request, 2U) << "requests are numbered across both";
 
   const std::tuple<const char*, char, char, char> table[] = {
       {"a8", 'd', 'c', 'e'},    {"a8-", '\0', 'c', '\0'},  {"a8-1", '\0', 'c', 'e'},
@@ -205,11 +206,11 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
     EXPECT_EQ(*stage_of(*server, 0).digest(), loaded.digest) << id;
     digests.insert(loaded.digest);
     EXPECT_EQ(log.write(0, filled('o')), 0);
-    EXPECT_NE(*stage_of(*server, 0).digest(), loaded.digest) << "of both disks";
+    EXPECT_NE(*stage_of(*server, 0).digest(), loaded.digest) << "the digest covers both disks";
   }
   EXPECT_EQ(digests.size(), 5U) << "a8 is w8, a8-1 is w8-, a4- is a0";
 
-  // What is recorded on top of a state of both stands on both.
+  // A recording on top of a state of both disks has both as its base.
   load(*server, recorded(state(0, run, "a8-4"), folder / "more.hcrec"));
   EXPECT_EQ(log.write(8, filled('f')), 0);
   ASSERT_TRUE(stage_of(*server, 0).seal());
@@ -219,13 +220,13 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_EQ(log.read(8), filled('\0'));
 
   const auto one = server->load(blank(0));
-  ASSERT_FALSE(one) << "somebody has the log open";
+  ASSERT_FALSE(one) << "the log is open";
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are found by differences to whatever was loaded before; in any order they are those of
-/// the images.
-TEST(StageServer, DigestsAreThoseOfTheImages) {
+/// Digests are computed from differences to the previous load; in any order they equal those of the
+/// images.
+TEST(StageServer, DigestsEqualThoseOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto base = record_a_run(*server, folder / "base.hcrec");
@@ -280,12 +281,12 @@ TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
   StageClient client(stage_of(*server, 0));
   EXPECT_EQ(client.read(0), filled('b')) << "from the base";
   EXPECT_EQ(client.read(64), filled('\0')) << "lost in the base";
-  EXPECT_EQ(client.read(128), filled('d')) << "of its own";
+  EXPECT_EQ(client.read(128), filled('d')) << "from the recording itself";
   load(*server, state(0, second, "w2-"));
   EXPECT_EQ(client.read(128), filled('\0'));
 }
 
-TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
+TEST(StageServer, RejectsAnotherSizeUnderAConnection) {
   const auto server = start_stages(1);
   const Loaded before = load(*server, blank(0));
   TemporaryFolder folder;
@@ -294,17 +295,18 @@ TEST(StageServer, RefusesAnotherSizeUnderAConnection) {
     EXPECT_EQ(client.write(0, filled('k')), 0);
     const auto refused = server->load(recorded(blank(0, 8192), folder / "not.hcrec"));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message().find("is attached with 4096 sectors, the state has 8192"),
-              std::string::npos)
+    EXPECT_NE(
+        refused.error().message().find("is attached with 4096 sectors, but the state has 8192"),
+        std::string::npos)
         << refused.error().message();
-    EXPECT_EQ(client.read(0), filled('k')) << "nothing has changed";
+    EXPECT_EQ(client.read(0), filled('k')) << "nothing must have changed";
     EXPECT_EQ(stage_of(*server, 0).nonce(), before.nonce);
     EXPECT_FALSE(std::filesystem::exists(folder / "not.hcrec"));
   }
   EXPECT_EQ(load(*server, blank(0, 8192)).sectors, 8192U) << "detached";
 }
 
-TEST(StageServer, RefusesWhatDoesNotExist) {
+TEST(StageServer, RejectsMissingObjects) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
@@ -318,13 +320,13 @@ TEST(StageServer, RefusesWhatDoesNotExist) {
   EXPECT_NE(refusal(state(0, run, "p8")), "accepted") << "no MEDIA events";
   EXPECT_NE(refusal(recorded(blank(0), run)).find("exists already"), std::string::npos);
   EXPECT_NE(refusal(blank(1)).find("this server has 1"), std::string::npos);
-  std::ofstream(folder / "text") << "no recording";
+  std::ofstream(folder / "text") << "not a recording";
   EXPECT_NE(refusal(state(0, folder / "text", "w0")), "accepted");
   StageClient client(stage_of(*server, 0));
-  EXPECT_EQ(client.read(64), filled('c')) << "the stage has what it had";
+  EXPECT_EQ(client.read(64), filled('c')) << "the stage must keep its content";
 }
 
-TEST(StageServer, AReplacedRecordingIsReadAgain) {
+TEST(StageServer, ReadsAReplacedRecordingAgain) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
@@ -342,7 +344,7 @@ TEST(StageServer, AReplacedRecordingIsReadAgain) {
   EXPECT_EQ(client.read(0), filled('n'));
 }
 
-TEST(StageServer, AFullOverlaySaysSo) {
+TEST(StageServer, ReportsAFullOverlay) {
   const auto server = start_stages(1, 16 * model::kSectorBytes);
   load(*server, blank(0));
   StageClient client(stage_of(*server, 0));
@@ -356,8 +358,8 @@ TEST(StageServer, AFullOverlaySaysSo) {
   EXPECT_EQ(client.write(64, filled('g', 8)), 0);
 }
 
-/// Nothing that the client was refused counts as written.
-TEST(StageServer, AWriteThatHadNoRoomIsRecordedAsFailed) {
+/// A rejected write must not count as written.
+TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
   const TemporaryFolder folder;
   const auto server = start_stages(1, 16 * model::kSectorBytes);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
@@ -376,7 +378,7 @@ TEST(StageServer, AWriteThatHadNoRoomIsRecordedAsFailed) {
                                    static_cast<std::uint32_t>(model::Status::store_error)}));
 }
 
-TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
+TEST(StageServer, ReportsAFullHostDisk) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   load(*server, recorded(blank(0, 1 << 16), folder / "run.hcrec"));
@@ -393,8 +395,8 @@ TEST(StageServer, AFullHostDiskIsToldNotSwallowed) {
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(error, EIO);
-  EXPECT_EQ(client.read(lba), filled('\0')) << "what is not recorded is not done";
-  EXPECT_EQ(client.flush(), EIO) << "and nothing is promised any more";
+  EXPECT_EQ(client.read(lba), filled('\0')) << "unrecorded requests must not be performed";
+  EXPECT_EQ(client.flush(), EIO) << "and nothing may be promised";
   ASSERT_TRUE(stage_of(*server, 0).status().error);
   EXPECT_NE(stage_of(*server, 0).status().error->find("run.hcrec"), std::string::npos);
   EXPECT_FALSE(stage_of(*server, 0).seal());
@@ -419,12 +421,12 @@ TEST(StageServer, PrivateStatesAreSeparate) {
   EXPECT_FALSE(StageServer::create({.stages = 1, .recording = folder / "missing"}));
 }
 
-// ---- several at once
+// ---- concurrency
 
-/// Whatever the threads do: the recording's states are what the stage held, writes are answered
-/// after they were submitted, and no request of one thread is submitted before its last one was
+/// For any interleaving: the recording's states equal the stage's contents, writes are answered
+/// after their submission, and a thread submits its next request only after its last one was
 /// answered.
-TEST(StageServer, RecordsWhatSeveralThreadsDo) {
+TEST(StageServer, RecordsConcurrentRequests) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;
   TemporaryFolder folder;
@@ -457,7 +459,7 @@ TEST(StageServer, RecordsWhatSeveralThreadsDo) {
     if (event.kind == Kind::submit) {
       EXPECT_TRUE(inside.insert(event.request).second);
     } else {
-      EXPECT_EQ(inside.erase(event.request), 1U) << "answered, and never submitted";
+      EXPECT_EQ(inside.erase(event.request), 1U) << "answered but never submitted";
     }
     together = std::max(together, inside.size());
   }
@@ -468,7 +470,7 @@ TEST(StageServer, RecordsWhatSeveralThreadsDo) {
       *digest);
 }
 
-TEST(StageServer, LoadsBesideRunningStages) {
+TEST(StageServer, LoadsNextToBusyStages) {
   TemporaryFolder folder;
   const auto server = start_stages(3);
   const auto run = record_a_run(*server, folder / "run.hcrec");

@@ -1,5 +1,5 @@
-// The stage's lock: what is recorded of requests that are inside together, and when a load is
-// refused. And sectors that a state cannot read.
+// The stage's lock: recording of concurrent requests, and rejection of loads. Also sectors that are
+// unreadable in a state.
 #include "plugin/stages/stage.h"
 
 #include <cerrno>
@@ -14,14 +14,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Tells the order of things, and holds up a write until the test lets it go.
-class SlowContent final : public Content {
+/// Records the order of calls, and blocks a write until the test releases it.
+class BlockingContent final : public StageContent {
  public:
-  explicit SlowContent(std::vector<Face> faces = {{"hd0", 64}}) : faces_(std::move(faces)) {}
+  explicit BlockingContent(std::vector<DiskInfo> disk_infos = {{"hd0", 64}})
+      : disk_infos_(std::move(disk_infos)) {}
 
-  const std::vector<Face>& faces() const override { return faces_; }
-  int serve(std::size_t face, model::Request& request) override {
-    served = face;
+  const std::vector<DiskInfo>& disk_infos() const override { return disk_infos_; }
+  int serve(std::size_t disk_index, model::Request& request) override {
+    served = disk_index;
     log += request.op == model::Op::flush ? "F" : "W";
     if (request.op == model::Op::write && in_the_work) in_the_work();
     return 0;
@@ -40,35 +41,35 @@ class SlowContent final : public Content {
 
   std::function<void()> in_the_work;
   std::string log;
-  std::size_t served = 0;  ///< the face
+  std::size_t served = 0;  ///< disk index
 
  private:
-  std::vector<Face> faces_;
+  std::vector<DiskInfo> disk_infos_;
 };
 
 struct SlowStage {
   SlowStage() {
-    auto made = std::make_unique<SlowContent>();
+    auto made = std::make_unique<BlockingContent>();
     content = made.get();
     auto log = StageRecording::create(folder / "log", {});
     EXPECT_TRUE(log);
-    EXPECT_TRUE(stage.put({"", "", "nonce", std::move(*log), std::move(made)}));
+    EXPECT_TRUE(stage.load({"", "", "nonce", std::move(*log), std::move(made)}));
   }
   TemporaryFolder folder;
   Stage stage{"stage 0"};
-  SlowContent* content = nullptr;
+  BlockingContent* content = nullptr;
 };
 
 /// The next state may have the same disks in another order.
-TEST(Stage, AConnectionKeepsTheDiskThatItNamed) {
+TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
-  const auto put = [&stage](std::vector<Face> faces) {
-    auto made = std::make_unique<SlowContent>(std::move(faces));
-    SlowContent* const content = made.get();
-    EXPECT_TRUE(stage.put({"", "", "nonce", nullptr, std::move(made)}));
+  const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
+    auto made = std::make_unique<BlockingContent>(std::move(disk_infos));
+    BlockingContent* const content = made.get();
+    EXPECT_TRUE(stage.load({"", "", "nonce", nullptr, std::move(made)}));
     return content;
   };
-  SlowContent* content = put({{"hd0", 64}, {"log", 32}});
+  BlockingContent* content = put({{"hd0", 64}, {"log", 32}});
   StageClient log(stage, "log");
   EXPECT_EQ(log.write(0, filled('a')), 0);
   EXPECT_EQ(content->served, 1U);
@@ -77,9 +78,9 @@ TEST(Stage, AConnectionKeepsTheDiskThatItNamed) {
   EXPECT_EQ(content->served, 0U);
 }
 
-/// The guest sends a flush while a write is inside: the recording must not say that the write was
+/// The guest sends a flush while a write is inside. The recording must not show the write as
 /// answered first.
-TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
+TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
   bool together = false;
   for (int attempt = 0; attempt < 100 && !together; ++attempt) {
     SlowStage slow;
@@ -90,7 +91,7 @@ TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
     slow.content->in_the_work = [&] {
       inside = true;
       while (!sent) std::this_thread::yield();
-      std::this_thread::sleep_for(1ms);  // until the flush waits for the lock, most likely
+      std::this_thread::sleep_for(1ms);  // most likely until the flush waits for the lock
     };
     std::thread write([&] { EXPECT_EQ(writer.write(0, filled('a')), 0); });
     std::thread flush([&] {
@@ -103,18 +104,18 @@ TEST(Stage, AFlushDoesNotCoverTheWriteItDidNotWaitFor) {
     together = slow.content->log.substr(0, 2) == "WF";
     EXPECT_TRUE(together || slow.content->log == "WwFf") << slow.content->log;
   }
-  EXPECT_TRUE(together) << "each write was answered before the flush that came meanwhile";
+  EXPECT_TRUE(together) << "each write was answered before the flush";
 }
 
-/// The server runs out of memory, once. Requests after it are served, and the stage takes another
+/// The server runs out of memory once. Later requests are served, and the stage accepts another
 /// load.
-TEST(Stage, AnExceptionIsTheRequestsErrorAndNothingElse) {
+TEST(Stage, AnExceptionOnlyFailsTheRequest) {
   SlowStage slow;
   {
     StageClient client(slow.stage);
     slow.content->in_the_work = [] { throw std::bad_alloc(); };
     EXPECT_EQ(client.write(0, filled('a')), ENOMEM);
-    slow.content->in_the_work = [] { throw std::logic_error("never so"); };
+    slow.content->in_the_work = [] { throw std::logic_error("impossible"); };
     EXPECT_EQ(client.write(0, filled('a')), EIO);
     slow.content->in_the_work = nullptr;
     EXPECT_EQ(client.write(0, filled('b')), 0);
@@ -122,12 +123,12 @@ TEST(Stage, AnExceptionIsTheRequestsErrorAndNothingElse) {
   }
   const auto error = slow.stage.status().error;
   ASSERT_TRUE(error);
-  EXPECT_NE(error->find("no memory"), std::string::npos) << *error;
-  EXPECT_TRUE(slow.stage.put({"", "", "after", nullptr, std::make_unique<SlowContent>()}));
+  EXPECT_NE(error->find("out of memory"), std::string::npos) << *error;
+  EXPECT_TRUE(slow.stage.load({"", "", "after", nullptr, std::make_unique<BlockingContent>()}));
 }
 
-/// Two guests write without a pause, so that one of them is always inside.
-TEST(Stage, RefusesALoadWhileARequestIsInside) {
+/// Two guests write continuously, so one of them is always inside.
+TEST(Stage, RejectsALoadWhileARequestIsInFlight) {
   SlowStage slow;
   const auto slowly = [] { std::this_thread::sleep_for(200us); };
   slow.content->in_the_work = slowly;
@@ -137,9 +138,9 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
     while (!over) EXPECT_EQ(client.write(0, filled('a')), 0);
   };
   const auto put = [&](const char* nonce) {
-    auto content = std::make_unique<SlowContent>();
+    auto content = std::make_unique<BlockingContent>();
     content->in_the_work = slowly;
-    return slow.stage.put({"", "", nonce, nullptr, std::move(content)});
+    return slow.stage.load({"", "", nonce, nullptr, std::move(content)});
   };
   std::thread first(guest);
   std::thread second(guest);
@@ -151,14 +152,14 @@ TEST(Stage, RefusesALoadWhileARequestIsInside) {
   over = true;
   first.join();
   second.join();
-  EXPECT_NE(refusal.find("a request is inside"), std::string::npos);
+  EXPECT_NE(refusal.find("a request is in flight"), std::string::npos);
   EXPECT_TRUE(put("after"));
   EXPECT_EQ(slow.stage.nonce(), "after");
 }
 
-// ---- sectors that cannot be read
+// ---- unreadable sectors
 
-/// 'a' over 16 sectors, then the power went in the middle of sector 4.
+/// Writes 'a' over 16 sectors, then cuts the power in the middle of sector 4.
 std::filesystem::path record_an_unreadable_sector(const TemporaryFolder& folder,
                                                   const char* profile) {
   const auto path = folder / "torn.hcrec";
@@ -193,7 +194,7 @@ void expect_unreadable_until_written(StageClient& client) {
   EXPECT_EQ(client.read(0, bytes), 0);
 }
 
-TEST(Stage, AnUnreadableSectorIsEIOUntilItIsWritten) {
+TEST(Stage, AnUnreadableSectorIsEioUntilWritten) {
   TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "blank");
   const auto server = start_stages(1);
@@ -202,10 +203,10 @@ TEST(Stage, AnUnreadableSectorIsEIOUntilItIsWritten) {
   expect_unreadable_until_written(client);
   load(*server, {.stage = 0, .recording = path, .id = "p3"});
   auto bytes = filled('?', 16);
-  EXPECT_EQ(client.read(0, bytes), EIO) << "as the state is";
+  EXPECT_EQ(client.read(0, bytes), EIO) << "unreadable in the state";
 }
 
-TEST(Stage, ADriveOverItSaysSoToo) {
+TEST(Stage, ADriveAboveReportsItAsWell) {
   TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "hp-c2447");
   const auto server = start_stages(1);

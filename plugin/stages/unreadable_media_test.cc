@@ -1,5 +1,5 @@
-// Machines over a state with sectors that a power cut left unreadable: recovery meets them, and
-// what it has written can be read.
+// Machines over a state with unreadable sectors: recovery encounters them, and rewritten sectors
+// become readable.
 #include <cerrno>
 
 #include "plugin/model/array/raid_layout.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media whose recording the test completes with what a cut would have left.
+/// A machine on blank media; the test completes its recording with the results of a cut.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);
@@ -44,7 +44,7 @@ struct RecordedStack {
     recording->media_written(
         device, 0, {.lba = lba, .sectors = 1, .outcome = model::MediaWrite::Outcome::unreadable});
   }
-  /// The state after all of it.
+  /// Returns the final state.
   std::string seal() {
     const auto sealed = recording->seal();
     EXPECT_TRUE(sealed);
@@ -56,16 +56,16 @@ struct RecordedStack {
   std::unique_ptr<RebuiltMachine> machine;
 };
 
-/// Of the array with a prewrite log that is the first device of the plan.
+/// The array with a prewrite log, the first device of the plan.
 struct LoggingArray {
   explicit LoggingArray(const profiles::Plan& plan)
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
         layout(model::RaidLayout::of(profile, plan.all.at(1).sectors)) {}
-  /// The member's id and LBA of the first sector of a role of stripe 0.
+  /// Returns the member's id and LBA of the first sector of a role of stripe 0.
   std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
     return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
   }
-  /// Sector 0 of the first record of a member, behind its header.
+  /// Sector 0 of a member's first record, after its header.
   static std::uint64_t first_payload() { return 2 * model::kSuperblockSectors + 1; }
   model::ArrayProfile profile;
   model::RaidLayout layout;
@@ -73,14 +73,14 @@ struct LoggingArray {
 
 constexpr const char* kLogging = "netra-raid5";
 
-/// The cut tore the home writes of data and parity. The log has both, and once they are home they
-/// can be read.
-TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
+/// The cut tore the home writes of data and parity. The log has both, so they are readable after
+/// the roll-forward.
+TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
-  stack.write(0, filled('a', 8));  // logged; not home before the next request
+  stack.write(0, filled('a', 8));  // logged, not home before the next request
   for (const std::uint32_t role : {0U, array.layout.data}) {
     const auto [device, lba] = array.home(role);
     stack.make_unreadable(device, lba);
@@ -92,8 +92,8 @@ TEST(UnreadableMedia, WhatRollForwardRewroteCanBeRead) {
   EXPECT_EQ(client.read(0, 8), filled('a', 8));
 }
 
-/// A record that cannot be read is not rolled forward, whatever its bytes would be.
-TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
+/// An unreadable record is not rolled forward, whatever its bytes are.
+TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
@@ -104,12 +104,12 @@ TEST(UnreadableMedia, ARecordOfTheLogIsMetAsUnreadable) {
   const auto server = start_stages(1);
   load(*server, {.stage = 0, .recording = path, .id = state, .machine = kLogging});
   StageClient client(**server->stage(0));
-  EXPECT_EQ(client.read(0, 8), filled('\0', 8)) << "from a record that no drive could have given";
+  EXPECT_EQ(client.read(0, 8), filled('\0', 8))
+      << "the data can only come from an unreadable record";
 }
 
-/// The cut met a write-back. The cache still has what it was writing, and writes it again at
-/// power-on.
-TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
+/// The cut interrupted a write-back. The cache still has the data and writes it again at power-on.
+TEST(UnreadableMedia, SectorsWrittenBackByACacheAreReadable) {
   constexpr const char* kCached = "hp-c2447-nvram";
   TemporaryFolder folder;
   const auto path = folder / "cached.hcrec";
@@ -123,10 +123,10 @@ TEST(UnreadableMedia, WhatACacheWroteBackCanBeRead) {
   StageClient client(**server->stage(0));
   EXPECT_EQ(client.read(64, 8), filled('k', 8));
   auto bytes = filled('?', 1);
-  EXPECT_EQ(client.read(80, bytes), EIO) << "the cache did not hold this one";
+  EXPECT_EQ(client.read(80, bytes), EIO) << "the cache did not have this sector";
 }
 
-TEST(UnreadableMedia, MoreThanADeviceCanHaveFaults) {
+TEST(UnreadableMedia, ManyUnreadableSectorsAreNotLimitedByFaults) {
   constexpr const char* kDrive = "hp-c2447";
   TemporaryFolder folder;
   const auto path = folder / "many.hcrec";

@@ -1,4 +1,4 @@
-// A failed request in words (answer.h).
+// See answer.h.
 #include "plugin/servers/emulation/answer.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #pragma once
-// How a request ended, for its client and for the log; and which failures the log names.
+// The result of a request, for its client and for the log.
 
 #include <cstdint>
 #include <functional>
@@ -13,20 +13,21 @@
 
 namespace headcrash::emulation {
 
+/// The result of a request.
 struct Answer {
   int error = 0;           ///< 0 or an errno
-  const char* cause = "";  ///< why, when there is an error: a constant
+  const char* cause = "";  ///< a constant text; empty without an error
 };
 
-/// A guest that continues with a disk that has failed sends thousands of requests: the log gets the
-/// 1st, 2nd, 4th, 8th, ... failure of each cause on each disk. May be called by several threads.
+/// Limits log lines: a guest that continues on a failed disk sends thousands of requests. For each
+/// cause on each disk, the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
 class FailureLog {
  public:
-  /// What the log gets of this failure, if anything: "hd0: read of 8 sectors at 64 failed: cause
-  /// (number 4)".
+  /// Counts a failure and returns its log line if it is to be logged: "hd0: read of 8 sectors at 64
+  /// failed: cause (number 4)".
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
-  /// The answer's error; what is noted of it goes to `log`.
+  /// Passes the log line, if any, to `log`, and returns the answer's error.
   int note(std::string_view disk, const model::Request& request, const Answer& answer,
            const std::function<void(const std::string&)>& log);
 

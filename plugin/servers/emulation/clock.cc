@@ -1,4 +1,4 @@
-// The conversion between wall and model time (clock.h).
+// See clock.h.
 #include "plugin/servers/emulation/clock.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@ namespace headcrash::emulation {
 namespace {
 
 constexpr WallNs kFarthest =
-    model::kNever / 4;  ///< beyond it an instant is as good as never, and sums still fit
+    model::kNever / 4;  ///< limit of instants: practically never, and sums do not overflow
 
 }  // namespace
 

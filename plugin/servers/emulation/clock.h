@@ -1,5 +1,5 @@
 #pragma once
-// Model time beside the host's monotonic clock, which may run K times faster.
+// Conversion between model time and the host's monotonic clock, which may run K times faster.
 
 #include <ctime>
 
@@ -20,7 +20,7 @@ using profiles::Clock;
 using profiles::clock_text;
 using profiles::parse_clock;
 
-/// The line that ties model time to wall time from one change of the clock to the next.
+/// The linear mapping from model time to wall time between two changes of the clock.
 struct ClockAnchor {
   WallNs wall = 0;
   model::TimeNs model = 0;

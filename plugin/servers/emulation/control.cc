@@ -1,4 +1,4 @@
-// What a line of the control socket asks for (control.h).
+// Parses requests on the control socket (control.h).
 #include "plugin/servers/emulation/control.h"
 
 #include <fmt/core.h>
@@ -39,8 +39,8 @@ Result<Command> parse_wait(const json& object) {
   const auto timeout = object.find("timeout_ms");
   if (timeout == object.end() || !timeout->is_number_unsigned() ||
       timeout->get<std::uint64_t>() > kTimeoutMsMax)
-    return fail("timeout_ms", "is missing or not a whole number",
-                fmt::format("give 0 to {}", kTimeoutMsMax));
+    return fail("timeout_ms", "is missing or not an integer in range",
+                fmt::format("use 0 to {}", kTimeoutMsMax));
   return WaitCut{milliseconds(timeout->get<std::uint64_t>())};
 }
 
@@ -52,17 +52,17 @@ Result<Command> parse_power(const json& object) {
   TRY(only_keys(object, {"power"}));
   if (verb == "disarm") return Disarm{};
   if (verb == "on") return PowerOn{};
-  if (verb == "status") return AskPower{};
-  return fail("power", fmt::format("\"{}\" is not a power command", verb.substr(0, 64)), kRemedy);
+  if (verb == "status") return QueryPower{};
+  return fail("power", fmt::format("\"{}\" unknown power command", verb.substr(0, 64)), kRemedy);
 }
 
 Result<Command> parse_mark(const json& object) {
   TRY(only_keys(object, {"mark"}));
-  TRY(auto text, text_of(object, "mark", "give the text of the mark"));
+  TRY(auto text, text_of(object, "mark", "add the text of the mark"));
   if (text.empty() || text.size() > kMarkBytesMax || text.find('\0') != std::string::npos)
-    return fail("mark", fmt::format("has {} bytes or a NUL in it", text.size()),
+    return fail("mark", fmt::format("has {} bytes or contains a NUL", text.size()),
                 fmt::format("use 1 to {} bytes without NUL", kMarkBytesMax));
-  return PutMark{std::move(text)};
+  return RecordMark{std::move(text)};
 }
 
 Result<Command> parse_clock_command(const json& object) {
@@ -76,9 +76,9 @@ Result<Command> parse_statistics(const json& object) {
   constexpr const char* kRemedy = "use read or take";
   TRY(only_keys(object, {"stats"}));
   TRY(auto verb, text_of(object, "stats", kRemedy));
-  if (verb == "read") return AskStatistics{Emulation::Interval::goes_on};
-  if (verb == "take") return AskStatistics{Emulation::Interval::starts_anew};
-  return fail("stats", fmt::format("\"{}\" is not a statistics command", verb.substr(0, 64)),
+  if (verb == "read") return QueryStatistics{Emulation::Interval::continues};
+  if (verb == "take") return QueryStatistics{Emulation::Interval::restarts};
+  return fail("stats", fmt::format("\"{}\" unknown statistics command", verb.substr(0, 64)),
               kRemedy);
 }
 
@@ -91,14 +91,14 @@ std::optional<model::FaultKind> kind_of(std::string_view name) {
 
 Result<Command> parse_clear_faults(const json& object) {
   TRY(only_keys(object, {"fault", "device", "kind"}));
-  TRY(auto device, optional_text(object, "device", "name a device, or leave it out for all"));
-  TRY(auto kind, optional_text(object, "kind", "name a kind of fault, or leave it out for all"));
+  TRY(auto device, optional_text(object, "device", "name a device, or omit it for all"));
+  TRY(auto kind, optional_text(object, "kind", "name a kind of fault, or omit it for all"));
   ClearFaults clear{std::move(device), std::nullopt};
   if (kind) {
     clear.kind = kind_of(*kind);
     if (!clear.kind)
-      return fail("kind", fmt::format("\"{}\" is not a kind of fault", kind->substr(0, 64)),
-                  "use one of the man page, for example dead");
+      return fail("kind", fmt::format("\"{}\" unknown fault", kind->substr(0, 64)),
+                  "use a kind from the man page, for example dead");
   }
   return clear;
 }
@@ -112,7 +112,7 @@ Result<Command> parse_fault_command(const json& object) {
     return ListFaults{};
   }
   if (verb != "add")
-    return fail("fault", fmt::format("\"{}\" is not a fault command", verb.substr(0, 64)), kRemedy);
+    return fail("fault", fmt::format("\"{}\" unknown fault command", verb.substr(0, 64)), kRemedy);
   TRY(only_keys(object, {"fault", "spec"}));
   TRY(auto spec, text_of(object, "spec", "write KIND:DEVICE,... as in the man page"));
   auto fault = model::parse_fault(spec);
@@ -133,16 +133,15 @@ Result<Command> parse_array_command(const json& object) {
   const auto* const named = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                          [&](const auto& v) { return verb == v.first; });
   if (named == std::end(kVerbs))
-    return fail("array", fmt::format("\"{}\" is not an array command", verb.substr(0, 64)),
-                kRemedy);
+    return fail("array", fmt::format("\"{}\" unknown array command", verb.substr(0, 64)), kRemedy);
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
-  // A key that the verb does not have is refused under its own name.
+  // Reports a key that the verb does not support under its own name.
   TRY(only_keys(object, {"array", "device", of_member ? "member" : "array",
                          of_rate ? "bytes_per_second" : "array"}));
   TRY(auto device,
-      optional_text(object, "device", "name an array, or leave it out if there is only one"));
+      optional_text(object, "device", "name an array, or omit it if there is only one"));
   order.device = std::move(device);
   if (of_member) {
     TRY(auto member, number_of(object, "member", kMemberMax));
@@ -159,7 +158,8 @@ Result<Command> parse_array_command(const json& object) {
 
 Result<Command> parse_command(std::string_view line) {
   const json object = json::parse(line, nullptr, false);
-  if (!object.is_object()) return fail("request", "is not a JSON object", "send one object a line");
+  if (!object.is_object())
+    return fail("request", "is not a JSON object", "send one object per line");
   if (object.contains("power")) return parse_power(object);
   if (object.contains("clock")) return parse_clock_command(object);
   if (object.contains("mark")) return parse_mark(object);
@@ -167,9 +167,9 @@ Result<Command> parse_command(std::string_view line) {
   if (object.contains("fault")) return parse_fault_command(object);
   if (object.contains("array")) return parse_array_command(object);
   if (object.contains("state"))
-    return fail("state", "is for a server of crash states, and this one emulates hardware",
-                "start another one with states=N");
-  return fail("request", "has no command in it", "use power, clock, mark, stats, fault or array");
+    return fail("state", "is for a server of crash states, but this one emulates hardware",
+                "start a server with states=N");
+  return fail("request", "has no command", "use power, clock, mark, stats, fault or array");
 }
 
 }  // namespace headcrash::emulation

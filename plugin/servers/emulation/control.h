@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the control socket (CONTROL.md): one line of JSON in, one out. Parsing is apart
-// from doing, so that hostile input meets a function without side effects.
+// The requests of the control socket (CONTROL.md): one line of JSON each way. Parsing is separate
+// from execution, so hostile input meets a function without side effects.
 
 #include <functional>
 #include <string>
@@ -18,17 +18,17 @@ struct ArmCut {
 };
 struct Disarm {};
 struct PowerOn {};
-struct AskPower {};
+struct QueryPower {};
 struct WaitCut {
   std::chrono::milliseconds timeout;
 };
 struct SetClock {
   Clock clock;
 };
-struct PutMark {
+struct RecordMark {
   std::string text;
 };
-struct AskStatistics {
+struct QueryStatistics {
   Emulation::Interval afterwards;
 };
 struct AddFault {
@@ -39,13 +39,14 @@ struct ClearFaults {
   std::optional<model::FaultKind> kind;
 };
 struct ListFaults {};
-using Command = std::variant<CutNow, ArmCut, Disarm, PowerOn, AskPower, WaitCut, SetClock, PutMark,
-                             AskStatistics, AddFault, ClearFaults, ListFaults, ArrayOrder>;
+using Command =
+    std::variant<CutNow, ArmCut, Disarm, PowerOn, QueryPower, WaitCut, SetClock, RecordMark,
+                 QueryStatistics, AddFault, ClearFaults, ListFaults, ArrayOrder>;
 
 Result<Command> parse_command(std::string_view line);
 
-/// Parses and does it; always one line of JSON without the newline. A command that waits asks
-/// `given_up` at least every 100 ms whether anybody still listens.
+/// Parses and executes a request. Always returns one line of JSON, without the newline. A request
+/// that waits calls `given_up` at least every 100 ms to detect that the client is gone.
 std::string answer(Emulation& emulation, std::string_view line,
                    const std::function<bool()>& given_up);
 

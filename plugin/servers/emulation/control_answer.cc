@@ -1,4 +1,4 @@
-// Doing what a line of the control socket asks for, and telling about it (control.h).
+// Executes requests on the control socket and formats the answers (control.h).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -147,16 +147,16 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Does a command; one overload for each.
+/// Executes commands; one overload for each type.
 struct Doer {
   Emulation& emulation;
   const std::function<bool()>& given_up;
 
   json operator()(const CutNow&) const { return at(emulation.cut_power()); }
   json operator()(const PowerOn&) const { return at(emulation.power_on()); }
-  json operator()(const AskPower&) const { return describe(emulation.power_status()); }
-  json operator()(const PutMark& mark) const { return at(emulation.mark(mark.text)); }
-  json operator()(const AskStatistics& ask) const {
+  json operator()(const QueryPower&) const { return describe(emulation.power_status()); }
+  json operator()(const RecordMark& mark) const { return at(emulation.mark(mark.text)); }
+  json operator()(const QueryStatistics& ask) const {
     return describe(emulation.statistics(ask.afterwards));
   }
   json operator()(const ArmCut& cut) const {

@@ -1,5 +1,4 @@
-// Fuzzes the lines of the control socket (CONTROL.md): whatever comes, it is a command or an error
-// with a hint.
+// Fuzzes the control socket (CONTROL.md): any line is either a command or an error with a hint.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

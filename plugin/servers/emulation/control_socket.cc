@@ -1,4 +1,4 @@
-// The Unix socket of the control commands (control_socket.h).
+// See control_socket.h.
 #include "plugin/servers/emulation/control_socket.h"
 
 #include <fmt/core.h>
@@ -42,7 +42,7 @@ void ControlSocket::stop() {
   listener_.remove_file();
 }
 
-/// True when `fd` is ready, false when the socket is stopping.
+/// Waits for `fd`. Returns true if it is ready, false if the socket is stopping.
 bool ControlSocket::wait_for(int fd, short events) const {
   std::array<pollfd, 2> fds = {pollfd{fd, events, 0}, pollfd{stop_fd_.get(), POLLIN, 0}};
   while (poll(fds.data(), fds.size(), -1) < 0)
@@ -76,7 +76,7 @@ void ControlSocket::admit(int fd) {
   client.fd = fd;
   try {
     client.thread = std::thread([this, &client] { serve(client); });
-  } catch (const std::system_error&) {  // no more threads: the client sees its connection closed
+  } catch (const std::system_error&) {  // out of threads: the client's connection is closed
     close(fd);
     clients_.pop_back();
   }
@@ -97,18 +97,16 @@ void ControlSocket::serve(Client& client) {
     while (open && wait_for(client.fd, POLLIN)) {
       open = receive(client.fd, pending);
       if (!open && !pending.empty() && pending.back() != '\n')
-        pending += '\n';  // a last line without its end
+        pending += '\n';  // a last line without a newline
       if (!answer_lines(client, pending)) break;
     }
-  } catch (
-      const std::
-          exception&) {  // out of memory: this client loses its connection, nobody else anything
+  } catch (const std::exception&) {  // out of memory: only this client loses its connection
   }
   close(client.fd);
   client.finished = true;
 }
 
-/// Appends what has come; false at the end of the stream.
+/// Appends received bytes; returns false at the end of the stream.
 bool ControlSocket::receive(int fd, std::string& pending) const {
   std::array<char, 4096> bytes;
   const ssize_t n = recv(fd, bytes.data(), bytes.size(), 0);
@@ -116,7 +114,8 @@ bool ControlSocket::receive(int fd, std::string& pending) const {
   return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/// Answers every whole line in `pending` and leaves the rest there; false when the client is to go.
+/// Answers every complete line in `pending` and keeps the rest. Returns false if the client must be
+/// disconnected.
 bool ControlSocket::answer_lines(Client& client, std::string& pending) const {
   const auto given_up = [&] {
     pollfd peer = {client.fd, 0, 0};

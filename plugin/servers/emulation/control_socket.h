@@ -1,6 +1,6 @@
 #pragma once
-// The Unix socket of the control commands: lines in, lines out, one thread for each client. It
-// knows nothing of what the lines mean. Its file goes away with an orderly end.
+// The Unix socket of the control requests: one thread per client, a line in, a line out. It does
+// not interpret the lines. A clean end removes its file.
 
 #include <atomic>
 #include <filesystem>
@@ -22,19 +22,19 @@ inline constexpr std::size_t kControlClientsMax = 16;
 
 class ControlSocket {
  public:
-  /// Called by several threads at once. `given_up()` is true when the client is gone or the socket
-  /// is stopping.
+  /// Called concurrently. `given_up()` returns true if the client is gone or the socket is
+  /// stopping.
   using Answer =
       std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
 
-  /// Binds and listens (mode 0600), without a thread.
+  /// Binds and listens (mode 0600); starts no thread.
   static Result<std::unique_ptr<ControlSocket>> listen(const std::filesystem::path& path);
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
   void start(Answer answer);
-  void stop();  ///< ends all clients and joins their threads; removes the file
+  void stop();  ///< disconnects all clients, joins their threads, removes the file
 
  private:
   struct Client {
@@ -53,11 +53,11 @@ class ControlSocket {
   void reap();
 
   base::ListeningSocket listener_;
-  base::Descriptor stop_fd_;  ///< an eventfd: readable from stop() on
+  base::Descriptor stop_fd_;  ///< an eventfd, readable from stop() on
   std::atomic<bool> stopping_ = false;
   Answer answer_;
   std::thread acceptor_;
-  std::list<Client> clients_;  ///< the acceptor's own
+  std::list<Client> clients_;  ///< used by the acceptor only
 };
 
 }  // namespace headcrash::emulation

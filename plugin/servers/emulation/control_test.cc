@@ -1,5 +1,4 @@
-// Commands of the control socket: what is accepted, what is refused, what the socket itself
-// survives.
+// Control requests: which are accepted and rejected, and robustness of the socket.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>
@@ -22,23 +21,23 @@ namespace {
 
 using nlohmann::json;
 
-TEST(ControlCommand, AcceptsWhatTheContractLists) {
+TEST(ControlCommand, AcceptsTheDocumentedCommands) {
   EXPECT_TRUE(std::holds_alternative<CutNow>(*parse_command(R"({"power":"cut"})")));
   EXPECT_TRUE(std::holds_alternative<ArmCut>(
       *parse_command(R"({"power":"cut","when":"after-mark:persisted 12+30"})")));
   EXPECT_TRUE(std::holds_alternative<Disarm>(*parse_command(R"({"power":"disarm"})")));
   EXPECT_TRUE(std::holds_alternative<PowerOn>(*parse_command(R"({"power":"on"})")));
-  EXPECT_TRUE(std::holds_alternative<AskPower>(*parse_command(R"( {"power" : "status"} )")));
+  EXPECT_TRUE(std::holds_alternative<QueryPower>(*parse_command(R"( {"power" : "status"} )")));
   EXPECT_EQ(
       std::get<WaitCut>(*parse_command(R"({"power":"wait-cut","timeout_ms":70})")).timeout.count(),
       70);
   EXPECT_EQ(std::get<SetClock>(*parse_command(R"({"clock":"real:3"})")).clock.slowdown, 3);
-  EXPECT_EQ(std::get<PutMark>(*parse_command(R"({"mark":"x y"})")).text, "x y");
-  EXPECT_EQ(std::get<AskStatistics>(*parse_command(R"({"stats":"take"})")).afterwards,
-            Emulation::Interval::starts_anew);
+  EXPECT_EQ(std::get<RecordMark>(*parse_command(R"({"mark":"x y"})")).text, "x y");
+  EXPECT_EQ(std::get<QueryStatistics>(*parse_command(R"({"stats":"take"})")).afterwards,
+            Emulation::Interval::restarts);
 }
 
-TEST(ControlCommand, RefusesEverythingElseByName) {
+TEST(ControlCommand, RejectsOtherCommandsByName) {
   const std::pair<std::string, const char*> table[] = {
       {"", "request"},
       {"{", "request"},
@@ -85,7 +84,7 @@ class ControlAnswer : public testing::Test {
     auto made = Emulation::create(settings, *load_hardware(settings));
     EXPECT_TRUE(made) << made.error().message();
     emulation_ = std::move(*made);
-    emulation_->start(Way::nbd);
+    emulation_->start(Transport::nbd);
   }
   json ask(std::string_view line) {
     const std::string text = answer(*emulation_, line, [] { return false; });
@@ -106,14 +105,14 @@ TEST_F(ControlAnswer, ArmsReportsAndDisarms) {
 TEST_F(ControlAnswer, CutsAndCounts) {
   EXPECT_EQ(ask(R"({"power":"status"})")["last_cut_ns"], nullptr);
   EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns"));
-  EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns")) << "a second one is not an error";
+  EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns")) << "a second cut must not be an error";
   const json status = ask(R"({"power":"wait-cut","timeout_ms":0})");
   EXPECT_EQ(status["power"], "off");
   EXPECT_EQ(status["cuts"], 1);
   EXPECT_EQ(status["last_cut_ns"], 0);
 }
 
-TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
+TEST_F(ControlAnswer, StatisticsHaveTheDocumentedKeys) {
   const json stats = ask(R"({"stats":"take"})");
   for (const char* key :
        {"ok", "instance", "clock", "lead_ns", "power", "model_ns", "interval_model_ns",
@@ -127,8 +126,8 @@ TEST_F(ControlAnswer, StatisticsHaveTheKeysOfTheContract) {
     EXPECT_EQ(device["latency"][kind].size(), 6U) << kind;
 }
 
-/// A hole says that a place reads as zeroes.
-TEST_F(ControlAnswer, ZeroesThatAreCorruptedAreNoHole) {
+/// A hole asserts that a range reads as zeroes.
+TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
   ASSERT_NE(emulation_->written(0), nullptr);
   ASSERT_FALSE(emulation_->written(0)->run(0, 8).written);
   ASSERT_TRUE(emulation_->add_fault(*model::parse_fault("corrupted-write:hd0")));
@@ -147,13 +146,13 @@ TEST_F(ControlAnswer, ZeroesThatAreCorruptedAreNoHole) {
   EXPECT_TRUE(emulation_->written(0)->run(0, 8).written);
 }
 
-TEST_F(ControlAnswer, WaitEndsWhenNobodyListens) {
+TEST_F(ControlAnswer, WaitEndsWhenTheClientIsGone) {
   const std::string text =
       answer(*emulation_, R"({"power":"wait-cut","timeout_ms":3600000})", [] { return true; });
   EXPECT_EQ(json::parse(text)["power"], "on");
 }
 
-TEST_F(ControlAnswer, RandomBytesAndMutationsAreAnswered) {
+TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   std::mt19937 random(11);
   const std::string seeds[] = {R"({"power":"cut","when":"after-mark:x+1"})",
                                R"({"clock":"real:2"})", R"({"stats":"read"})", R"({"mark":"abc"})"};
@@ -165,8 +164,8 @@ TEST_F(ControlAnswer, RandomBytesAndMutationsAreAnswered) {
   }
 }
 
-/// A server whose backlog is full is alive; to find that out must not take until it accepts.
-TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
+/// A server with a full backlog is alive, and detecting that must not wait until it accepts.
+TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto path = folder / "busy";
   sockaddr_un address = {};
@@ -186,7 +185,7 @@ TEST(ControlSocketFile, OfABusyServerIsNotWaitedFor) {
     return made ? std::string() : made.error().message();
   });
   const bool answered = refusal.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
-  EXPECT_TRUE(answered) << "waits for a place in the backlog";
+  EXPECT_TRUE(answered) << "the check must not wait for the backlog";
   close(listener);  // ends such a wait
   for (const int client : clients) close(client);
   if (answered) {

@@ -1,4 +1,4 @@
-// Puts the parts of one server together (emulation.h).
+// The parts of one emulation server (emulation.h).
 #include "plugin/servers/emulation/emulation.h"
 
 #include <fmt/core.h>
@@ -22,27 +22,27 @@ std::string new_instance() {
 }
 
 Answer answer_of(const Served& served) {
-  if (served.shut_down) return {ESHUTDOWN, "the server ends"};
+  if (served.shut_down) return {ESHUTDOWN, "the server is stopping"};
   if (served.backing_failed)
-    return {EIO, "the host's storage failed before: the run cannot be trusted any more"};
+    return {EIO, "host storage failed earlier; results are no longer valid"};
   switch (served.status) {
     case model::Status::ok:
       return {};
     case model::Status::out_of_range:
-      return {EINVAL, "it reaches beyond the device"};
+      return {EINVAL, "the request exceeds the device"};
     case model::Status::power_lost:
       return {EIO, "the power is off"};
     case model::Status::medium_error:
       return {EIO, "a sector cannot be read or written"};
     case model::Status::store_error:
-      return {EIO, "the host's storage failed (disk full?)"};
+      return {EIO, "host storage failed (disk full?)"};
     case model::Status::device_failed:
       break;
   }
   return {EIO, "the device is dead, or its array has lost too many members or refuses to start"};
 }
 
-/// Whether nothing has been written yet to what the parameters name.
+/// Returns true if the storage named by the settings is still empty.
 bool is_new(const Settings& settings) {
   std::error_code error;
   if (settings.store) return !std::filesystem::exists(*settings.store / "store.json", error);
@@ -74,7 +74,7 @@ void Emulation::make_written_maps(bool fresh) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
-    // Behind an array, unwritten sectors may come to hold something: a wrong parity, rebuilt from.
+    // Behind an array, unwritten sectors may become nonzero when rebuilt from inconsistent parity.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }
@@ -111,12 +111,12 @@ Emulation::~Emulation() {
   static_cast<void>(stop());
 }
 
-void Emulation::start(Way way) {
+void Emulation::start(Transport transport) {
   pacer_->start();
   if (pacer_->clock().kind == Clock::Kind::virtual_time) return;
   if (lead_ns_) return pacer_->set_lead(*lead_ns_);
   calibration_ = std::jthread([this, way](const std::stop_token& stopped) {
-    pacer_->set_lead(measure_transport_time(way, stopped));
+    pacer_->set_lead(measure_transport_time(transport, stopped));
   });
 }
 
@@ -153,7 +153,7 @@ void Emulation::note_written(std::size_t device_index, const model::Request& req
 
 Result<void> Emulation::set_clock(const Clock& clock) {
   if (pacer_->clock().kind == Clock::Kind::virtual_time)
-    return fail("clock", "the machine is in its guest's virtual time, which nothing else sets");
+    return fail("clock", "the machine follows its guest's virtual time, which cannot be set");
   pacer_->set_clock(clock);
   return {};
 }
@@ -260,9 +260,9 @@ Statistics Emulation::statistics(Interval afterwards) {
                                                  : std::nullopt;
       const DeviceTotals totals = totals_of(built_.all[id]);
       all.devices.push_back(device_statistics(id, totals));
-      if (afterwards == Interval::starts_anew) totals_before_[id] = totals;
+      if (afterwards == Interval::restarts) totals_before_[id] = totals;
     }
-    if (afterwards == Interval::starts_anew) {
+    if (afterwards == Interval::restarts) {
       for (std::size_t index = 0; index < machine.device_count(); ++index)
         pacer_->latency(index) = DeviceLatency{.load = LoadSeries(all.model_now)};
       pacer_->in_flight_max() = 0;

@@ -1,7 +1,6 @@
 #pragma once
-// What one server emulates: a machine of devices, where their bytes lie, its recording, its pacer
-// and the statistics since the last `take`. Everything that clients and the control socket do goes
-// through here; nothing here knows a protocol.
+// One emulated machine with its storage, its recording, its pacer, and the statistics since the
+// last `take`. Clients and the control socket use it; it is independent of protocols.
 
 #include <memory>
 #include <string>
@@ -24,43 +23,43 @@ struct PowerStatus {
   model::PowerState power = model::PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<model::TimeNs> last_cut_at;
-  std::optional<std::string> armed;  ///< the trigger's text
+  std::optional<std::string> armed;  ///< text of the trigger
 };
 
-/// A fault that was added and not cleared since; it may have fired as often as it can.
+/// A fault that was added and not cleared since; it may be exhausted.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;
 };
 
-/// What an operator does to an array.
+/// An operator command for an array.
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
-  std::optional<std::string> device;   ///< none: the machine's only array
-  std::size_t member = 0;              ///< fail, rebuild
-  std::uint64_t bytes_per_second = 0;  ///< rate
+  std::optional<std::string> device;   ///< nullopt: the machine's only array
+  std::size_t member = 0;              ///< for fail and rebuild
+  std::uint64_t bytes_per_second = 0;  ///< for rate
 };
 
 class Emulation {
  public:
-  /// Opens store and recording. Errors name the parameter.
+  /// Opens storage and recording. Errors name the parameter.
   static Result<std::unique_ptr<Emulation>> create(const Settings& settings, Hardware hardware);
   ~Emulation();
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  /// Model time begins. `way`: by which requests and answers travel, unless the settings say how
-  /// long they do.
-  void start(Way way);
-  /// For the statistics: how many requests of a connection the server takes together; 0: not known.
+  /// Starts model time. `transport` selects the default transport latency.
+  void start(Transport transport);
+  /// Sets the number of requests per connection that the server handles concurrently, for the
+  /// statistics; 0: unknown.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
-  /// Ends all waits; parks a machine that has power, as an orderly shutdown does: what volatile
-  /// caches hold reaches the medium; hands the recording over. Error: the recording lacks its end.
+  /// Aborts all waits and shuts a powered machine down cleanly (volatile caches reach the medium).
+  /// Then writes the recording to the kernel. Fails if the recording is incomplete.
   Result<void> stop();
 
-  // The machine's devices, which clients see:
+  // The devices that clients see:
   std::size_t device_count() const { return built_.machine->device_count(); }
   const std::string& device_name(std::size_t index) const {
     return built_.machine->device_name(index);
@@ -70,14 +69,14 @@ class Emulation {
   }
   const std::string& title(std::size_t index) const { return plan_.devices.at(index).stack->title; }
   const std::string& instance() const { return instance_; }  ///< 16 hex digits, new for each server
-  /// Where a device may hold something else than zeroes; null when nobody knows.
+  /// Regions that may be nonzero; null if unknown.
   const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
-  /// Serves one request in the clock's time; 0 or an errno.
+  /// Serves one request in the clock's time.
   Answer serve(std::size_t device_index, const model::Request& request);
-  /// Whether serve() answers at once, as with clock=off. It may have changed when it is called.
+  /// Returns true if serve() does not wait (clock=off). The clock may have changed before the call.
   bool answers_at_once() const { return pacer_->answers_at_once(); }
-  // Virtual time (Clock::Kind::virtual_time): one thread lets it pass (pacer.h).
+  // For virtual time (Clock::Kind::virtual_time): one thread advances the time (pacer.h).
   void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
   bool step(model::TimeNs until) { return pacer_->step(until); }
   std::optional<model::TimeNs> next_event() const { return pacer_->next_event(); }
@@ -85,14 +84,15 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// The disk that takes marks (mark_disk.h), which hangs on the same cord: reading it gives
+  /// Serves the disk that accepts marks (mark_disk.h) and shares the power cord. Reads return
   /// instance().
   Answer serve_marks(const model::Request& request);
 
-  model::TimeNs mark(std::string_view text);  ///< at most kMarkBytesMax bytes; the model time
+  /// at most kMarkBytesMax bytes; returns the model time
+  model::TimeNs mark(std::string_view text);
   model::TimeNs cut_power();
   model::TimeNs power_on();
-  /// Error: the trigger names what this machine does not have.
+  /// Fails if the trigger names an object that the machine does not have.
   Result<void> arm(const std::string& text, const model::CutTrigger& trigger);
   void disarm();
   PowerStatus power_status();
@@ -102,12 +102,12 @@ class Emulation {
     return pacer_->wait_power_off(timeout);
   }
   bool wait_for_long_request() { return pacer_->wait_for_long_request(); }
-  /// Error: it is a guest's virtual time, which nothing else sets.
+  /// Fails in virtual time, which only the guest advances.
   Result<void> set_clock(const Clock& clock);
 
-  // Faults and operators (operator.cc). Errors are for whoever asked.
+  // Faults and operator commands (operator.cc).
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Of one device or all, of one kind or all; how many were cleared.
+  /// Clears faults of one device or all, and of one kind or all. Returns their number.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();
@@ -117,12 +117,12 @@ class Emulation {
   };
   Result<ArrayAnswer> order(const ArrayOrder& order);
 
-  enum class Interval : std::uint8_t { goes_on, starts_anew };
+  enum class Interval : std::uint8_t { continues, restarts };
   Statistics statistics(Interval afterwards);
 
  private:
   Emulation() = default;
-  /// False, and no mark, while the power is off.
+  /// Returns false, without a mark, if the power is off.
   bool mark_of_guest(std::string_view text);
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
@@ -135,15 +135,16 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  std::vector<std::size_t> machine_index_;  ///< by id: which of the machine's devices, or kMember
+  /// by id: index among the machine's devices, or kMember
+  std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
-  std::optional<WallNs> lead_ns_;  ///< none: to be calibrated
+  std::optional<WallNs> lead_ns_;  ///< nullopt: to be calibrated
   std::jthread calibration_;
   unsigned threads_ = 0;
   bool stopped_ = false;
 
-  // Under the pacer's mutex:
+  // Guarded by the pacer's mutex:
   std::string armed_text_;
   std::vector<AddedFault> faults_;
   std::vector<DeviceTotals> totals_before_;  ///< at the start of the interval

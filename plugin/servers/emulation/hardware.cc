@@ -1,4 +1,4 @@
-// From parameters to a plan (hardware.h).
+// See hardware.h.
 #include "plugin/servers/emulation/hardware.h"
 
 #include <fmt/core.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kDeviceName = "hd0";
 
-/// The same error, said about a parameter.
+/// Attributes an error to a parameter.
 tl::unexpected<Error> about(const std::string& parameter, Error error) {
   error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
   return tl::unexpected<Error>(std::move(error));

@@ -1,6 +1,6 @@
 #pragma once
-// Which hardware a server's parameters ask for: one device hd0 of any profile, or the devices of a
-// machine file.
+// The hardware selected by a server's parameters: one device hd0 of any profile, or the devices of
+// a machine file.
 
 #include <string>
 #include <vector>
@@ -12,10 +12,10 @@ namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
-  std::vector<model::FaultSpec> faults;  ///< of the machine file, then those of the parameters
+  std::vector<model::FaultSpec> faults;  ///< of the machine file, then of the parameters
 };
 
-/// Reads profiles and plans devices. Errors name the parameter.
+/// Loads profiles and plans devices. Errors name the parameter.
 Result<Hardware> load_hardware(const Settings& settings);
 
 }  // namespace headcrash::emulation

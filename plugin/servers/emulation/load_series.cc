@@ -1,4 +1,4 @@
-// Bins that become wider (load_series.h).
+// See load_series.h.
 #include "plugin/servers/emulation/load_series.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ LoadSeries::Bin& LoadSeries::bin_at(model::TimeNs at) {
   return bins_[index];
 }
 
-/// In proportion to time; rounded so that the sum is `sectors`.
+/// Distributes sectors in proportion to time; rounding preserves the sum.
 void LoadSeries::spread(std::uint64_t Bin::* count, std::uint64_t sectors, model::TimeNs from,
                         model::TimeNs to) {
   const double each =

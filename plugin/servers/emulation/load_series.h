@@ -1,15 +1,16 @@
 #pragma once
-// What a device did over time since the last `take`, in bins of equal width: bytes read and
-// written, flushes, and the time that requests were inside. The number of bins is bounded: when
-// there would be more, each two become one, so that a phase of any length costs the same.
+// The load of a device over time since the last `take`, in bins of equal width: bytes read and
+// written, flushes, and the time with requests inside. When the number of bins would exceed its
+// limit, pairs of bins are merged, so the memory does not depend on the length of a phase.
 //
 //   requests   |----A----|
 //                 |--------B--------|
-//   bins       |  1  |  2  |  3  |  4  |     A's sectors are spread over bins 1 and 2, B's from the end of A on over 2 to 4: a
-//                                            device that serves one after the other is never faster
-//                                            than it was. The time of each counts in all bins where
-//                                            it was inside: inside_ns / width is the mean number of
-//                                            requests inside
+//   bins       |  1  |  2  |  3  |  4  |
+//
+// The sectors of A are spread over bins 1 and 2, those of B over the time from A's completion on,
+// bins 2 to 4. A device that serves requests serially therefore never appears faster than it was.
+// The time of each request counts in all bins where it was inside: inside_ns / width is the mean
+// number of requests inside.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +30,10 @@ class LoadSeries {
   static constexpr std::size_t kBinsMost = 256;
   static constexpr model::TimeNs kNarrowest = model::kMillisecondNs;
 
-  /// A request counts from `begin` on.
+  /// Only the time from `begin` on counts.
   explicit LoadSeries(model::TimeNs begin = 0) : begin_(begin) {}
 
-  /// A request that succeeded. Reads, writes and flushes count, others do not.
+  /// Adds a successful request. Only reads, writes and flushes count.
   void completed(model::Op op, std::uint32_t sectors, model::TimeNs submitted_at,
                  model::TimeNs completed_at);
 

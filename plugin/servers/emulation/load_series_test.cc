@@ -10,7 +10,7 @@ namespace {
 using model::kMillisecondNs;
 using model::Op;
 
-TEST(LoadSeries, CountsAFlushWhereItIsCompletedAndTimeWhereARequestWasInside) {
+TEST(LoadSeries, CountsAFlushAtItsCompletionAndTimeWhileInside) {
   LoadSeries series(10 * kMillisecondNs);
   series.completed(Op::write, 8, 10 * kMillisecondNs + 500'000, 12 * kMillisecondNs + 250'000);
   series.completed(Op::read, 16, 11 * kMillisecondNs, 11 * kMillisecondNs + 250'000);
@@ -25,8 +25,8 @@ TEST(LoadSeries, CountsAFlushWhereItIsCompletedAndTimeWhereARequestWasInside) {
   EXPECT_EQ(series.bins()[2].flushes, 1U);
 }
 
-/// A drive that writes 1000 sectors in 100 ms is not shown as writing them in one.
-TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheCompletionBefore) {
+/// A drive that writes 1000 sectors in 100 ms must not be shown as writing them in one.
+TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheLastCompletion) {
   LoadSeries series;
   series.completed(Op::write, 1000, 0, 100 * kMillisecondNs);
   series.completed(Op::write, 500, 0, 150 * kMillisecondNs);  // waited for the first one
@@ -34,10 +34,10 @@ TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheCompletionBefore) {
   ASSERT_EQ(series.bins().size(), 201U);
   for (std::size_t i = 0; i < 150; ++i) EXPECT_NEAR(series.bins()[i].sectors_written, 10, 1) << i;
   EXPECT_EQ(series.bins()[160].sectors_written, 0U);
-  EXPECT_EQ(series.bins()[200].sectors_read, 7U) << "takes no time";
+  EXPECT_EQ(series.bins()[200].sectors_read, 7U) << "a request without duration";
 }
 
-TEST(LoadSeries, CountsOnlyWhatIsOfItsInterval) {
+TEST(LoadSeries, CountsOnlyItsInterval) {
   LoadSeries series(10 * kMillisecondNs);
   series.completed(Op::write, 8, 0, 9 * kMillisecondNs);
   EXPECT_TRUE(series.bins().empty());
@@ -46,8 +46,8 @@ TEST(LoadSeries, CountsOnlyWhatIsOfItsInterval) {
   EXPECT_EQ(series.bins()[0].inside_ns, kMillisecondNs);
 }
 
-/// However long, and in whatever order: bins stay few, and nothing is lost or counted twice.
-TEST(LoadSeries, StaysBoundedAndKeepsItsSums) {
+/// For any length and order, the number of bins stays small, and nothing is lost or counted twice.
+TEST(LoadSeries, IsBoundedAndKeepsItsSums) {
   Random random(24);
   for (int round = 0; round < 20; ++round) {
     LoadSeries series(kMillisecondNs);

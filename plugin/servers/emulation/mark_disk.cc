@@ -1,4 +1,4 @@
-// Requests of a disk that takes marks (mark_disk.h).
+// See mark_disk.h.
 #include "plugin/servers/emulation/mark_disk.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ Answer serve_mark_disk(const model::Request& request, const std::string& text,
   const auto* bytes = reinterpret_cast<const char*>(request.data.data());
   const std::size_t length = strnlen(bytes, request.data.size());
   if (length == 0 || length > kMarkBytesMax)
-    return {EINVAL, "a mark is 1 to 511 bytes of text and a NUL"};
+    return {EINVAL, "a mark must be 1 to 511 bytes of text and a NUL"};
   return mark({bytes, length});
 }
 
 Answer serve_mark_disk(const model::Request& request, stages::Stage& stage) {
   return serve_mark_disk(request, stage.nonce(), [&stage](std::string_view text) {
     return stage.mark(text) ? Answer{}
-                            : Answer{EIO, "nothing is loaded, or its recording has failed"};
+                            : Answer{EIO, "no state is loaded, or its recording has failed"};
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Marks through a disk of 4 KiB: reading gives a text and NULs, writing a text that ends with a NUL
-// puts a mark.
+// A 4 KiB disk that accepts marks. Reads return a text padded with NULs; a write of a
+// NUL-terminated text records a mark.
 
 #include <functional>
 #include <string>
@@ -14,13 +14,14 @@ namespace headcrash::emulation {
 
 inline constexpr const char* kMarkDiskName = "mark";
 inline constexpr std::uint32_t kMarkDiskBytes = 4096;
-/// Text of a mark, and what such a disk can carry in a sector with its NUL.
+/// Maximum length of a mark, which must fit into a sector with its NUL.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
-/// Whole sectors within the disk. `mark` gets 1 to kMarkBytesMax bytes.
+/// Serves a request. REQUIRES: whole sectors within the disk. Calls `mark` with 1 to kMarkBytesMax
+/// bytes.
 Answer serve_mark_disk(const model::Request& request, const std::string& text,
                        const std::function<Answer(std::string_view)>& mark);
-/// Marks for the stage's recording; reading gives its nonce.
+/// Records marks in the stage's recording; reads return its nonce.
 Answer serve_mark_disk(const model::Request& request, stages::Stage& stage);
 
 }  // namespace headcrash::emulation

@@ -1,6 +1,5 @@
-// What people do to running hardware: faults and arrays (emulation.h). Each fault that is added or
-// cleared stands in the recording; what it then does is recorded by the device it meets, and so is
-// what happens to an array.
+// Operator commands: inject faults, manage arrays (emulation.h). Each added or cleared fault is
+// recorded. Devices record the effects of faults and the events of arrays.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,8 +21,7 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // "Never written" is a wrong answer where bytes land elsewhere, or where zeroes become something
-  // else.
+  // "Never written" is no longer valid where data is misdirected or zeroes are corrupted.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);
@@ -48,8 +46,8 @@ Result<std::size_t> Emulation::clear_faults(const std::optional<std::string>& de
           fmt::format("faults cleared: {}", kind ? model::fault_kind_name(*kind) : "all"));
     }
     if (!found)
-      return fail("device", fmt::format("there is no device '{}'", device->substr(0, 64)),
-                  "stats lists them");
+      return fail("device", fmt::format("no device '{}'", device->substr(0, 64)),
+                  "use stats to list the devices");
     const std::size_t before = faults_.size();
     std::erase_if(faults_, [&](const AddedFault& fault) {
       return (!device || fault.spec.device == *device) && (!kind || fault.spec.kind == *kind);
@@ -73,12 +71,12 @@ Result<model::DeviceId> Emulation::find_array(const std::optional<std::string>& 
     if (!device || plan_.all[id].name == *device) found = id;
   }
   if (arrays == 0)
-    return fail("array", "there is none in this machine", "serve a profile of kind array");
+    return fail("array", "the machine has no array", "serve a profile of kind array");
   if (!found)
     return fail("device", fmt::format("'{}' is not an array", device->substr(0, 64)),
-                "stats lists them");
+                "use stats to list the devices");
   if (!device && arrays > 1)
-    return fail("device", "is missing, and there are several arrays", "name one");
+    return fail("device", "is missing, but there are several arrays", "name one of them");
   return *found;
 }
 
@@ -112,7 +110,7 @@ Result<Emulation::ArrayAnswer> Emulation::order(const ArrayOrder& order) {
     TRY(auto id, find_array(order.device));
     model::Array& array = *built_.all[id].array;
     if (order.verb != ArrayOrder::Verb::status && machine.power() == model::PowerState::off)
-      return fail("array", "has no power", "switch it on first");
+      return fail("array", "has no power", "power it on first");
     TRY(obey(array, order));
     return ArrayAnswer{plan_.all[id].name, array.status()};
   });

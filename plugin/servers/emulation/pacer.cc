@@ -1,4 +1,4 @@
-// Model time follows wall time (pacer.h).
+// See pacer.h.
 #include "plugin/servers/emulation/pacer.h"
 
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@ constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
 constexpr WallNs kSpinMaxNs = 500 * model::kMicrosecondNs;
 constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
 constexpr WallNs kBackgroundStepNs =
-    model::kMillisecondNs;  ///< the background runs events at most this often
+    model::kMillisecondNs;  ///< minimum interval of background runs
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
 constexpr int kTicksToPark = 100;
 constexpr WallNs kLongWaitNs = 50 * model::kMillisecondNs;
@@ -23,9 +23,9 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
 }
 
-/// Timers of this thread fire at their instant instead of within the kernel's usual 50 us. Asked
-/// for at each request (0.1 us): a thread_local in a loaded plugin is freed by the C library behind
-/// ThreadSanitizer's back.
+/// Makes this thread's timers precise, instead of the kernel's usual 50 us slack. Called at each
+/// request (0.1 us), because the C library frees a thread_local of a loaded plugin without
+/// ThreadSanitizer's knowledge.
 void sharpen_timers() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -119,7 +119,7 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Model time stops at the last of these events: a request that comes now is not submitted in the
+/// Stops model time at the last of these events, so that a new request is not submitted in the
 /// future.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
@@ -131,7 +131,7 @@ void Pacer::run_ahead() {
 
 void Pacer::run_one() {
   const bool happened = simulation_.run_next();
-  invariant(happened, "a request waits but the model has no event left that could complete it");
+  invariant(happened, "a waiting request has a future event");
 }
 
 void Pacer::finish_waiting() {
@@ -150,8 +150,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
-  // In virtual time nothing comes between a cut and the end of what was inside: who sees the one
-  // sees the other.
+  // In virtual time there is no gap between a cut and the end of the requests inside, so observers
+  // see both together.
   if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
@@ -213,13 +213,12 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event is to be prepared, or somebody rouses it, then runs what is due. How
-/// early it wakes up to spin follows from how late it has woken up lately (an idle host sleeps
-/// deeply): at once upwards, slowly downwards, so that nearly all of its sleeps end in time.
+/// Sleeps until the next event must be prepared or the leader is roused, then runs due events. The
+/// spin begins earlier by the recent wake-up delay (an idle host sleeps deeply). The estimate rises
+/// at once and falls slowly, so nearly all sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
-  invariant(next.has_value(),
-            "a request waits but the model has no event left that could complete it");
+  invariant(next.has_value(), "a waiting request has a future event");
   leader_target_ = *next;
   leader_roused_.store(false, std::memory_order_relaxed);
   const WallNs deadline = anchor_.wall_at(*next) - lead_ns_ - kPrepareNs;
@@ -240,7 +239,8 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   if (paced()) run_ahead();
 }
 
-/// Takes a finished request out; when it was the leader's, names the oldest waiting one instead.
+/// Removes a finished request. If it was the leader's, the oldest waiting request becomes the
+/// leader.
 void Pacer::leave(Waiter& waiter) {
   waiters_.remove(&waiter);
   if (leader_ != &waiter) return;
@@ -252,7 +252,7 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
-/// Keeps a prepared answer until it may leave: kPrepareNs at most.
+/// Holds a prepared answer until it may leave, at most kPrepareNs.
 void Pacer::hold(Lock& lock, const Waiter& waiter) {
   if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
   const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;

@@ -1,33 +1,34 @@
 #pragma once
-// Lets model time follow wall time, and threads wait for model events without a dispatcher between
-// them.
+// Lets model time follow wall time, and lets threads wait for model events without a dispatcher.
 //
 // One mutex guards the machine. With clock=real, model time is (CLOCK_MONOTONIC - anchor) / K, and
-// everybody who takes the mutex first lets the events happen that are due. Threads that wait for a
-// request follow the leader/follower pattern: one of them, the leader, sleeps until the next event
-// of the model is due (the last 50 to 500 us it spins), runs it, and wakes the owners of the
-// requests that are complete; when its own is, it names the next leader. A client with one request
-// in flight thus never waits for a thread switch.
+// a thread that takes the mutex first runs the due events. Threads that wait for a request follow
+// the leader/follower pattern. The leader sleeps until the next event of the model is due (it spins
+// for the last 50 to 500 us), runs it, and wakes the owners of completed requests. When its own
+// request completes, it appoints the next leader. A client with one request in flight therefore
+// never waits for a thread switch.
 //
-//   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> name a leader]
-//                     [submit .. follow: sleep until done or named .......... done]
-//   background        leads when no request waits, at most once a millisecond: destage, armed cuts
+//   request threads   [submit .. lead: sleep until next event, run it, sleep .. done -> appoint a leader]
+//                     [submit .. follow: sleep until done or appointed ........ done]
+//   background        leads while no request waits, at most once a millisecond: destage, armed cuts
 //
-// A completion is an event. The leader runs events kPrepareNs before their instant, so that bytes
-// are copied and locks taken when it comes, and holds the answer back until then: none leaves
-// early. With a `lead` (transport_time.h) the instant at which an answer is to leave is so much
-// before the modelled one, and the client has it at the modelled one at the earliest.
+// A completion is an event. The leader runs events kPrepareNs early, so bytes are copied and locks
+// taken by the modelled instant, and holds the answer until then: none leaves early. With a `lead`
+// (transport_time.h), an answer leaves earlier than the modelled instant by this time, and reaches
+// the client at that instant or later.
 //
-//   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ....way to the client.... |
+//   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves ... travels to the client ... |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
 //
-// With clock=off a request is submitted at simulation.now() and events run under the mutex until it
-// is complete; nobody ever waits.
+// With clock=off a request is submitted at simulation.now(), and events run under the mutex until
+// it completes; no thread waits.
 //
-// In virtual time nobody waits here and nothing happens by itself: one thread submits, lets time
-// pass step by step, and finds out what that has completed (plugin/servers/timetravel).
+// In virtual time no thread waits and there is no background work: one thread submits requests,
+// advances time step by step, and finds the completions (plugin/servers/timetravel).
 //
-// Every wait ends at once on shut_down(): the model runs ahead until no request is inside any more,
+// Every wait ends on shut_down(). The model then runs ahead until no request is inside, because a
+// device may access a request's buffers until its completion. These requests are answered with
+// `shut_down`.
 // because a device may touch a request's buffers up to its completion; these requests are answered
 // with `shut_down`.
 
@@ -49,12 +50,12 @@ namespace headcrash::emulation {
 
 struct Served {
   model::Status status = model::Status::ok;
-  bool shut_down = false;       ///< the server is stopping: nothing is known about the request
+  bool shut_down = false;       ///< the server is stopping; the outcome of the request is unknown
   bool backing_failed = false;  ///< see fail_when
 };
 
-/// Of one device, over requests that succeeded, in model nanoseconds: of reads and writes, and
-/// `flush` of flushes.
+/// Latencies of one device over successful requests, in model nanoseconds. All but `flush` are of
+/// reads and writes.
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
@@ -65,25 +66,26 @@ struct DeviceLatency {
 
 class Pacer {
  public:
-  /// The machine must outlive the pacer and is touched only through it from now on.
+  /// The machine must outlive the pacer, and is used only through it from now on.
   Pacer(model::Machine& machine, const Clock& clock);
   ~Pacer();
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// From now on every request is also judged by `failed`, under the mutex. Before start().
+  /// Sets a check that fails requests; it is called for every request with the mutex held.
+  /// REQUIRES: before start().
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
-  void shut_down();  ///< ends all waits, refuses new requests
+  void shut_down();  ///< ends all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
-  /// Submits and returns no earlier than the completion's instant. `request.id` is filled in.
-  /// An exception of the model (no memory left) ends the server: other requests wait on their
-  /// stacks, and what the model holds of them could not be taken back.
+  /// Submits a request and returns no earlier than its completion's instant. Fills in `request.id`.
+  /// An exception of the model (out of memory) ends the server: other requests wait on their
+  /// stacks, and the model still refers to their buffers.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
-  /// Runs `work(machine)` at the present model time, under the mutex.
+  /// Runs `work(machine)` at the current model time, with the mutex held.
   template <typename Work>
   auto with_machine(Work work) {
     const std::lock_guard lock(mutex_);
@@ -94,40 +96,40 @@ class Pacer {
 
   // ---- virtual time
 
-  /// Submits; `initiator` is told by a later step(), under the mutex.
+  /// Submits a request. A later step() completes `initiator`, with the mutex held.
   void submit(std::size_t device_index, const model::Request& request, model::Initiator& initiator);
-  /// Lets the next event happen if it is due by `until`; if there is none, it is `until` from now
-  /// on. True: an event.
+  /// Runs the next event if it is due by `until`; otherwise advances time to `until`. Returns true
+  /// if an event ran.
   bool step(model::TimeNs until);
   std::optional<model::TimeNs> next_event() const;
   model::TimeNs now() const;
   bool has_power() const;
   std::uint64_t power_cuts() const;
-  /// The completion of a request that was submitted so, for the statistics and its answer.
+  /// Accounts a completed request in the statistics and returns its result.
   Served account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
   Clock clock() const;
-  /// With clock=off: serve() runs the model ahead and never waits. Takes no lock.
+  /// Returns true with clock=off: serve() runs the model ahead and never waits. Lock-free.
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
-  void set_clock(const Clock& clock);  ///< model time continues from where it is
+  void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// From now on answers leave so long before their modelled instant.
+  /// Sets how long before their modelled instant answers leave.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
   enum class PowerWait : std::uint8_t { off, time_over, stopping };
-  /// Waits until the power is off. From shut_down() on it answers `stopping` at once: do not ask
-  /// again.
+  /// Waits until the power is off. From shut_down() on it returns `stopping` at once; do not call
+  /// it again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until some request has waited for long (kLongWaitNs); false at stop(). For the watcher
-  /// of the server's end.
+  /// Waits until some request has waited for kLongWaitNs. Returns false at stop(). For the thread
+  /// that watches for the server's end.
   bool wait_for_long_request();
 
-  /// Call under with_machine: the statistics of a device.
+  /// Statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Likewise: the greatest number of requests that waited together since it was last set to 0.
+  /// Maximum number of requests waiting together since it was set to 0; use within with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
@@ -150,11 +152,11 @@ class Pacer {
   using Lock = std::unique_lock<std::mutex>;
 
   bool paced() const { return clock_.kind == Clock::Kind::real; }
-  void catch_up();        ///< runs the events that are due
+  void catch_up();        ///< runs the due events
   void run_ahead();       ///< ... and those that the leader may prepare
-  void run_one();         ///< runs the next event, which there must be
+  void run_one();         ///< runs the next event; REQUIRES: there is one
   void finish_waiting();  ///< runs ahead until no request waits
-  void after_change();    ///< somebody else than a request has changed the machine
+  void after_change();    ///< the machine was changed other than by a request
   void note_power();
   void rouse_leader();
   Served serve_unpaced(std::size_t device_index, const model::Request& request);
@@ -163,7 +165,7 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// What the model says of it, whatever the clock. True: a read or a write.
+  /// Counts the modelled values, for any clock. Returns true for a read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();
@@ -184,7 +186,7 @@ class Pacer {
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< the event that the leader sleeps for
   std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
-  WallNs oversleep_ns_ = 0;  ///< by how much leaders wake up late: a moving upper bound
+  WallNs oversleep_ns_ = 0;                  ///< moving upper bound of the leaders' wake-up delay
   WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 
@@ -194,7 +196,7 @@ class Pacer {
   std::thread background_;
   std::condition_variable background_wake_;
   bool stopping_ = false;
-  bool background_parked_ = false;  ///< it sleeps until somebody submits
+  bool background_parked_ = false;  ///< sleeps until a request is submitted
   std::uint64_t submissions_ = 0;
   bool long_wait_ = false;
   std::condition_variable long_wait_wake_;

@@ -1,5 +1,5 @@
-// Threads, wall time and model time. No test has an upper bound on a time that a busy host could
-// break, except the generous ones that tell "at once" from "after the whole wait".
+// Threads, wall time and model time. No test has an upper time limit that a busy host could exceed,
+// except generous ones that distinguish "at once" from "after the whole wait".
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class PacerTest : public testing::Test {
     pacer_ = std::make_unique<Pacer>(machine_, *parse_clock(clock));
     pacer_->start();
   }
-  /// A request that takes `micros` of model time.
+  /// Serves a request that takes `micros` of model time.
   Served serve(std::uint64_t micros, model::Op op = model::Op::read) {
     model::Request request;
     request.op = op;
@@ -51,7 +51,7 @@ class PacerTest : public testing::Test {
   std::unique_ptr<Pacer> pacer_;
 };
 
-TEST(Clock, ParsesAndPrints) {
+TEST(Clock, TextRoundTrips) {
   EXPECT_EQ(clock_text(*parse_clock("real")), "real:1");
   EXPECT_EQ(clock_text(*parse_clock("real:2.5")), "real:2.5");
   EXPECT_EQ(clock_text(*parse_clock("off")), "off");
@@ -87,7 +87,7 @@ TEST_F(PacerTest, NeverReturnsEarly) {
   }
 }
 
-TEST_F(PacerTest, SlowedClockTakesKTimesAsLong) {
+TEST_F(PacerTest, ASlowedClockTakesKTimesAsLong) {
   make("real:20");
   const WallNs before = wall_now();
   serve(500);
@@ -96,7 +96,7 @@ TEST_F(PacerTest, SlowedClockTakesKTimesAsLong) {
   EXPECT_EQ(target().max_ns, 500'000);
 }
 
-TEST_F(PacerTest, ManyThreadsAllCompleteNoneEarly) {
+TEST_F(PacerTest, ManyThreadsCompleteAndNoneEarly) {
   make("real");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -131,7 +131,7 @@ TEST_F(PacerTest, AShortRequestDoesNotWaitForALongOne) {
   slow.join();
 }
 
-TEST_F(PacerTest, ClockOffDoesNotWaitAndDoesNotPassWhenIdle) {
+TEST_F(PacerTest, ClockOffNeverWaitsAndStopsWhenIdle) {
   make("off");
   const WallNs before = wall_now();
   serve(60'000'000);  // one minute
@@ -143,7 +143,7 @@ TEST_F(PacerTest, ClockOffDoesNotWaitAndDoesNotPassWhenIdle) {
   EXPECT_EQ(achieved().count, 0U);
 }
 
-TEST_F(PacerTest, ClockCanChangeWhileRequestsWait) {
+TEST_F(PacerTest, TheClockCanChangeWhileRequestsWait) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -158,7 +158,7 @@ TEST_F(PacerTest, ClockCanChangeWhileRequestsWait) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
   EXPECT_GE(model_now(), 8 * kSecondNs);
   EXPECT_LT(model_before, kSecondNs);
-  EXPECT_EQ(achieved().count, 0U) << "they waited under two clocks";
+  EXPECT_EQ(achieved().count, 0U) << "requests under two clocks must not count";
   const model::TimeNs stopped_at = model_now();
   pacer_->set_clock(*parse_clock("real"));
   EXPECT_GE(model_now(), stopped_at);
@@ -177,7 +177,7 @@ TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-TEST_F(PacerTest, PowerCutEndsWaitsAndIsSeen) {
+TEST_F(PacerTest, APowerCutEndsWaitsAndIsReported) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -195,7 +195,7 @@ TEST_F(PacerTest, PowerCutEndsWaitsAndIsSeen) {
   EXPECT_FALSE(serve(5).shut_down);
 }
 
-TEST_F(PacerTest, ArmedCutHappensWhileIdle) {
+TEST_F(PacerTest, AnArmedCutHappensWhileIdle) {
   make("real");
   pacer_->with_machine(
       [](model::Machine& machine) { machine.arm(*model::parse_cut_trigger("after-ms:30")); });
@@ -208,7 +208,7 @@ TEST_F(PacerTest, WaitForPowerOffTimesOut) {
   EXPECT_EQ(pacer_->wait_power_off(std::chrono::milliseconds(5)), Pacer::PowerWait::time_over);
 }
 
-TEST_F(PacerTest, ShutDownEndsEverything) {
+TEST_F(PacerTest, ShutDownEndsAllWaits) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -229,9 +229,9 @@ TEST_F(PacerTest, ShutDownEndsEverything) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-// Everything at once: requests, cuts, clock changes, statistics. For the thread sanitizer, and to
-// see that nobody is forgotten in a queue.
-TEST_F(PacerTest, NobodyIsForgottenInAStorm) {
+// Requests, cuts, clock changes and statistics together: for the thread sanitizer, and to check
+// that no request is lost in a queue.
+TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   make("real");
   std::atomic<bool> over = false;
   std::vector<std::thread> threads;
@@ -271,7 +271,7 @@ TEST_F(PacerTest, NobodyIsForgottenInAStorm) {
   EXPECT_GT(returned, 100);
 }
 
-TEST_F(PacerTest, LeadLetsAnswersLeaveAheadByThatMuchAtMost) {
+TEST_F(PacerTest, AnswersLeaveAtMostTheLeadEarly) {
   make("real");
   constexpr WallNs kLeadNs = 900 * model::kMicrosecondNs;
   pacer_->set_lead(kLeadNs);
@@ -284,12 +284,12 @@ TEST_F(PacerTest, LeadLetsAnswersLeaveAheadByThatMuchAtMost) {
     seen_ahead = passed < 2 * kMillisecondNs;
   }
   EXPECT_TRUE(seen_ahead);
-  EXPECT_GE(achieved().p50_ns, 2 * kMillisecondNs) << "counts as the client sees it";
+  EXPECT_GE(achieved().p50_ns, 2 * kMillisecondNs) << "must be counted as seen by the client";
 }
 
-TEST(TransportTime, IsShort) {
-  for (const Way way : {Way::nbd, Way::vhost_user}) {
-    const WallNs floor = measure_transport_time(way);
+TEST(TransportTime, IsPlausible) {
+  for (const Transport transport : {Transport::nbd, Transport::vhost_user}) {
+    const WallNs floor = measure_transport_time(transport);
     EXPECT_GE(floor, 0);
     EXPECT_LE(floor, kLeadMaxNs);
   }

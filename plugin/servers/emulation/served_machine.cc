@@ -1,4 +1,4 @@
-// In which order a machine's parts come and go (served_machine.h).
+// Start and stop order of a machine's parts (served_machine.h).
 #include "plugin/servers/emulation/served_machine.h"
 
 #include "plugin/servers/emulation/control.h"
@@ -24,8 +24,8 @@ Result<std::unique_ptr<ServedMachine>> ServedMachine::open(const Settings& setti
   return self;
 }
 
-void ServedMachine::start(Way way) {
-  emulation_->start(way);
+void ServedMachine::start(Transport transport) {
+  emulation_->start(transport);
   if (control_)
     control_->start([this](std::string_view line, const std::function<bool()>& given_up) {
       return answer(*emulation_, line, given_up);

@@ -1,10 +1,10 @@
 #pragma once
-// The life of an emulated machine that is served, whatever protocol its disks are served by.
+// The life cycle of a served emulated machine, for any disk protocol.
 //
-//   open()    control socket, store and recording: whatever can be refused       no thread yet
-//   start()   model time begins, commands are answered                           the face serves its clients
-//   shut_down()   requests that wait end at once, later ones are refused         clients' connections end
-//   stop()    no commands any more; the machine is parked, the recording handed over
+//   open()    control socket, storage, recording: everything that can fail        no thread yet
+//   start()   model time begins, control requests are answered                    the server accepts clients
+//   shut_down()   waiting requests end at once, later ones are rejected           client connections end
+//   stop()    no more control requests; the machine is shut down, the recording completed
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace headcrash::emulation {
 
-/// The socket that the settings name, or none. Error: as said about the parameter.
+/// Opens the socket named in the settings; null if there is none. Errors name the parameter.
 Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settings);
 
 class ServedMachine {
@@ -26,9 +26,9 @@ class ServedMachine {
   ServedMachine& operator=(const ServedMachine&) = delete;
 
   Emulation& emulation() { return *emulation_; }
-  void start(Way way);
+  void start(Transport transport);
   void shut_down() { emulation_->shut_down(); }
-  /// Error: the recording lacks its end.
+  /// Fails if the recording is incomplete.
   Result<void> stop();
 
  private:

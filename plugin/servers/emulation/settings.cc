@@ -1,4 +1,4 @@
-// The plugin's parameters (settings.h).
+// See settings.h.
 #include "plugin/servers/emulation/settings.h"
 
 #include <fmt/format.h>
@@ -32,13 +32,13 @@ std::optional<bool> parse_switch(std::string_view text) {
   return std::nullopt;
 }
 
-/// Whole sectors, at least one.
+/// Parses a size of whole sectors, at least one.
 Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
   const auto bytes = base::parse_size(value, std::string(key));
   if (!bytes) return bytes;
   if (*bytes == 0 || *bytes % model::kSectorBytes != 0)
     return fail(std::string(key), fmt::format("{} bytes are not a whole number of sectors", *bytes),
-                "give a multiple of 512, at least 512");
+                "use a multiple of 512, at least 512");
   return *bytes;
 }
 
@@ -57,8 +57,8 @@ Result<void> set_overlay_max(Settings& settings, std::string_view value) {
 Result<void> set_states(Settings& settings, std::string_view value) {
   const auto stages = parse_number(value);
   if (!stages || *stages == 0 || *stages > stages::kStagesMax)
-    return fail("states", fmt::format("\"{}\" is not a number of stages", value),
-                fmt::format("give 1 to {}", stages::kStagesMax));
+    return fail("states", fmt::format("\"{}\" is not a valid number of stages", value),
+                fmt::format("use 1 to {}", stages::kStagesMax));
   settings.states = *stages;
   return {};
 }
@@ -66,7 +66,7 @@ Result<void> set_states(Settings& settings, std::string_view value) {
 Result<void> set_path(std::optional<std::filesystem::path>& path, std::string_view key,
                       std::string_view value) {
   if (value.empty())
-    return fail(std::string(key), "the path is empty", fmt::format("write {}=PATH", key));
+    return fail(std::string(key), "the path is empty", fmt::format("use {}=PATH", key));
   path = value;
   return {};
 }
@@ -81,7 +81,7 @@ Result<void> set_lead(Settings& settings, std::string_view value) {
   if (value == "auto") return {};
   const auto lead_us = parse_number(value);
   if (!lead_us || *lead_us > kLeadUsMax)
-    return fail("lead", fmt::format("\"{}\" is not a number of microseconds", value),
+    return fail("lead", fmt::format("\"{}\" is not a valid number of microseconds", value),
                 fmt::format("use auto or 0 to {}", kLeadUsMax));
   settings.lead_ns = static_cast<WallNs>(*lead_us) * model::kMicrosecondNs;
   return {};
@@ -102,7 +102,7 @@ Result<void> add_fault(Settings& settings, std::string_view value) {
     return tl::unexpected<Error>(std::move(error));
   }
   if (settings.faults.size() == model::DeviceFaults::kFaultsMax)
-    return fail("fault", "is given too often", "give fewer");
+    return fail("fault", "there are too many faults", "use fewer");
   settings.faults.push_back(std::move(*fault));
   return {};
 }
@@ -119,10 +119,9 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   const std::string entry = fmt::format("{} ", key);
   if (key.empty() || key.find(' ') != std::string_view::npos ||
       (" " + std::string(keys())).find(" " + entry) == std::string::npos)
-    return fail(std::string(key), "is not a parameter of headcrash",
-                fmt::format("use one of: {}", keys()));
+    return fail(std::string(key), "unknown parameter", fmt::format("use one of: {}", keys()));
   if (key != "fault" && (" " + seen_).find(" " + entry) != std::string::npos)
-    return fail(std::string(key), "is given twice", "give it once");
+    return fail(std::string(key), "is given twice", "use it once");
   seen_ += entry;
   if (key == "size") return set_size(*this, value);
   if (key == "store") return set_path(store, key, value);
@@ -140,7 +139,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "write-cache") {
     write_cache = parse_switch(value);
     if (!write_cache)
-      return fail("write-cache", fmt::format("\"{}\" is not a switch", value), "use on or off");
+      return fail("write-cache", fmt::format("\"{}\" is neither on nor off", value),
+                  "use on or off");
     return {};
   }
   if (key == "tear") {
@@ -151,8 +151,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   if (key == "seed") {
     const auto number = parse_number(value);
     if (!number)
-      return fail("seed", fmt::format("\"{}\" is not a number below 2^64", value),
-                  "give a whole number");
+      return fail("seed", fmt::format("\"{}\" is not an integer below 2^64", value),
+                  "use an integer");
     seed = *number;
     return {};
   }
@@ -162,19 +162,20 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   return {};
 }
 
-/// Hardware and crash states have nothing but the control socket in common.
+/// Checks parameters of crash-state servers, which share only the control socket with emulated
+/// hardware.
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {
     const bool of_states =
         key == "states" || key == "recording" || key == "overlay-max" || key == "virtual-time";
     if (states && !of_states && key != "control")
-      return fail(key, "is for emulated hardware, and states= serves crash states",
-                  key == "record" ? R"(leave it out; a load with "record" makes a recording)"
-                                  : "leave one of them out");
+      return fail(key, "is for emulated hardware, but states= serves crash states",
+                  key == "record" ? R"(omit it; a load with "record" makes a recording)"
+                                  : "omit one of them");
     if (!states && of_states)
       return fail(key, "is for a server of crash states",
-                  key == "recording" ? "add states=N, or write record=FILE to make a recording"
+                  key == "recording" ? "add states=N, or use record=FILE to make a recording"
                                      : "add states=N");
   }
   return {};
@@ -188,12 +189,11 @@ Result<void> Settings::check() const {
         "name one, for example profile=hp-c2447, or a machine=FILE (nbdkit headcrash --dump-plugin "
         "lists them), or states=N to serve crash states");
   if (!machine) return {};
-  constexpr const char* kInFile = "write it into the machine file, for each device";
-  if (!profile.empty())
-    return fail("profile", "and machine exclude each other", "give one of them");
-  if (size_bytes) return fail("size", "is not for machines", kInFile);
-  if (write_cache) return fail("write-cache", "is not for machines", kInFile);
-  if (tear) return fail("tear", "is not for machines", kInFile);
+  constexpr const char* kInFile = "set it in the machine file, for each device";
+  if (!profile.empty()) return fail("profile", "and machine exclude each other", "use one of them");
+  if (size_bytes) return fail("size", "does not apply to machines", kInFile);
+  if (write_cache) return fail("write-cache", "does not apply to machines", kInFile);
+  if (tear) return fail("tear", "does not apply to machines", kInFile);
   return {};
 }
 

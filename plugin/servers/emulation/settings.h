@@ -1,6 +1,5 @@
 #pragma once
-// The plugin's parameters: texts in, values out. Paths are taken as they are given; the plugin
-// makes them absolute.
+// Parses the plugin's parameters. Paths are kept as given; the plugin makes them absolute.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,33 +17,33 @@
 namespace headcrash::emulation {
 
 struct Settings {
-  std::string profile;  ///< name or path; this one or `machine` must be given
+  std::string profile;  ///< name or path; either this or `machine` is required
   std::optional<std::filesystem::path> machine;
   std::optional<std::uint64_t> size_bytes;
   std::optional<std::filesystem::path> store;
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
-  std::optional<WallNs> lead_ns;  ///< none: calibrated at the start
+  std::optional<WallNs> lead_ns;  ///< nullopt: calibrated at the start
   std::optional<bool> write_cache;
   std::optional<model::Tear> tear;
   std::uint64_t seed = 1;
-  std::optional<std::string> cut;  ///< text of a trigger that parses
+  std::optional<std::string> cut;  ///< text of a valid trigger
   std::vector<model::FaultSpec> faults;
 
-  // A server of crash states instead of hardware:
-  std::optional<std::size_t> states;  ///< stages
+  // For a server of crash states instead of hardware:
+  std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
   std::optional<std::filesystem::path>
-      virtual_time;  ///< sockets for guests in virtual time, a stage each
+      virtual_time;  ///< sockets for guests in virtual time, one stage each
 
-  /// One `key=value`. Errors name the key and say what to give; each key but `fault` may be given
-  /// once.
+  /// Sets one parameter. Errors name the key and say what to use. Each key except `fault` may be
+  /// set once.
   Result<void> set(std::string_view key, std::string_view value);
-  /// All keys there are, each followed by a space.
+  /// Returns all keys, each followed by a space.
   static std::string_view keys();
-  /// What can only be said when all are there.
+  /// Checks the combination of parameters, after all set() calls.
   Result<void> check() const;
 
  private:

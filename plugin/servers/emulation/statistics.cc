@@ -1,4 +1,4 @@
-// Totals and their differences (statistics.h).
+// See statistics.h.
 #include "plugin/servers/emulation/statistics.h"
 
 namespace headcrash::emulation {

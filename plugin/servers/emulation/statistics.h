@@ -1,5 +1,5 @@
 #pragma once
-// What `stats` tells, as values.
+// The values reported by `stats`.
 
 #include <optional>
 #include <string>
@@ -25,18 +25,18 @@ struct ArrayStatistics {
 struct NvramStatistics {
   model::BatteryState battery = model::BatteryState::ok;
   model::NvramState state = model::NvramState::up;
-  model::NvramCounters counters;  ///< of the interval; dirty_sectors: now
+  model::NvramCounters counters;  ///< of the interval; dirty_sectors is the current value
 };
 
 struct DeviceStatistics {
   std::string name;
   std::string profile;
-  std::optional<std::string> parent;  ///< a member of this one; none: a device of the machine
+  std::optional<std::string> parent;  ///< the device above; nullopt: a device of the machine
   std::uint64_t sectors = 0;
-  std::uint32_t physical_sector_bytes = 512;    ///< what it writes as a whole
-  std::uint32_t queue_depth = 1;                ///< requests that it looks at together
+  std::uint32_t physical_sector_bytes = 512;    ///< atomic unit of the medium
+  std::uint32_t queue_depth = 1;                ///< maximum number of commands scheduled together
   model::DeviceCounters counters;               ///< of the interval
-  std::optional<ResponseTimes> response_times;  ///< none: a member, no client talks to it
+  std::optional<ResponseTimes> response_times;  ///< nullopt for a member, which has no clients
   std::optional<LoadSeries> load;               ///< likewise
   std::optional<ArrayStatistics> array;
   std::optional<NvramStatistics> nvram;
@@ -50,15 +50,15 @@ struct Statistics {
   model::TimeNs model_now = 0;
   model::TimeNs interval_model_ns = 0;
   WallNs interval_wall_ns = 0;
-  unsigned threads = 0;           ///< of nbdkit for each connection; 0: not known
-  std::size_t in_flight_max = 0;  ///< requests that waited together in the interval
+  unsigned threads = 0;           ///< nbdkit threads per connection; 0: unknown
+  std::size_t in_flight_max = 0;  ///< maximum number of requests waiting together in the interval
   std::optional<model::TimeNs>
-      quiet_since;  ///< of all devices; none: one of them has something to do
+      quiet_since;  ///< latest idle time of all devices; nullopt if one is busy
   std::optional<std::string> recording_error;
   std::vector<DeviceStatistics> devices;  ///< by id: a device before its members
 };
 
-/// Totals of one device at one moment: what an interval is the difference of.
+/// Totals of one device at one time. An interval is the difference of two.
 struct DeviceTotals {
   model::DeviceCounters device;
   std::optional<model::ArrayCounters> array;

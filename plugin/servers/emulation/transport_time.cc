@@ -1,4 +1,4 @@
-// Ping-pong over a socket pair, or with two eventfds (transport_time.h).
+// Round trips over a socket pair or two eventfds (transport_time.h).
 #include "plugin/servers/emulation/transport_time.h"
 
 #include <poll.h>
@@ -26,17 +26,17 @@ namespace {
 constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
 constexpr int kPatienceMs =
-    200;  ///< for one answer; who waits longer has a machine too busy to be measured
-constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;  ///< the server falls fast asleep
+    200;  ///< timeout for one answer; a slower machine is too busy to measure
+constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;  ///< the server falls into deep sleep
 constexpr WallNs kServiceNs =
-    8 * model::kMillisecondNs;  ///< and the client: a drive takes about as long
+    8 * model::kMillisecondNs;  ///< so does the client: a drive takes about as long
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
 constexpr std::size_t kRequestBytes = 28;
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kPayloadBytes = 4096;
 
-/// Reads all of `bytes`; false at the end of the stream.
+/// Reads all of `bytes`; returns false at the end of the stream.
 bool receive(int fd, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, 0);
@@ -48,7 +48,7 @@ bool receive(int fd, char* into, std::size_t bytes) {
   return true;
 }
 
-/// As an NBD client does: takes what is there, and sleeps until more comes.
+/// Reads like an NBD client: takes the available bytes and sleeps until more arrive.
 bool receive_in_turns(int fd, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, MSG_DONTWAIT);
@@ -76,8 +76,8 @@ void serve_as_a_drive() {
   }
 }
 
-/// As nbdkit does: its threads take turns at waiting for a request, and who has got one wakes up
-/// the next. A call for the header and one for the payload, between which a client may wake up.
+/// Answers like nbdkit: threads take turns waiting for a request, and the one that gets it wakes
+/// the next. Header and payload are sent separately, so the client may wake up in between.
 void answer_requests(int fd, std::mutex& turn) {
   std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
   const auto next_request = [&] {
@@ -96,11 +96,11 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual bool up() const = 0;
-  /// Nothing when the other end does not answer in time.
+  /// Returns nullopt if the other end does not answer in time.
   virtual std::optional<WallNs> round() = 0;
 };
 
-/// The client's end, with the threads that serve the other one.
+/// The client's end, and the threads that serve the other end.
 class SocketPeer final : public Peer {
  public:
   SocketPeer() {
@@ -108,7 +108,7 @@ class SocketPeer final : public Peer {
     try {
       while (servers_.size() < kServerThreads)
         servers_.emplace_back(answer_requests, ends_[1], std::ref(turn_));
-    } catch (const std::system_error&) {  // no more threads: those there are will do
+    } catch (const std::system_error&) {  // out of threads: use those that exist
     }
   }
   ~SocketPeer() override {
@@ -137,7 +137,7 @@ class SocketPeer final : public Peer {
   std::vector<std::thread> servers_;
 };
 
-/// As plugin/servers/vhost/session.h: who sees the kick, and who executes the command.
+/// Like plugin/servers/vhost/session.h: one thread sees the kick, another executes the command.
 class EventPeer final : public Peer {
  public:
   EventPeer() {
@@ -145,7 +145,7 @@ class EventPeer final : public Peer {
     try {
       threads_.emplace_back([this] { take_kicks(); });
       threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // then it is not up
+    } catch (const std::system_error&) {  // then it is not available
     }
   }
   ~EventPeer() override {
@@ -209,7 +209,7 @@ class EventPeer final : public Peer {
   std::vector<std::thread> threads_;
 };
 
-/// The median of a batch of rounds.
+/// Returns the median of a batch of rounds.
 std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) {
   std::array<WallNs, kRoundsOfBatch> trips = {};
   for (WallNs& trip : trips) {
@@ -226,15 +226,15 @@ std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) 
 
 }  // namespace
 
-WallNs measure_transport_time(Way way, const std::stop_token& stopped) {
+WallNs measure_transport_time(Transport transport, const std::stop_token& stopped) {
   std::unique_ptr<Peer> peer;
-  if (way == Way::nbd) {
+  if (transport == Transport::nbd) {
     peer = std::make_unique<SocketPeer>();
   } else {
     peer = std::make_unique<EventPeer>();
   }
   if (!peer->up()) return 0;
-  const WallNs protocol_ns = way == Way::nbd ? kProtocolNs : 0;
+  const WallNs protocol_ns = transport == Transport::nbd ? kProtocolNs : 0;
   WallNs least = kLeadMaxNs;
   for (int batch = 0; batch < kBatches; ++batch) {
     const auto measured = measure_batch(*peer, stopped);

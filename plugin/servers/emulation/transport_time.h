@@ -1,27 +1,27 @@
 #pragma once
-// How long a request and its answer travel between a client and a thread of this process.
+// Measures how long a request and its answer travel between a client and a thread of this process.
 //
-// The model says when the *client* is to have its answer; the way there costs time that no server
-// can save: the system calls, the copying, waking a thread that sleeps in recv(), and waking the
-// client, which sleeps too (QEMU, fio and libnbd all wait in poll). By that the server is ahead of
-// the modelled instant (`lead=auto`).
+// The model defines when the *client* receives its answer. The transport has an unavoidable cost:
+// system calls, copying, waking a thread that sleeps in recv(), and waking the client, which sleeps
+// too (QEMU, fio and libnbd all wait in poll). The server answers earlier than the modelled instant
+// by that time (`lead=auto`).
 //
 //   client                                 this process
-//     send 28 bytes ------------------------> wakes up in recv(), waits 8 ms as a drive does
+//     send 28 bytes ------------------------> wakes up in recv(), waits 8 ms like a drive
 //     wakes up in poll(), header <--- 16 bytes - send
 //     wakes up again, payload   <--- 4096 bytes - send
 //
-// Both sides sleep for as long as beside a drive: a processor that has slept for 10 ms wakes up
-// some 40 us later than one that has slept for 1 ms, and its caches are cold. nbdkit sends header
-// and payload with a call each, and a client that is asleep wakes up for both.
+// Both sides sleep as long as with a drive: a processor that has slept for 10 ms wakes up some 40
+// us later than after 1 ms, and its caches are cold. nbdkit sends header and payload with separate
+// calls, and a sleeping client wakes up for both.
 //
-// The result is a median, so that half of the answers come somewhat early and half somewhat late;
-// of several batches the least one counts, because a busy neighbour only ever adds. kProtocolNs is
-// what nbdkit and libnbd add, a client that polls takes about as much less. Origin of the number:
-// calibration, at each start.
+// The result is a median, so half of the answers are slightly early and half slightly late. The
+// minimum of several batches counts, because other load only adds time. kProtocolNs is the
+// additional time of nbdkit and libnbd; a polling client saves about as much. Origin: calibration,
+// at each start.
 
-// Over vhost-user the way is another one: the client writes an eventfd, a session's thread wakes up
-// in poll() and hands the request to a worker, who waits as a drive does and writes the eventfd
+// With vhost-user the path is different: the client writes an eventfd, a session's thread wakes up
+// in poll() and passes the request to a worker, which waits like a drive and writes the eventfd
 // that the client polls.
 
 #include <cstdint>
@@ -31,15 +31,15 @@
 
 namespace headcrash::emulation {
 
-/// By how much libnbd saw the answers of nbdkit 1.32 later than this ping-pong does: 15 to 35 us in
-/// ten runs of 200 reads of 20 ms on 2 virtual processors. Origin: calibration, once.
+/// Additional delay of nbdkit 1.32's answers seen by libnbd: 15 to 35 us in ten runs of 200 reads
+/// of 20 ms on 2 virtual processors. Origin: calibration, once.
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
-inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< what `auto` takes at most
+inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< limit of `auto`
 
-enum class Way : std::uint8_t { nbd, vhost_user };
+enum class Transport : std::uint8_t { nbd, vhost_user };
 
-/// Takes some 0.8 s, less when it is stopped. 0 when it cannot be measured here. Blocks all signals
+/// Takes about 0.8 s, less if stopped. Returns 0 if the time cannot be measured. Blocks all signals
 /// in its thread.
-WallNs measure_transport_time(Way way, const std::stop_token& stopped = {});
+WallNs measure_transport_time(Transport transport, const std::stop_token& stopped = {});
 
 }  // namespace headcrash::emulation

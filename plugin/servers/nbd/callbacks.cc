@@ -1,5 +1,5 @@
-// Connections and requests: nbdkit's callbacks over an Export. No behaviour of its own: each
-// callback checks its arguments, calls one function, and turns the answer into an errno.
+// Connections and requests: nbdkit's callbacks over an Export. Each callback checks its arguments,
+// calls one function, and converts the answer to an errno.
 #include <algorithm>
 #include <cstring>
 
@@ -88,7 +88,7 @@ int on_can_multi_conn(void* handle) noexcept {
 
 // ---- requests
 
-/// A drive moves whole sectors; EINVAL is what it would say to anything else.
+/// Checks alignment. A drive transfers whole sectors, so others give EINVAL.
 bool is_aligned(std::uint32_t count, std::uint64_t offset) {
   if ((count | offset) % kSectorBytes == 0) return true;
   nbdkit_error(
@@ -118,7 +118,7 @@ int serve(void* handle, const model::Request& what) {
   return answer_errno(answer.error);
 }
 
-/// Trims, and with fua makes that durable.
+/// Trims; with FUA, flushes afterwards.
 int serve_trim(void* handle, const model::Request& trim) {
   model::Request plain = trim;
   plain.fua = false;
@@ -146,8 +146,8 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// A device that can trim zeroes by trimming, when the client does not mind and what is trimmed
-/// reads as zeroes. A client that only wants it fast hears at once when it is not.
+/// Zeroes by trimming if the device supports it, the client allows it, and trimmed sectors read as
+/// zeroes. If the client requires a fast operation, fails at once if it is not fast.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
@@ -164,7 +164,7 @@ int on_flush(void* handle, std::uint32_t) noexcept {
   return guarded([&] { return serve(handle, request(model::Op::flush, 0, 0, 0)); });
 }
 
-/// Trims what whole sectors of the range there are: a trim is only advice.
+/// Trims the whole sectors of the range, since a trim is only advice.
 int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     const std::uint64_t first = (offset + kSectorBytes - 1) / kSectorBytes;
@@ -176,7 +176,7 @@ int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32
   });
 }
 
-/// Into the drive's cache: a read whose data nobody fetches.
+/// Reads into the drive's cache, without returning data.
 int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t) noexcept {
   return guarded([&] {
     const std::uint64_t first = offset / kSectorBytes;
@@ -188,7 +188,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Takes no model time: the host asks the server, not the drive.
+/// Takes no model time: the server answers, not the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {
@@ -222,7 +222,7 @@ void add_export_callbacks(struct nbdkit_plugin& p) {
   p.is_rotational = on_is_rotational;
   p.can_trim = on_can_trim;
   p.can_zero = on_can_zero;
-  p.can_fast_zero = on_can_zero;  // the promise is to be fast or to refuse at once
+  p.can_fast_zero = on_can_zero;  // promises to be fast or to fail at once
   p.can_fua = on_can_fua;
   p.can_cache = on_can_cache;
   p.can_extents = on_can_extents;

@@ -13,7 +13,7 @@ using model::kSectorBytes;
 constexpr const char* kMarkName = "mark";
 constexpr std::string_view kDiskPrefix = "disk/";
 
-/// The device's own wish where NBD can say it: a power of two, from 4 KiB to 32 MiB.
+/// Returns the device's preferred size as a power of two from 4 KiB to 32 MiB, as NBD requires.
 std::uint32_t preferred_bytes(const model::Characteristics& device) {
   const std::uint64_t optimal = std::uint64_t{device.optimal_sectors} * kSectorBytes;
   if (optimal >= kPreferredBytesMin && optimal <= kMaximumRequestBytes &&
@@ -62,7 +62,7 @@ class EmulatedDisk final : public Export {
 class EmulatedMark final : public MarkExport {
  public:
   static constexpr const char* kDescription =
-      "marks for the recording; reading gives the server's instance";
+      "marks for the recording; reads return the server's instance";
   explicit EmulatedMark(emulation::Emulation& emulation) : emulation_(emulation) {}
   std::string description() const override { return kDescription; }
   emulation::Answer serve(const model::Request& request) override {
@@ -95,7 +95,7 @@ class EmulatedExports final : public ExportTable {
       for (std::size_t i = 0; i < emulation_.device_count(); ++i)
         if (emulation_.device_name(i) == name.substr(kDiskPrefix.size()))
           return std::make_unique<EmulatedDisk>(emulation_, i);
-    return fail("export \"" + std::string(name.substr(0, 64)) + "\"", "there is no such export",
+    return fail("export \"" + std::string(name.substr(0, 64)) + "\"", "no such export",
                 "use \"\", \"disk/" + emulation_.device_name(0) + "\" or \"" + kMarkName + "\"");
   }
 

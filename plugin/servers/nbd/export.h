@@ -1,7 +1,7 @@
 #pragma once
-// What a connection is attached to, as NBD's callbacks see it (exports.cc): a disk of some kind, or
-// marks. Two servers fill the table: the one of emulated hardware (emulated_exports.cc) and the one
-// of crash states (stage_exports.cc).
+// The object behind a connection, for NBD's callbacks: a disk, or marks. There are two tables of
+// exports: one of emulated hardware (emulated_exports.cc) and one of crash states
+// (stage_exports.cc).
 
 #include <cstdint>
 #include <memory>
@@ -28,17 +28,17 @@ namespace headcrash::nbd {
 inline constexpr std::uint32_t kMaximumRequestBytes = 32U << 20;
 inline constexpr std::uint32_t kPreferredBytesMin = 4096;
 
-/// What NBD's negotiation asks for. It does not change while the connection lasts.
+/// The properties that NBD negotiates. Constant during a connection.
 struct ExportTraits {
   std::uint64_t bytes = 0;
   std::uint32_t preferred_bytes = kPreferredBytesMin, maximum_bytes = kMaximumRequestBytes;
   bool rotational = false;
   bool trim = false;
-  bool trim_zeroes = true;  ///< what was trimmed reads as zeroes
-  bool zero = true;         ///< write_zeroes can be asked for
-  bool fast_zero = false;   ///< and costs less than writing
+  bool trim_zeroes = true;  ///< trimmed sectors read as zeroes
+  bool zero = true;         ///< write_zeroes is supported
+  bool fast_zero = false;   ///< write_zeroes is cheaper than writing
   bool cache = true;
-  bool extents = false;  ///< written() knows something
+  bool extents = false;  ///< written() returns information
   bool shared = true;    ///< all connections to the export see one disk
 };
 
@@ -47,11 +47,11 @@ class Export {
   virtual ~Export() = default;
   virtual const ExportTraits& traits() const = 0;
   virtual std::string description() const = 0;
-  /// In the log, which tells failures of one from those of another by it.
+  /// Returns the name for the log, which counts failures per name.
   virtual std::string name() const { return description(); }
-  /// Whole sectors; a request that nbdkit has checked against traits().
+  /// Serves a request of whole sectors that nbdkit has checked against traits().
   virtual emulation::Answer serve(const model::Request& request) = 0;
-  /// From `lba` on, for at most `limit` sectors; only with traits().extents.
+  /// Returns the run at `lba`, at most `limit` sectors; only with traits().extents.
   virtual media::WrittenMap::Run written(std::uint64_t /*lba*/, std::uint64_t limit) {
     return {limit, true};
   }
@@ -69,7 +69,7 @@ class ExportTable {
   virtual Result<std::unique_ptr<Export>> open(std::string_view name) = 0;
 };
 
-/// An export that takes marks (plugin/servers/emulation/mark_disk.h).
+/// An export that accepts marks (plugin/servers/emulation/mark_disk.h).
 class MarkExport : public Export {
  public:
   const ExportTraits& traits() const override { return traits_; }
@@ -82,7 +82,7 @@ class MarkExport : public Export {
                        .cache = false};
 };
 
-// The servers outlive their tables.
+// The servers must outlive their tables.
 std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation);
 std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
 

@@ -1,19 +1,18 @@
-// How late does a client see its answers? For scripts/bench-plugin. Three measurements, each of 4
-// KiB reads at random places, one line of numbers in microseconds each:
+// Measures how late a client receives its answers, for scripts/bench-plugin. There are three
+// measurements, each of 4 KiB reads at random places, with one line of numbers in microseconds
+// each:
 //
 //   headcrash_lateness_probe depth1 sleep|poll NBD_SOCKET CONTROL_SOCKET REQUESTS
-//       One request at a time from a server with clock=real: what passed here minus the modelled
-//       response time of that very request, which it asks for over the control socket after each
-//       one. A client that sleeps until the answer comes has its own waking up in the figure; one
-//       that polls has not. -> median of targets, least lateness, p50, p99; then p50 and p99 of the
-//       lateness that the server measured
+//       One request at a time from a server with clock=real: the elapsed time minus the modelled
+//       response time of that request, which is queried on the control socket. A sleeping client
+//       includes its own wake-up time; a polling one does not.
+//       -> median of targets, least lateness, p50, p99; then p50 and p99 as measured by the server
 //   headcrash_lateness_probe echo sleep|poll TARGET_US REQUESTS
-//       The peer: the same client's way of waiting against the simplest server that could be, a
-//       thread which reads a request from a Unix socket, sleeps to the absolute instant, spins the
-//       last 150 us and answers. What this one is late, no server on this machine can avoid. ->
-//       target, least, p50, p99
+//       The baseline: the same client with the simplest possible server, a thread which reads a
+//       request from a Unix socket, sleeps to the absolute instant, spins the last 150 us and answers.
+//       No server on this machine can be less late. -> target, least, p50, p99
 //   headcrash_lateness_probe depth N NBD_SOCKET CONTROL_SOCKET REQUESTS
-//       N requests in flight: lateness as the server measures it.
+//       N requests in flight: lateness as measured by the server.
 //       -> median of targets, 0, p50, p99
 #include <fcntl.h>
 #include <libnbd.h>
@@ -48,7 +47,7 @@ constexpr std::size_t kRequestBytes = 28;         ///< of NBD's read request
 constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< of its simple reply
 enum class Waiting : std::uint8_t { sleep, poll };
 
-/// One command, one answer, on a connection that stays.
+/// A persistent control connection: one command, one answer.
 class Control {
  public:
   explicit Control(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -62,7 +61,7 @@ class Control {
   Control& operator=(const Control&) = delete;
   bool connected() const { return connected_; }
 
-  /// The first device's latencies since the last call; null when the server has gone.
+  /// Returns the first device's latencies since the last call; null if the server is gone.
   nlohmann::json take() const {
     const std::string line = "{\"stats\":\"take\"}\n";
     if (send(fd_, line.data(), line.size(), MSG_NOSIGNAL) < 0) return {};
@@ -125,7 +124,7 @@ int measure_depth1(nbd_handle* nbd, const Control& control, Waiting waiting, int
     if (!read_block(nbd, waiting, offset)) return complain(nbd_get_error());
     const auto passed = steady_clock::now() - before;
     const nlohmann::json latency = control.take();
-    if (!latency.is_object()) return complain("the server has gone");
+    if (!latency.is_object()) return complain("the server is gone");
     const auto target = latency["target"]["max_ns"].get<double>();
     targets.push_back(target);
     late.push_back(static_cast<double>(nanoseconds(passed).count()) - target);
@@ -164,14 +163,14 @@ int measure_depth(nbd_handle* nbd, const Control& control, int depth, int reques
     if (inside > 0 && nbd_poll(nbd, -1) < 0) return complain(nbd_get_error());
   }
   const nlohmann::json latency = control.take();
-  if (!latency.is_object()) return complain("the server has gone");
+  if (!latency.is_object()) return complain("the server is gone");
   std::printf("%.0f 0 %.1f %.1f\n", latency["target"]["p50_ns"].get<double>() / 1000,
               latency["lateness"]["p50_ns"].get<double>() / 1000,
               latency["lateness"]["p99_ns"].get<double>() / 1000);
   return 0;
 }
 
-/// All of `bytes`, waiting for it asleep or not; false at the end.
+/// Reads all of `bytes`, sleeping or polling; returns false at the end.
 bool receive(int fd, char* into, std::size_t bytes, Waiting waiting) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, waiting == Waiting::poll ? MSG_DONTWAIT : 0);
@@ -199,7 +198,7 @@ void echo_late(int fd, nanoseconds target) {
 int measure_echo(Waiting waiting, nanoseconds target, int requests) {
   std::array<int, 2> ends = {};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return complain("no socket pair");
+    return complain("cannot create a socket pair");
   std::thread server(echo_late, ends[1], target);
   std::vector<double> targets(static_cast<std::size_t>(requests),
                               static_cast<double>(target.count()));
@@ -238,7 +237,7 @@ int main(int argc, char** argv) {
   nbd_handle* nbd = nbd_create();
   const Control control(argv[4]);
   if (nbd == nullptr || nbd_connect_unix(nbd, argv[3]) != 0 || !control.connected())
-    return complain("cannot connect; is the server up?");
+    return complain("cannot connect; start the server first");
   const int result = kind == "depth" ? measure_depth(nbd, control, depth, requests)
                                      : measure_depth1(nbd, control, waiting, requests);
   nbd_close(nbd);

@@ -1,5 +1,4 @@
-// Parameters: what is refused and how, what the man page tells, and what stores and recordings
-// remember.
+// Parameters: rejection messages, the man page, and consistency of stores and recordings.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,7 +33,7 @@ std::string help_text() {
   return text;
 }
 
-TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
+TEST(Parameters, AreAllInTheManPageAndTheHelp) {
   std::ifstream in(HEADCRASH_POD);
   std::stringstream pod;
   pod << in.rdbuf();
@@ -51,7 +50,7 @@ TEST(Parameters, AreAllInTheManPageAndInTheHelp) {
   }
 }
 
-TEST(Parameters, OfAnotherStoreAreRefused) {
+TEST(Parameters, RejectAnotherMachinesStore) {
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
   {
@@ -65,7 +64,7 @@ TEST(Parameters, OfAnotherStoreAreRefused) {
   for (const auto& [arguments, word] : table) {
     const Ended ended = run_nbdkit(folder, arguments);
     if (std::string(word) == "devices" && arguments[0] == "raid4-5") {
-      // The drives are the same; the array's own metadata says that they belong to another one.
+      // The drives are equal, but the array's metadata says that they belong to another array.
       EXPECT_EQ(ended.exit_code, 1) << ended.stderr_text;
       continue;
     }
@@ -98,7 +97,7 @@ TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
   EXPECT_NE(other.stderr_text.find("record="), std::string::npos) << other.stderr_text;
 }
 
-TEST(Parameters, BadParametersAreRefusedByName) {
+TEST(Parameters, InvalidParametersAreRejectedByName) {
   TemporaryFolder folder;
   std::ofstream(folder / "file") << "not a store";
   const std::string file = folder / "file";

@@ -1,9 +1,8 @@
-// nbdkit-headcrash-plugin: its life, from parameters to threads. Connections and requests are in
-// exports.cc.
+// nbdkit-headcrash-plugin: its life cycle. Connections and requests are in callbacks.cc.
 //
-// Life: config* -> config_complete (profiles) -> get_ready (store, recording, socket; may fail) ->
-// [fork] -> after_fork (threads) -> requests -> cleanup (threads joined, disk parked, socket
-// removed) -> unload.
+// config* -> config_complete (profiles) -> get_ready (store, recording, socket; may fail) -> [fork]
+// -> after_fork (threads) -> requests -> cleanup (threads joined, disk shut down, socket removed)
+// -> unload.
 #include <fmt/core.h>
 #include <signal.h>
 
@@ -23,7 +22,7 @@ Server* server = nullptr;
 
 namespace {
 
-constexpr std::uint32_t kQueueDepthToServe = 64;  ///< NBD clients keep no more in flight
+constexpr std::uint32_t kQueueDepthToServe = 64;  ///< NBD clients keep at most this many in flight
 
 // ---- configuration
 
@@ -45,7 +44,7 @@ int on_config(const char* key, const char* value) noexcept {
   });
 }
 
-/// nbdkit changes its directory when it goes to the background.
+/// Makes a path absolute, since nbdkit changes its directory when it goes to the background.
 bool make_absolute(std::filesystem::path& path) {
   char* absolute = nbdkit_absolute_path(path.c_str());
   if (absolute == nullptr) return false;
@@ -69,7 +68,7 @@ int on_config_complete() noexcept {
   });
 }
 
-/// A device that looks at many requests together sees only as many as nbdkit has threads for.
+/// Warns if a device's queue is deeper than nbdkit's number of threads.
 void warn_of_few_threads() {
   emulation::Emulation& emulation = server->machine->emulation();
   const unsigned threads = threads_of_this_nbdkit();
@@ -78,11 +77,12 @@ void warn_of_few_threads() {
     const std::uint32_t depth =
         std::min(emulation.characteristics(index).queue_depth, kQueueDepthToServe);
     if (threads == 0 || threads >= depth) continue;
-    fmt::print(stderr,
-               "nbdkit: headcrash: {} takes up to {} requests together, but nbdkit serves {} of a "
-               "connection; give it "
-               "-t {}\n",
-               emulation.device_name(index), depth, threads, depth);
+    fmt::print(
+        stderr,
+        "nbdkit: headcrash: {} schedules up to {} requests together, but nbdkit serves {} per "
+        "connection; use "
+        "-t {}\n",
+        emulation.device_name(index), depth, threads, depth);
   }
 }
 
@@ -124,9 +124,9 @@ int on_get_ready() noexcept {
 
 // ---- threads
 
-/// nbdkit waits for running requests before it ends, and tells of a signal only through
-/// nbdkit_nanosleep. It is asked only while some request has been waiting for long, because it
-/// complains when it is interrupted.
+/// Detects a signal: nbdkit waits for running requests before it ends, and reports a signal only
+/// through nbdkit_nanosleep. It is called only while a request has been waiting for long, because
+/// it logs a message when interrupted.
 void watch_for_the_end() {
   while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
@@ -135,7 +135,7 @@ void watch_for_the_end() {
   }
 }
 
-/// Signals are for nbdkit's threads: ours, and those they start, have all blocked.
+/// Blocks signals in our threads and those they start, so that nbdkit's threads receive them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -169,7 +169,7 @@ int on_after_fork() noexcept {
   return guarded([] {
     const SignalsBlocked blocked;
     if (server->stages) return start_stages();
-    server->machine->start(emulation::Way::nbd);
+    server->machine->start(emulation::Transport::nbd);
     server->watcher = std::thread(watch_for_the_end);
     return 0;
   });
@@ -207,23 +207,23 @@ constexpr const char* kHelp =
     "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
     "machine=FILE             Several devices that share clock, recording and power, instead of one "
     "profile.\n"
-    "size=SIZE                Serve only this much of it (default: all of it).\n"
+    "size=SIZE                Serve only this much of it (default: full capacity).\n"
     "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
     "clock=real|real:K|off    Requests take their modelled time, K times that, or none (default: real).\n"
-    "lead=auto|US             Answers leave so long before their instant (default: what their way takes).\n"
-    "write-cache=on|off       Volatile write cache of the drives (default: as the profile says).\n"
-    "tear=silent|any|unreadable  What a power cut leaves of the sector under the head (default: as the "
-    "profile says).\n"
-    "record=FILE              Record all that happens.\n"
+    "lead=auto|US             Answers leave this long before their instant (default: their travel time).\n"
+    "write-cache=on|off       Volatile write cache of the drives (default: the profile's setting).\n"
+    "tear=silent|any|unreadable  State of the sector under the head after a power cut (default: "
+    "the profile's).\n"
+    "record=FILE              Record all events.\n"
     "control=SOCKET           Listen for commands: power, clock, marks, statistics, faults, arrays.\n"
     "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, "
     "after-mark:TEXT+X.\n"
     "fault=KIND:DEVICE,...    Something that goes wrong, for example dead:hd0.2,after-ms=5000; may be "
     "repeated.\n"
-    "seed=N                   Decides what chance decides (default: 1).\n"
+    "seed=N                   Seed of all random choices (default: 1).\n"
     "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
-    "overlay-max=SIZE         With states=: what may be written onto a medium of a state (default: 256M).\n"
+    "overlay-max=SIZE         With states=: limit of writes to a medium of a state (default: 256M).\n"
     "virtual-time=SOCKET      With states=: each stage also for user-mode Linux in virtual time, at SOCKET.N.\n"
     "Use nbdkit -t with at least the client's queue depth (default 16).";
 

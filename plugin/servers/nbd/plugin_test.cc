@@ -1,5 +1,5 @@
-// End to end: nbdkit with the built plugin, libnbd as the client, the control socket, the recording
-// it leaves.
+// End to end: nbdkit with the built plugin, libnbd as the client, the control socket, and the
+// recording.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -23,8 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kAtOnceSeconds =
-    20;  ///< far below the minutes that an aborted wait would have lasted
+constexpr double kAtOnceSeconds = 20;  ///< far below the minutes that an aborted wait would last
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
   text.copy(bytes.data(), text.size());
@@ -42,7 +41,7 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
-/// The log says why, once for many requests that fail for one reason.
+/// The log names the cause once for many requests that fail for the same reason.
 TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   const TemporaryFolder folder;
   const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));
@@ -62,7 +61,7 @@ TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   EXPECT_LT(std::count(log.begin(), log.end(), '\n'), 20);
 }
 
-TEST(Plugin, ReadsBackWhatWasWritten) {
+TEST(Plugin, ReadsBackWrittenData) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   Client client(disk);
@@ -82,7 +81,7 @@ TEST(Plugin, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read_block(client, 131064), block('z'));
 }
 
-TEST(Plugin, WriteCacheLosesWhatWasNotFlushed) {
+TEST(Plugin, WriteCacheLosesUnflushedData) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=on"}));
   Client client(disk);
@@ -94,7 +93,7 @@ TEST(Plugin, WriteCacheLosesWhatWasNotFlushed) {
   cut_and_switch_on(disk);
   EXPECT_EQ(read_block(client, 1000), block('F')) << "flushed";
   EXPECT_EQ(read_block(client, 2000), block('U')) << "fua";
-  EXPECT_EQ(read_block(client, 3000), block('\0')) << "only in the cache";
+  EXPECT_EQ(read_block(client, 3000), block('\0')) << "the data was only in the cache";
 }
 
 TEST(Plugin, WithoutWriteCacheACompletedWriteIsDurable) {
@@ -106,7 +105,7 @@ TEST(Plugin, WithoutWriteCacheACompletedWriteIsDurable) {
   EXPECT_EQ(read_block(client, 3000), block('V'));
 }
 
-TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
+TEST(Plugin, ATornSectorIsAMixOfOldAndNew) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=off"}));
   Client client(disk);
@@ -120,7 +119,7 @@ TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
     EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
     std::vector<char> sector(512);
     for (int i = 0; i < 256; ++i) {
-      if (client.read(i, sector) != 0) continue;  // the drive may find the torn sector unreadable
+      if (client.read(i, sector) != 0) continue;  // the torn sector may be unreadable
       const auto news = std::count(sector.begin(), sector.end(), 'n');
       const auto olds = std::count(sector.begin(), sector.end(), 'o');
       EXPECT_EQ(news + olds, 512) << "sector " << i;
@@ -130,7 +129,8 @@ TEST(Plugin, TornSectorIsAMixOfOldAndNew) {
   EXPECT_TRUE(seen_torn);
 }
 
-/// Sectors that cannot be read after cuts in the middle of writes; each is healed by writing it.
+/// Returns the number of unreadable sectors after cuts in the middle of writes; each is healed by a
+/// write.
 int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   TemporaryFolder folder;
   ServedDisk disk(folder, arguments);
@@ -147,16 +147,16 @@ int unreadable_after_cuts(const std::vector<std::string>& arguments) {
       const int error = client.read(i, sector);
       if (error == 0) continue;
       EXPECT_EQ(error, EIO);
-      EXPECT_EQ(i, 20 + attempt * 20) << "the sector under the head, no other";
+      EXPECT_EQ(i, 20 + attempt * 20) << "only the sector under the head";
       ++unreadable;
       EXPECT_EQ(client.write(i, block('h', 1)), 0);
-      EXPECT_EQ(client.read(i, sector), 0) << "written again, it can be read";
+      EXPECT_EQ(client.read(i, sector), 0) << "readable after a write";
     }
   }
   return unreadable;
 }
 
-TEST(Plugin, TearDecidesWhatIsLeftUnderTheHead) {
+TEST(Plugin, TearDecidesTheStateOfTheSectorUnderTheHead) {
   EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off"})), 0);
   EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=unreadable"})), 8);
   const int some = unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=any", "seed=3"}));
@@ -171,7 +171,7 @@ TEST(Plugin, PowerOffFailsRequestsAtOnce) {
     Client client(disk);
     Client marks(disk, "mark");
     disk.control(R"({"power":"cut"})");
-    EXPECT_EQ(marks.write(0, mark_block("too late")), EIO) << "the guest hangs on the same cord";
+    EXPECT_EQ(marks.write(0, mark_block("too late")), EIO) << "the guest shares the power cord";
     std::vector<char> bytes(512);
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(client.read(i, bytes), EIO);
@@ -182,7 +182,7 @@ TEST(Plugin, PowerOffFailsRequestsAtOnce) {
   }
 }
 
-TEST(Plugin, CutAbortsRequestsInFlight) {
+TEST(Plugin, ACutAbortsRequestsInFlight) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:100000"});
   std::vector<std::thread> threads;
@@ -198,7 +198,7 @@ TEST(Plugin, CutAbortsRequestsInFlight) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(Plugin, CutAtFlushComesBeforeItsWork) {
+TEST(Plugin, ACutAtAFlushPrecedesItsWork) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=on", "cut=at-flush:2"}));
   EXPECT_EQ(disk.control(R"({"power":"status"})")["armed"], "at-flush:2");
@@ -214,7 +214,7 @@ TEST(Plugin, CutAtFlushComesBeforeItsWork) {
   EXPECT_EQ(read_block(client, 20), block('\0'));
 }
 
-TEST(Plugin, CutAfterWrites) {
+TEST(Plugin, CutsAfterWrites) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"cut=after-writes:3"}));
   Client client(disk);
@@ -222,7 +222,7 @@ TEST(Plugin, CutAfterWrites) {
   EXPECT_EQ(client.write(9, block('w', 1)), EIO);
 }
 
-TEST(Plugin, CutAfterTimeAndWaitCut) {
+TEST(Plugin, CutsAfterATimeAndWaitCutReturns) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M"});
   EXPECT_EQ(disk.control(R"({"power":"wait-cut","timeout_ms":10})")["power"], "on");
@@ -233,7 +233,7 @@ TEST(Plugin, CutAfterTimeAndWaitCut) {
   EXPECT_GE(status["last_cut_ns"].get<std::int64_t>(), armed_at + 150'000'000);
 }
 
-TEST(Plugin, CutAfterMarkIsAtAnExactModelInstant) {
+TEST(Plugin, ACutAfterAMarkIsAtAnExactModelInstant) {
   TemporaryFolder folder;
   const std::string recording = folder / "run.rec";
   {
@@ -285,7 +285,7 @@ TEST(Plugin, MarksAreOrderedWithTheData) {
   EXPECT_EQ(order.substr(0, 11), "amamamamamm");
 }
 
-TEST(Plugin, RecordingRebuildsTheMediumAfterACut) {
+TEST(Plugin, TheRecordingRebuildsTheMediumAfterACut) {
   TemporaryFolder folder;
   const std::string recording = folder / "run.rec";
   const std::string store = folder / "store";
@@ -314,7 +314,7 @@ TEST(Plugin, RecordingRebuildsTheMediumAfterACut) {
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size()), 0);
 }
 
-TEST(Plugin, OrderlyEndParksTheDisk) {
+TEST(Plugin, ACleanEndWritesTheCacheBack) {
   TemporaryFolder folder;
   const std::vector<std::string> arguments =
       with(kFast, {"write-cache=on", "store=" + (folder / "store")});
@@ -329,7 +329,7 @@ TEST(Plugin, OrderlyEndParksTheDisk) {
   EXPECT_EQ(read_block(client, 77), block('p'));
 }
 
-TEST(Plugin, KilledServerLeavesAUsableStoreAndAStaleSocket) {
+TEST(Plugin, AKilledServerLeavesAUsableStoreAndAStaleSocket) {
   TemporaryFolder folder;
   const std::vector<std::string> arguments =
       with(kFast, {"write-cache=on", "store=" + (folder / "store")});
@@ -351,7 +351,7 @@ TEST(Plugin, KilledServerLeavesAUsableStoreAndAStaleSocket) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
 }
 
-TEST(Plugin, SecondServerIsRefusedTheSameStoreAndSocket) {
+TEST(Plugin, ASecondServerCannotUseTheSameStoreOrSocket) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"store=" + (folder / "store")}));
   Ended second = run_nbdkit(folder, with(kFast, {"store=" + (folder / "store")}));
@@ -360,7 +360,7 @@ TEST(Plugin, SecondServerIsRefusedTheSameStoreAndSocket) {
   second = run_nbdkit(folder, with(kFast, {"control=" + disk.control_path()}));
   EXPECT_EQ(second.exit_code, 1);
   EXPECT_NE(second.stderr_text.find("control="), std::string::npos) << second.stderr_text;
-  EXPECT_TRUE(disk.control(R"({"power":"status"})")["ok"]) << "the first one still answers";
+  EXPECT_TRUE(disk.control(R"({"power":"status"})")["ok"]) << "the first server must still answer";
 }
 
 TEST(Plugin, SigtermDuringALongWaitEndsAtOnce) {
@@ -382,7 +382,7 @@ TEST(Plugin, SigtermDuringALongWaitEndsAtOnce) {
   EXPECT_FALSE(fs::exists(disk.control_path()));
 }
 
-TEST(Plugin, ManyConnectionsInRealTime) {
+TEST(Plugin, ServesManyConnectionsInRealTime) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:0.05"}, {"-t", "32"});
   std::vector<std::thread> threads;
@@ -423,7 +423,7 @@ TEST(Plugin, ManyConnectionsInRealTime) {
   EXPECT_EQ(anew["counters"]["writes"], 0);
   EXPECT_EQ(anew["load"]["bins"].size(), 0U);
   EXPECT_EQ(anew["latency"]["flush"]["count"], 0);
-  EXPECT_GT(anew["load"]["begin_ns"], 0) << "where the interval begins";
+  EXPECT_GT(anew["load"]["begin_ns"], 0) << "the start of the interval";
 }
 
 TEST(Plugin, NoRequestReturnsBeforeItsModelledTime) {
@@ -444,7 +444,7 @@ TEST(Plugin, NoRequestReturnsBeforeItsModelledTime) {
   }
 }
 
-TEST(Plugin, ClockChangesWhileServing) {
+TEST(Plugin, TheClockCanChangeWhileServing) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:1000000"});
   Client client(disk);
@@ -462,11 +462,10 @@ TEST(Plugin, ClockChangesWhileServing) {
             off["model_ns"].get<std::int64_t>());
 }
 
-TEST(Plugin, FullDiskOfTheHostIsToldAndSurvived) {
+TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A limit on the size of files stands for the full disk: nbdkit ignores SIGXFSZ only if its
-  // parent did.
+  // A limit on file sizes simulates the full disk: nbdkit ignores SIGXFSZ only if its parent did.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -1,4 +1,4 @@
-// What NBD's options promise and what its requests do, one test each.
+// NBD's negotiated properties and the behaviour of requests, one test each.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ json counters(const ServedDisk& disk) {
   return disk.control(R"({"stats":"take"})")["devices"][0]["counters"];
 }
 
-TEST(Protocol, RefusesUnalignedRequests) {
+TEST(Protocol, RejectsUnalignedRequests) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   Client client(disk);
@@ -32,7 +32,7 @@ TEST(Protocol, RefusesUnalignedRequests) {
   EXPECT_EQ(nbd_get_block_size(client.handle(), LIBNBD_SIZE_MINIMUM), 512);
 }
 
-TEST(Protocol, TellsWhatItCan) {
+TEST(Protocol, NegotiatesItsProperties) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   Client client(disk, "disk/hd0");
@@ -40,14 +40,14 @@ TEST(Protocol, TellsWhatItCan) {
   EXPECT_EQ(nbd_can_fua(client.handle()), 1);
   EXPECT_EQ(nbd_can_multi_conn(client.handle()), 1);
   EXPECT_EQ(nbd_can_zero(client.handle()), 1);
-  EXPECT_EQ(nbd_can_fast_zero(client.handle()), 1) << "to be fast or to refuse at once";
-  EXPECT_EQ(nbd_can_trim(client.handle()), 0) << "a drive of 1992";
+  EXPECT_EQ(nbd_can_fast_zero(client.handle()), 1) << "promises to be fast or to fail at once";
+  EXPECT_EQ(nbd_can_trim(client.handle()), 0) << "a drive of 1992 has no trim";
   EXPECT_EQ(nbd_can_cache(client.handle()), 1);
   EXPECT_EQ(nbd_is_rotational(client.handle()), 1);
   EXPECT_EQ(nbd_is_read_only(client.handle()), 0);
 }
 
-TEST(Protocol, ListsItsExportsAndRefusesOthers) {
+TEST(Protocol, ListsItsExportsAndRejectsOthers) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   nbd_handle* handle = nbd_create();
@@ -78,7 +78,7 @@ TEST(Protocol, ReadOnlyConnectionsCannotWrite) {
   EXPECT_EQ(read_block(client, 0), block('\0'));
 }
 
-TEST(Protocol, ReadOnlyAndWritingConnectionsSeeOneDevice) {
+TEST(Protocol, ReadOnlyAndWritableConnectionsSeeOneDevice) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   Client writer(disk);
@@ -86,12 +86,12 @@ TEST(Protocol, ReadOnlyAndWritingConnectionsSeeOneDevice) {
   EXPECT_EQ(nbd_can_multi_conn(writer.handle()), 1);
   EXPECT_EQ(writer.write(5, block('m')), 0);
   EXPECT_EQ(read_block(reader, 5), block('m')) << "written on another connection";
-  EXPECT_EQ(reader.flush(), 0) << "covers the writes of all connections";
+  EXPECT_EQ(reader.flush(), 0) << "a flush covers the writes of all connections";
   cut_and_switch_on(disk);
   EXPECT_EQ(read_block(writer, 5), block('m'));
 }
 
-TEST(Protocol, TrimReachesADeviceThatCan) {
+TEST(Protocol, TrimReachesADeviceThatSupportsIt) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFlash);
   Client client(disk);
@@ -102,21 +102,21 @@ TEST(Protocol, TrimReachesADeviceThatCan) {
   EXPECT_EQ(client.trim(64, 32, LIBNBD_CMD_FLAG_FUA), 0);
   const json told = counters(disk);
   EXPECT_EQ(told["trims"], 1);
-  EXPECT_EQ(told["flushes"], 1) << "fua of a trim";
+  EXPECT_EQ(told["flushes"], 1) << "FUA of a trim is a flush";
   EXPECT_EQ(read_block(client, 64, 32), block('\0', 32));
   EXPECT_EQ(read_block(client, 96, 32), block('t', 32));
   cut_and_switch_on(disk);
   EXPECT_EQ(read_block(client, 64, 32), block('\0', 32));
 }
 
-TEST(Protocol, ZeroesByTrimmingWhereTheClientAllowsIt) {
+TEST(Protocol, ZeroesByTrimmingIfTheClientAllowsIt) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFlash);
   Client client(disk);
   EXPECT_EQ(client.write(0, block('z', 64)), 0);
   counters(disk);
   EXPECT_EQ(client.zero(0, 16), 0);
-  EXPECT_EQ(counters(disk)["trims"], 1) << "libnbd allows holes unless told otherwise";
+  EXPECT_EQ(counters(disk)["trims"], 1) << "libnbd allows holes by default";
   EXPECT_EQ(client.zero(16, 16, LIBNBD_CMD_FLAG_NO_HOLE), 0);
   const json told = counters(disk);
   EXPECT_EQ(told["trims"], 0);
@@ -126,7 +126,7 @@ TEST(Protocol, ZeroesByTrimmingWhereTheClientAllowsIt) {
   EXPECT_EQ(read_block(client, 0, 64), expected);
 }
 
-TEST(Protocol, FastZeroIsRefusedAtOnceWhereItIsNotFast) {
+TEST(Protocol, FastZeroFailsAtOnceIfItIsNotFast) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=off"});
   Client client(disk);
@@ -134,7 +134,7 @@ TEST(Protocol, FastZeroIsRefusedAtOnceWhereItIsNotFast) {
   const json before = disk.control(R"({"stats":"read"})");
   EXPECT_EQ(client.zero(0, 64, LIBNBD_CMD_FLAG_FAST_ZERO), ENOTSUP);
   EXPECT_EQ(disk.control(R"({"stats":"read"})")["model_ns"], before["model_ns"])
-      << "it costs no time";
+      << "it must take no time";
   EXPECT_EQ(read_block(client, 0, 64), block('f', 64));
 }
 
@@ -173,7 +173,7 @@ Extents extents_of(const ServedDisk& disk, std::uint64_t bytes) {
   return all;
 }
 
-TEST(Protocol, ExtentsShowWhatWasNeverWritten) {
+TEST(Protocol, ExtentsShowUnwrittenRanges) {
   TemporaryFolder folder;
   const auto arguments = with(kFast, {"store=" + (folder / "store")});
   constexpr std::uint32_t kHole = LIBNBD_STATE_HOLE | LIBNBD_STATE_ZERO;
@@ -186,12 +186,12 @@ TEST(Protocol, ExtentsShowWhatWasNeverWritten) {
     const Extents all = extents_of(disk, 64 << 20);
     ASSERT_EQ(all.runs.size(), 3U);
     EXPECT_EQ(all.runs[0], std::make_pair(2 * kGranule, kHole));
-    EXPECT_EQ(all.runs[1], std::make_pair(kGranule, 0U)) << "in the write cache only, but data";
+    EXPECT_EQ(all.runs[1], std::make_pair(kGranule, 0U)) << "data, even if only in the write cache";
     EXPECT_EQ(all.runs[2], std::make_pair((64U << 20) - 3 * kGranule, kHole));
   }
   ServedDisk disk(folder, arguments);
   const Extents all = extents_of(disk, 64 << 20);
-  ASSERT_EQ(all.runs.size(), 1U) << "nobody knows what an older server wrote";
+  ASSERT_EQ(all.runs.size(), 1U) << "the writes of an older server are unknown";
   EXPECT_EQ(all.runs[0].second, 0U);
 }
 
@@ -206,17 +206,17 @@ TEST(Protocol, BlockSizesAreTheDevices) {
     if (preferred != 0) {
       EXPECT_EQ(told, preferred) << profile;
     } else {
-      EXPECT_GT(told, 4096) << profile << ": a stripe";
+      EXPECT_GT(told, 4096) << profile << ": must be a stripe";
     }
     EXPECT_EQ(nbd_get_block_size(client.handle(), LIBNBD_SIZE_MAXIMUM), 32 << 20);
   }
 }
 
-TEST(Protocol, TellsOfTooFewThreads) {
+TEST(Protocol, WarnsOfTooFewThreads) {
   TemporaryFolder folder;
   {
     ServedDisk few(folder, kFlash, {"-t", "2"});
-    EXPECT_NE(few.log_text().find("give it -t"), std::string::npos) << few.log_text();
+    EXPECT_NE(few.log_text().find("use -t"), std::string::npos) << few.log_text();
     EXPECT_EQ(few.control(R"({"stats":"read"})")["threads"], 2);
   }
   ServedDisk enough(folder, kFlash, {"--threads=64"});
@@ -224,14 +224,14 @@ TEST(Protocol, TellsOfTooFewThreads) {
   EXPECT_EQ(enough.control(R"({"stats":"read"})")["threads"], 64);
 }
 
-// ---- stock filters on top
+// ---- nbdkit's own filters
 
 bool has_filter(const char* name) {
   return access((std::string(HEADCRASH_NBDKIT_FILTERS) + "/nbdkit-" + name + "-filter.so").c_str(),
                 R_OK) == 0;
 }
 
-TEST(Filter, ErrorFailsWhatItIsTold) {
+TEST(Filter, ErrorFailsTheRequestedOperations) {
   if (!has_filter("error")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"error-pread=ENOSPC", "error-pread-rate=100%"}),
@@ -262,7 +262,7 @@ TEST(Filter, FuaForcedMakesEachWriteDurable) {
   EXPECT_EQ(read_block(client, 40), block('d'));
 }
 
-TEST(Filter, BlocksizeServesClientsThatCannotAlign) {
+TEST(Filter, BlocksizeServesUnalignedClients) {
   if (!has_filter("blocksize")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"minblock=512"}), {"--filter=blocksize"});
@@ -273,7 +273,7 @@ TEST(Filter, BlocksizeServesClientsThatCannotAlign) {
   EXPECT_EQ(std::memcmp(bytes, "odd", 3), 0);
 }
 
-TEST(Filter, BlocksizePolicyRefusesSmallRequests) {
+TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
   if (!has_filter("blocksize-policy")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"blocksize-minimum=4096", "blocksize-error-policy=error"}),
@@ -284,11 +284,11 @@ TEST(Filter, BlocksizePolicyRefusesSmallRequests) {
   EXPECT_EQ(read_block(client, 8), block('\0'));
 }
 
-TEST(Filter, ExitwhenEndsTheServerInGoodOrder) {
+TEST(Filter, ExitwhenEndsTheServerCleanly) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
-  // nbdkit 1.32 unloads this filter while the filter's own thread still returns through it. With
-  // the threads of ThreadSanitizer, which are slower, `nbdkit memory` dies of that as well;
-  // AddressSanitizer runs the test.
+  // nbdkit 1.32 unloads this filter while the filter's thread still returns through it. With the
+  // slower threads of ThreadSanitizer, `nbdkit memory` crashes as well. AddressSanitizer runs the
+  // test.
   if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
@@ -307,7 +307,7 @@ TEST(Filter, ExitwhenEndsTheServerInGoodOrder) {
   }
   ServedDisk again(folder, with(kFast, {store}));
   Client client(again);
-  EXPECT_EQ(read_block(client, 8), block('x')) << "an orderly end writes the cache back";
+  EXPECT_EQ(read_block(client, 8), block('x')) << "a clean end must write the cache back";
 }
 
 TEST(Filter, StatsAndLogWatch) {

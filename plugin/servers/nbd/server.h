@@ -1,6 +1,5 @@
 #pragma once
-// What the plugin's callbacks share: the one server of this process, and how errors leave a
-// callback.
+// State shared by the plugin's callbacks: the one server of this process, and error handling.
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
@@ -21,24 +20,25 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;               ///< until the machine takes it
-  std::unique_ptr<emulation::ServedMachine> machine;         ///< either this
-  std::unique_ptr<stages::StageServer> stages;               ///< or these
-  std::unique_ptr<timetravel::ServedStages> virtual_stages;  ///< their other face, ends before them
-  std::unique_ptr<emulation::ControlSocket> control;         ///< of the stages
+  std::optional<emulation::Hardware> hardware;        ///< until the machine takes it
+  std::unique_ptr<emulation::ServedMachine> machine;  ///< either a machine
+  std::unique_ptr<stages::StageServer> stages;        ///< or stages
+  /// their virtual-time sockets; must end before `stages`
+  std::unique_ptr<timetravel::ServedStages> virtual_stages;
+  std::unique_ptr<emulation::ControlSocket> control;  ///< of the stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;
   std::thread watcher;
 };
 
-/// A plain pointer and never destroyed by exit(): the parent of nbdkit's fork exits too, and must
-/// not flush the recording or remove the socket that its child still uses.
+/// A plain pointer, not destroyed by exit(): the parent of nbdkit's fork also exits, and must not
+/// flush the recording or remove the socket that its child uses.
 extern Server* server;
 
-/// Fills in the callbacks of connections and requests (exports.cc).
+/// Sets the callbacks of connections and requests (callbacks.cc).
 void add_export_callbacks(struct nbdkit_plugin& plugin);
 
-/// Runs a callback's body; no exception leaves it.
+/// Runs a callback's body and catches all exceptions.
 template <typename Body>
 auto guarded(Body body) noexcept -> decltype(body()) {
   using Returned = decltype(body());

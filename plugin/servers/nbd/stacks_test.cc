@@ -1,4 +1,4 @@
-// Arrays, caches, flash and machines of several devices, as clients and operators meet them.
+// Arrays, caches, flash and machines of several devices, as seen by clients and operators.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -40,7 +40,7 @@ size = "8M"
   return path;
 }
 
-TEST(Stacks, MachineServesEachOfItsDevices) {
+TEST(Stacks, AMachineServesEachOfItsDevices) {
   TemporaryFolder folder;
   const std::string recording = folder / "run.rec";
   const std::vector<std::string> arguments = {"machine=" + machine_file(folder), "clock=off",
@@ -57,10 +57,10 @@ TEST(Stacks, MachineServesEachOfItsDevices) {
     EXPECT_EQ(log.flush(), 0);
     EXPECT_EQ(read_block(first, 100), block('d'));
     std::vector<char> bytes(512);
-    EXPECT_EQ(log.read(803, bytes), EIO) << "the fault of the machine file";
+    EXPECT_EQ(log.read(803, bytes), EIO) << "the fault from the machine file";
     const json stats = disk.control(R"({"stats":"read"})");
     EXPECT_EQ(stats["devices"][0]["name"], "data");
-    EXPECT_EQ(stats["devices"].size(), 7U) << "an array of five, and the log";
+    EXPECT_EQ(stats["devices"].size(), 7U) << "an array with five members, and the log";
     EXPECT_EQ(device(stats, "data")["parent"], nullptr);
     EXPECT_EQ(device(stats, "data.3")["parent"], "data");
     EXPECT_FALSE(device(stats, "data.3").contains("latency"));
@@ -68,7 +68,7 @@ TEST(Stacks, MachineServesEachOfItsDevices) {
     EXPECT_GT(device(stats, "data.3")["counters"]["writes"], 0);
     EXPECT_TRUE(disk.control(R"({"power":"cut"})")["ok"]);
     EXPECT_EQ(data.read(0, bytes), EIO);
-    EXPECT_EQ(log.read(0, bytes), EIO) << "one power cord";
+    EXPECT_EQ(log.read(0, bytes), EIO) << "all devices share one power cord";
     EXPECT_TRUE(disk.control(R"({"power":"on"})")["ok"]);
     EXPECT_EQ(read_block(log, 100), block('l'));
   }
@@ -88,13 +88,12 @@ TEST(Stacks, MachineServesEachOfItsDevices) {
   EXPECT_TRUE(incidents.contains("fault added: latent-error:log,lba=800+8"));
 }
 
-// clock=off: time stands still between requests, and with it everything that a device does when
-// idle.
-TEST(Stacks, QuietIsWhenNothingIsLeftToWrite) {
+// With clock=off, time stops between requests, and with it idle-time work.
+TEST(Stacks, QuietMeansNothingLeftToWrite) {
   struct Case {
     const char* profile;
-    bool volatile_cache;  // which a flush empties
-    bool battery;         // which needs no write-back
+    bool volatile_cache;  // emptied by a flush
+    bool battery;         // needs no write-back
   };
   for (const Case& one : {Case{"hp-c2447", true, false}, Case{"sata-ssd", true, false},
                           Case{"raid5-5", false, false}, Case{"netra-raid5-presto", false, true}}) {
@@ -137,7 +136,8 @@ TEST(Stacks, MembersFailAndAreRebuilt) {
          std::chrono::steady_clock::now() < patience)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(disk.control(R"({"array":"status"})")["members"][1], "active");
-  EXPECT_TRUE(disk.control(R"({"array":"fail","member":3})")["ok"]) << "another one now";
+  EXPECT_TRUE(disk.control(R"({"array":"fail","member":3})")["ok"])
+      << "another member can fail now";
   EXPECT_EQ(read_block(client, 5, 100), block('n', 100));
   EXPECT_EQ(read_block(client, 3000, 100), block('d', 100));
   EXPECT_FALSE(disk.control(R"({"array":"fail","member":9})")["ok"]);
@@ -162,7 +162,7 @@ TEST(Stacks, ScrubFindsNothingInACleanArray) {
   EXPECT_TRUE(disk.control(R"({"array":"rate","bytes_per_second":1000000})")["ok"]);
 }
 
-TEST(Stacks, CacheKeepsWhatItAcknowledgedOverACut) {
+TEST(Stacks, TheCacheKeepsAcknowledgedDataAcrossACut) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"netra-raid5-presto", "size=64M", "clock=off"});
   Client client(disk);
@@ -174,13 +174,13 @@ TEST(Stacks, CacheKeepsWhatItAcknowledgedOverACut) {
   EXPECT_GT(nvram["counters"]["cached_writes"], 0);
   EXPECT_GT(nvram["counters"]["dirty_hits"], 0);
   cut_and_switch_on(disk);
-  EXPECT_EQ(read_block(client, 4000), block('K')) << "no flush was asked for";
+  EXPECT_EQ(read_block(client, 4000), block('K')) << "kept without a flush";
   EXPECT_TRUE(disk.control(R"({"fault":"add","spec":"battery-low:hd0"})")["ok"]);
   EXPECT_EQ(client.write(5000, block('t')), 0);
   EXPECT_EQ(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["battery"], "low");
 }
 
-TEST(Stacks, CacheIsWrittenBackWhenTheServerEnds) {
+TEST(Stacks, TheCacheIsWrittenBackWhenTheServerEnds) {
   TemporaryFolder folder;
   const std::vector<std::string> arguments = {"netra-raid5-presto", "size=64M", "clock=off",
                                               "store=" + (folder / "store")};
@@ -194,7 +194,7 @@ TEST(Stacks, CacheIsWrittenBackWhenTheServerEnds) {
   }
 }
 
-TEST(Stacks, FaultsComeAndGoOverTheSocket) {
+TEST(Stacks, FaultsAreAddedAndClearedOverTheSocket) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=off", "fault=latent-error:hd0,lba=64+8",
                                        "fault=slow:hd0,delay-ms=1"}));
@@ -203,7 +203,7 @@ TEST(Stacks, FaultsComeAndGoOverTheSocket) {
   EXPECT_EQ(client.read(64, bytes), EIO);
   EXPECT_EQ(client.read(63, bytes), 0);
   EXPECT_EQ(client.write(64, block('h')), 0);
-  EXPECT_EQ(read_block(client, 64), block('h')) << "writing heals";
+  EXPECT_EQ(read_block(client, 64), block('h')) << "a write must heal the sector";
   json list = disk.control(R"({"fault":"list"})");
   ASSERT_EQ(list["faults"].size(), 2U) << list;
   EXPECT_EQ(list["faults"][0]["spec"], "latent-error:hd0,lba=64+8");
@@ -220,7 +220,7 @@ TEST(Stacks, FaultsComeAndGoOverTheSocket) {
     EXPECT_FALSE(disk.control(bad)["ok"]) << bad;
 }
 
-TEST(Stacks, DeadMemberIsNoticedAndTwoAreTooMany) {
+TEST(Stacks, ToleratesOneDeadMemberButNotTwo) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kArray, {"fault=dead:hd0.2"}));
   Client client(disk);
@@ -232,9 +232,8 @@ TEST(Stacks, DeadMemberIsNoticedAndTwoAreTooMany) {
   EXPECT_EQ(client.read(0, bytes), EIO);
 }
 
-/// A drive that is faster than this host can time keeps its ratios when everything is slowed down
-/// alike.
-TEST(Stacks, SlowedDownFlashKeepsItsTimes) {
+/// A drive too fast for this host's timers keeps its ratios when everything is slowed down equally.
+TEST(Stacks, SlowedFlashKeepsItsTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
   const auto run = [&](const char* clock) {
@@ -259,11 +258,10 @@ TEST(Stacks, SlowedDownFlashKeepsItsTimes) {
     EXPECT_GE(slowed.second[i], slowed.first[i]);
 }
 
-/// Slowed down by K, many requests together take K times what the model says: never less, and on a
-/// machine that other work keeps busy not much more. The bounds are wide because the machine's
-/// share is not ours to choose; a factor that is applied twice or not at all is far outside of
-/// them.
-TEST(Stacks, SlowedDownByKTakesKTimesAsLong) {
+/// Slowed down by K, many concurrent requests take K times the modelled time: never less, and on a
+/// busy machine not much more. The limits are wide because the machine's load varies; a factor
+/// applied twice or not at all is far outside.
+TEST(Stacks, SlowedByKTakesKTimesAsLong) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;
   for (const int slowdown : {1, 4}) {

@@ -14,21 +14,21 @@ constexpr std::string_view kStagePrefix = "stage/";
 constexpr std::string_view kMarkPrefix = "mark/";
 constexpr std::string_view kStatePrefix = "state/";
 
-/// The stage's status says more.
+/// Returns a short cause; the stage's status has details.
 const char* cause_of(int error) {
   switch (error) {
     case ENOSPC:
-      return "the overlay is full: give the server a larger overlay-max";
+      return "the overlay is full: start the server with a larger overlay-max";
     case ENOMEM:
-      return "the server has no memory left";
+      return "the server is out of memory";
     case EINVAL:
-      return "it reaches beyond the disk";
+      return "the request exceeds the disk";
     default:
-      return "the state cannot read these sectors, its array has failed, or the recording has";
+      return "the sectors are unreadable in this state, or its array or the recording has failed";
   }
 }
 
-/// A connection to a stage; the stage itself when it is nobody else's.
+/// A connection to a stage. Owns the stage if it is private to the connection.
 class StageDisk final : public Export {
  public:
   StageDisk(std::unique_ptr<stages::Stage::Connection> connection,
@@ -37,7 +37,7 @@ class StageDisk final : public Export {
     traits_ = {
         .bytes = connection_->sectors() * model::kSectorBytes,
         .trim = true,
-        .trim_zeroes = false,  // not on a used disk, and what a stage holds changes with each load
+        .trim_zeroes = false,  // not on a used disk, and a load may change the stage's content
         .fast_zero = true,
         .extents = true,
         .shared = own_ == nullptr};
@@ -64,7 +64,7 @@ class StageDisk final : public Export {
 class StageMark final : public MarkExport {
  public:
   static constexpr const char* kDescription =
-      "marks for the stage's recording; reading gives its nonce";
+      "marks for the stage's recording; reads return its nonce";
   explicit StageMark(stages::Stage& stage) : stage_(stage) {}
   std::string description() const override { return kDescription; }
 
@@ -76,10 +76,10 @@ class StageMark final : public MarkExport {
   stages::Stage& stage_;
 };
 
-/// "3" or "3/hd0.1".
+/// Parsed from "3" or "3/hd0.1".
 struct StageName {
   std::size_t number = 0;
-  std::optional<std::string> face;
+  std::optional<std::string> disk_name;
 };
 std::optional<StageName> parse_stage_name(std::string_view text) {
   StageName name;
@@ -87,7 +87,7 @@ std::optional<StageName> parse_stage_name(std::string_view text) {
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (text.starts_with('/') && text.size() > 1) {
-    name.face = std::string(text.substr(1));
+    name.disk_name = std::string(text.substr(1));
   } else if (!text.empty()) {
     return std::nullopt;
   }
@@ -116,16 +116,16 @@ class StageExports final : public ExportTable {
         return open_stage(*found);
     if (name.starts_with(kMarkPrefix))
       if (const auto found = parse_stage_name(name.substr(kMarkPrefix.size()));
-          found && !found->face)
+          found && !found->disk_name)
         return open_mark(found->number);
-    return fail(fmt::format("export \"{}\"", name.substr(0, 64)), "there is no such export",
+    return fail(fmt::format("export \"{}\"", name.substr(0, 64)), "no such export",
                 "use stage/N, mark/N or state/ID");
   }
 
  private:
   Result<std::unique_ptr<Export>> open_stage(const StageName& name) {
     TRY(const auto stage, server_.stage(name.number));
-    TRY(auto connection, stage->connect(name.face));
+    TRY(auto connection, stage->connect(name.disk_name));
     return std::make_unique<StageDisk>(std::move(connection), nullptr);
   }
 
@@ -136,10 +136,10 @@ class StageExports final : public ExportTable {
 
   Result<std::unique_ptr<Export>> open_state(std::string_view name) {
     const std::size_t slash = name.find('/');
-    std::optional<std::string> face;
-    if (slash != std::string_view::npos) face = std::string(name.substr(slash + 1));
+    std::optional<std::string> disk_name;
+    if (slash != std::string_view::npos) disk_name = std::string(name.substr(slash + 1));
     TRY(auto own, server_.private_stage(std::string(name.substr(0, slash))));
-    TRY(auto connection, own->connect(face));
+    TRY(auto connection, own->connect(disk_name));
     return std::make_unique<StageDisk>(std::move(connection), std::move(own));
   }
 

@@ -1,4 +1,4 @@
-// The loaded plugin as a server of crash states: exports, negotiation, control, refusals.
+// The loaded plugin as a server of crash states: exports, negotiation, control, errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ class StateServer : public ServedDisk {
   }
 };
 
-/// 'a' at 0, flushed, then 'b' at 0: 6 events, and a mark between: 7.
+/// Writes 'a' at 0 and flushes, then 'b' at 0: 6 events, plus a mark in between: 7.
 std::string record_a_run(const TemporaryFolder& folder) {
   const std::string path = folder / "run.hcrec";
   StateServer server(folder);
@@ -69,12 +69,12 @@ TEST(States, SwitchesUnderAnOpenConnection) {
   EXPECT_NE(second["nonce"], first["nonce"]);
   EXPECT_NE(second["digest"], first["digest"]);
   EXPECT_EQ(std::string(read_block(mark, 0, 1).data()), second["nonce"].get<std::string>());
-  EXPECT_EQ(read_block(disk, 0), block('a')) << "neither 'b' nor what was written onto it";
+  EXPECT_EQ(read_block(disk, 0), block('a')) << "neither 'b' nor later writes";
   const json again = server.load(0, {{"recording", run}, {"id", "w7"}});
   EXPECT_EQ(again["digest"], first["digest"]);
 }
 
-TEST(States, TwoStagesAndTwoConnections) {
+TEST(States, ServesTwoStagesAndTwoConnections) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -90,7 +90,7 @@ TEST(States, TwoStagesAndTwoConnections) {
   EXPECT_EQ(server.state("status", 1)["writes"], 0);
 }
 
-TEST(States, TellsWhatItCan) {
+TEST(States, NegotiatesItsProperties) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -114,29 +114,29 @@ TEST(States, TellsWhatItCan) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel that zeroes blocks allows holes: on a used disk a trim would leave what was there
-/// before.
-TEST(States, ZeroesOfAUsedDiskAreNoTrims) {
+/// A kernel that zeroes blocks allows holes, but on a used disk a trim would leave the prior
+/// contents.
+TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.load(0, {{"sectors", kSectors}, {"used_disk", true}, {"record", folder / "used.hcrec"}});
   Client disk(server, "stage/0");
   const auto before = read_block(disk, 0, 24);
   EXPECT_NE(before, block('\0', 24));
-  EXPECT_EQ(disk.zero(8, 8), 0) << "libnbd allows holes unless told otherwise";
+  EXPECT_EQ(disk.zero(8, 8), 0) << "libnbd allows holes by default";
   EXPECT_EQ(disk.trim(16, 8), 0);
   EXPECT_EQ(read_block(disk, 8, 8), block('\0', 8));
   auto expected = before;
   std::fill_n(expected.begin() + 8 * 512, 8 * 512, '\0');
-  EXPECT_EQ(read_block(disk, 0, 24), expected) << "and a trim leaves what was there";
+  EXPECT_EQ(read_block(disk, 0, 24), expected) << "a trim must keep the prior contents";
   const json sealed = server.state("seal", 0);
   const std::string last = "w" + std::to_string(sealed["events"].get<int>());
   server.load(1, {{"recording", folder / "used.hcrec"}, {"id", last}});
   Client again(server, "stage/1");
-  EXPECT_EQ(read_block(again, 0, 24), expected) << "so does the recording";
+  EXPECT_EQ(read_block(again, 0, 24), expected) << "the recording must keep them, too";
 }
 
-TEST(States, ExtentsShowWhereTheStateIsEmpty) {
+TEST(States, ExtentsShowEmptyRangesOfTheState) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
   StateServer server(folder);
@@ -160,13 +160,13 @@ TEST(States, ExtentsShowWhereTheStateIsEmpty) {
   nbd_close(handle);
   constexpr std::uint32_t kHole = LIBNBD_STATE_HOLE | LIBNBD_STATE_ZERO;
   ASSERT_EQ(runs.size(), 4U);
-  EXPECT_EQ(runs[0], std::make_pair(65536U, 0U)) << "of the state";
+  EXPECT_EQ(runs[0], std::make_pair(65536U, 0U)) << "written in the state";
   EXPECT_EQ(runs[1], std::make_pair(65536U, kHole));
-  EXPECT_EQ(runs[2], std::make_pair(65536U, 0U)) << "written onto it";
+  EXPECT_EQ(runs[2], std::make_pair(65536U, 0U)) << "written after the load";
   EXPECT_EQ(runs[3].second, kHole);
 }
 
-TEST(States, ListsStagesAndRefusesOtherExports) {
+TEST(States, ListsStagesAndRejectsOtherExports) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -190,7 +190,7 @@ TEST(States, ListsStagesAndRefusesOtherExports) {
   nbd_set_export_name(handle, "");
   EXPECT_EQ(nbd_opt_go(handle), 0) << "the first stage: " << nbd_get_error();
   nbd_close(handle);
-  EXPECT_NE(server.log_text().find("stage 1: holds nothing yet; load a state first"),
+  EXPECT_NE(server.log_text().find("stage 1: has no content yet; load a state first"),
             std::string::npos)
       << server.log_text();
 }
@@ -219,7 +219,7 @@ TEST(States, SingleStatesArePrivateToTheirConnection) {
   EXPECT_EQ(read_block(later, 0), block('a'));
 }
 
-TEST(States, AFullOverlayIsENOSPC) {
+TEST(States, AFullOverlayGivesEnospc) {
   TemporaryFolder folder;
   StateServer server(folder, {"states=1", "overlay-max=64k"});
   server.blank(0);
@@ -231,7 +231,7 @@ TEST(States, AFullOverlayIsENOSPC) {
   EXPECT_NE(status["error"].get<std::string>().find("overlay-max"), std::string::npos) << status;
 }
 
-TEST(States, RefusesAnotherSizeWhileAttached) {
+TEST(States, RejectsAnotherSizeWhileAttached) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -243,7 +243,7 @@ TEST(States, RefusesAnotherSizeWhileAttached) {
   server.blank(1);
 }
 
-TEST(States, DamagedAndMissingRecordingsAreRefused) {
+TEST(States, RejectsDamagedAndMissingRecordings) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
   const auto refusal = [&](const std::string& path, const char* id) {
@@ -257,7 +257,7 @@ TEST(States, DamagedAndMissingRecordingsAreRefused) {
   EXPECT_NE(refusal(run, "w8").find("run.hcrec"), std::string::npos) << refusal(run, "w8");
   {
     std::fstream file(run, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(90);  // in the text at its head
+    file.seekp(90);  // in the header text
     file.write("damage", 6);
   }
   EXPECT_NE(refusal(run, "w7").find("run.hcrec"), std::string::npos);
@@ -266,7 +266,7 @@ TEST(States, DamagedAndMissingRecordingsAreRefused) {
   EXPECT_NE(ended.stderr_text.find("recording="), std::string::npos) << ended.stderr_text;
 }
 
-TEST(States, OrdersOfHardwareAreRefusedAndTheOtherWayRound) {
+TEST(States, HardwareCommandsAreRejectedAndViceVersa) {
   TemporaryFolder folder;
   {
     StateServer server(folder);
@@ -281,12 +281,12 @@ TEST(States, OrdersOfHardwareAreRefusedAndTheOtherWayRound) {
   EXPECT_NE(refused["error"].get<std::string>().find("states=N"), std::string::npos);
 }
 
-TEST(States, ParametersExcludeEachOther) {
+TEST(States, ConflictingParametersAreRejected) {
   TemporaryFolder folder;
   const std::pair<std::vector<std::string>, const char*> table[] = {
-      {{"states=0"}, "states: \"0\" is not a number of stages; give 1 to 64"},
-      {{"states=65"}, "give 1 to 64"},
-      {{"states=x"}, "is not a number of stages"},
+      {{"states=0"}, "states: \"0\" is not a valid number of stages; use 1 to 64"},
+      {{"states=65"}, "use 1 to 64"},
+      {{"states=x"}, "is not a valid number of stages"},
       {{"states=1", "hp-c2447"}, "profile: is for emulated hardware"},
       {{"states=1", "machine=m.toml"}, "machine: is for emulated hardware"},
       {{"states=1", "size=1G"}, "size: is for emulated hardware"},
@@ -295,7 +295,7 @@ TEST(States, ParametersExcludeEachOther) {
       {{"states=1", "overlay-max=0"}, "overlay-max: "},
       {{"states=1", "overlay-max=lots"}, "overlay-max: \"lots\" is not a size"},
       {{"hp-c2447", "recording=x"},
-       "recording: is for a server of crash states; add states=N, or write record=FILE"},
+       "recording: is for a server of crash states; add states=N, or use record=FILE"},
       {{"hp-c2447", "overlay-max=1M"}, "overlay-max: is for a server of crash states"},
       {{"hp-c2447", "virtual-time=x"}, "virtual-time: is for a server of crash states"},
       {{"states=1", "virtual-time="}, "virtual-time: the path is empty"},
@@ -309,9 +309,9 @@ TEST(States, ParametersExcludeEachOther) {
   }
 }
 
-/// Both faces at once: what NBD loads and writes is there for a guest in virtual time
-/// (plugin/servers/timetravel).
-TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
+/// NBD and virtual time together: data loaded and written through NBD is visible to a guest in
+/// virtual time (plugin/servers/timetravel).
+TEST(States, ServesGuestsInVirtualTimeAsWell) {
   TemporaryFolder folder;
   const std::string at = folder / "guest";
   const auto sockets = [&] {
@@ -334,15 +334,15 @@ TEST(States, HasSocketsForGuestsInVirtualTimeWhileItRuns) {
   EXPECT_TRUE(sockets().empty());
 }
 
-/// Guests on two stages while a third party loads, marks and looks on: for the thread sanitizer.
-TEST(States, ServesSeveralClientsAtOnce) {
+/// Guests on two stages while a third client loads, marks and queries: for the thread sanitizer.
+TEST(States, ServesSeveralClientsConcurrently) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
   StateServer server(folder, {"states=3"});
   server.load(0, {{"sectors", kSectors}, {"record", folder / "zero.hcrec"}});
   server.blank(1);
   constexpr std::uint64_t kApart = 16;
-  static_assert(2 * 60 * kApart <= kSectors);  // the two on one stage never meet
+  static_assert(2 * 60 * kApart <= kSectors);  // clients of one stage use disjoint ranges
   const auto guest = [&](const char* name, char letter, std::uint64_t first) {
     Client disk(server, name);
     for (unsigned i = 0; i < 60; ++i) {

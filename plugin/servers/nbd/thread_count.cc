@@ -1,4 +1,4 @@
-// nbdkit's threads, from its command line (thread_count.h).
+// See thread_count.h.
 #include "plugin/servers/nbd/thread_count.h"
 
 #include <charconv>

@@ -1,14 +1,14 @@
 #pragma once
-// How many requests of one connection nbdkit serves together. nbdkit tells its plugins no such
-// thing, but its command line does: -t N, -tN, --threads N or --threads=N, 16 without.
+// nbdkit's number of concurrent requests per connection. nbdkit does not report it to plugins, so
+// it is read from the command line: -t N, -tN, --threads N or --threads=N; the default is 16.
 
 #include <string>
 #include <vector>
 
 namespace headcrash::nbd {
 
-/// `words` without the program's name; 0 when a number cannot be read.
+/// `words` excludes the program's name. Returns 0 if a number is invalid.
 unsigned threads_of(const std::vector<std::string>& words);
-unsigned threads_of_this_nbdkit();  ///< 0 when the command line cannot be read
+unsigned threads_of_this_nbdkit();  ///< 0 if the command line cannot be read
 
 }  // namespace headcrash::nbd

@@ -208,7 +208,7 @@ TEST(TimeTravelCalendar, AReadTakesWhatTheDriveTakes) {
   const TimeNs took = guest.read(1000, now);
   EXPECT_GT(took, model::kMillisecondNs);
   const auto told =
-      machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+      machine.emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0);
   EXPECT_EQ(told.response_times->target.count, 1U);
   EXPECT_EQ(told.response_times->target.max_ns, took);
 }
@@ -356,7 +356,7 @@ TEST(TimeTravelCalendar, AnotherGuestGoesOnWhereOneHasDied) {
   }
   const auto reads = [&] {
     return machine.emulation()
-        .statistics(emulation::Emulation::Interval::goes_on)
+        .statistics(emulation::Emulation::Interval::continues)
         .devices.at(0)
         .response_times->target.count;
   };
@@ -445,7 +445,7 @@ TEST(TimeTravelCalendar, WhatCompletesWhileTheGuestComputesIsHandedToItAfterward
   guest.clock.wait();
   EXPECT_EQ(guest.take_interrupt(), now + 30'000'000);
   const auto told =
-      all.machine.emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0);
+      all.machine.emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0);
   EXPECT_LT(told.response_times->target.max_ns, 30'000'000) << "the drive was not slower";
 }
 

@@ -10,8 +10,9 @@
 
 namespace headcrash::timetravel {
 
-StageHardware::StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> faces)
-    : stage_(stage), faces_(std::move(faces)) {
+StageHardware::StageHardware(stages::Stage& stage,
+                             std::vector<std::optional<std::string>> disk_names)
+    : stage_(stage), disk_names_(std::move(disk_names)) {
   stage_.use_clock([this] { return now_.load(); });
 }
 
@@ -39,9 +40,9 @@ void StageHardware::Inside::on_event(std::uint64_t) {
 
 GuestDisk::Connect StageHardware::disk(std::size_t index) {
   return [this, index]() -> Result<GuestDisk::Served> {
-    TRY(auto connected, stage_.connect(faces_[index]));
+    TRY(auto connected, stage_.connect(disk_names_[index]));
     const std::shared_ptr<Connection> connection = std::move(connected);
-    const vhost::Disk shape{.name = faces_[index].value_or("stage"),
+    const vhost::Disk shape{.name = disk_names_[index].value_or("stage"),
                             .sectors = connection->sectors(),
                             .trim = true,
                             .trim_zeroes = false};  // a used disk keeps what was there
@@ -50,7 +51,7 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
         .serve = [this, connection](const model::Request& request,
                                     model::Initiator& initiator) -> std::optional<int> {
           model::Request own = request;
-          const Connection::Begun begun = connection->begin(own);
+          const Connection::StartedRequest begun = connection->begin(own);
           if (begun.answer_in.count() == 0) return connection->answer(own, begun.error);
           Inside& inside = inside_.emplace_back(*this, connection, own, initiator);
           inside.at = std::prev(inside_.end());

@@ -19,11 +19,11 @@ namespace headcrash::timetravel {
 
 class StageHardware final : public Hardware {
  public:
-  /// `faces`: by which names the stage's disks are asked for; none: its first. The stage must
+  /// `disk_names`: by which names the stage's disks are asked for; none: its first. The stage must
   /// outlive this, takes this clock, and is not loaded yet.
-  StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> faces);
+  StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> disk_names);
 
-  std::size_t disk_count() const override { return faces_.size(); }
+  std::size_t disk_count() const override { return disk_names_.size(); }
   GuestDisk::Connect disk(std::size_t index) override;
   GuestDisk::Connect marks() override;
 
@@ -55,7 +55,7 @@ class StageHardware final : public Hardware {
   };
 
   stages::Stage& stage_;
-  const std::vector<std::optional<std::string>> faces_;
+  const std::vector<std::optional<std::string>> disk_names_;
   model::Simulation simulation_;
   std::atomic<model::TimeNs> now_ = 0;  ///< the simulation's, for other threads
   std::list<Inside> inside_;

@@ -27,7 +27,7 @@ class ServedDisk {
     auto hardware = emulation::load_hardware(settings);
     server = std::move(*MachineServer::listen(socket(), {"hd0"}));
     machine = std::move(*emulation::ServedMachine::open(settings, std::move(*hardware)));
-    machine->start(emulation::Way::vhost_user);
+    machine->start(emulation::Transport::vhost_user);
     EXPECT_TRUE(server->start(machine->emulation(), {}, [this](const std::string& line) {
       const std::lock_guard lock(mutex_);
       log_ += line + "\n";
@@ -44,11 +44,12 @@ class ServedDisk {
   std::filesystem::path recording() const { return folder_ / "run.hcrec"; }
   emulation::Emulation& emulation() { return machine->emulation(); }
   model::DeviceCounters counters() {
-    return emulation().statistics(emulation::Emulation::Interval::goes_on).devices.at(0).counters;
+    return emulation().statistics(emulation::Emulation::Interval::continues).devices.at(0).counters;
   }
   bool wait_in_flight(std::size_t count) {
     const auto there = [&] {
-      return emulation().statistics(emulation::Emulation::Interval::goes_on).in_flight_max >= count;
+      return emulation().statistics(emulation::Emulation::Interval::continues).in_flight_max >=
+             count;
     };
     for (int i = 0; i < 2000 && !there(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

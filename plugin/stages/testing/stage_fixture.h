@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a server of stages, requests to them, and a folder for recordings.
+// For tests: a stage server, requests to stages, and a folder for recordings.
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@ inline std::vector<std::byte> filled(char value, std::size_t sectors = 8) {
   return std::vector<std::byte>(sectors * model::kSectorBytes, static_cast<std::byte>(value));
 }
 
-/// A client of a stage; calls give 0 or an errno.
+/// A client of a stage; calls return 0 or an errno.
 class StageClient {
  public:
-  explicit StageClient(Stage& stage, const std::optional<std::string>& face = {}) {
-    auto connected = stage.connect(face);
+  explicit StageClient(Stage& stage, const std::optional<std::string>& disk_name = {}) {
+    auto connected = stage.connect(disk_name);
     EXPECT_TRUE(connected) << connected.error().message();
     if (connected) connection_ = std::move(*connected);
   }

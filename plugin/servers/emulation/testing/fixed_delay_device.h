@@ -1,6 +1,6 @@
 #pragma once
-// A device for tests of the pacer: every request takes the same time, and all run side by side. The
-// delay of one request can be set by its first sector: sector N means N microseconds.
+// A device for tests of the pacer: requests run concurrently. The delay of a request is set by its
+// first sector: sector N means N microseconds.
 
 #include <map>
 
@@ -16,7 +16,8 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   }
   const model::Characteristics& characteristics() const override { return characteristics_; }
   model::DeviceCounters counters() const override { return {}; }
-  std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }  // never asked
+  // never called
+  std::optional<model::TimeNs> quiet_since() const override { return std::nullopt; }
   void submit(const model::Request& request, model::Initiator& initiator) override {
     inside_[request.id] = {&initiator, machine_.simulation().now()};
     const auto delay = off_ ? 0 : static_cast<model::TimeNs>(request.lba) * model::kMicrosecondNs;

@@ -1,7 +1,6 @@
 #pragma once
-// For tests: runs nbdkit with the plugin that was just built, in a temporary folder of its own, and
-// talks to it with libnbd and over the control socket. Whatever happens, the server is dead and the
-// folder gone at the end.
+// For tests: runs nbdkit with the built plugin in a temporary folder, and connects with libnbd and
+// the control socket. The server is killed and the folder removed at the end in any case.
 
 #include <gtest/gtest.h>
 #include <libnbd.h>
@@ -17,13 +16,13 @@
 
 namespace headcrash::nbd {
 
-/// Gives texts, for parameters.
+/// A temporary folder whose paths are strings, for parameters.
 class TemporaryFolder : private headcrash::TemporaryFolder {
  public:
   std::string operator/(const char* name) const { return (path() / name).string(); }
 };
 
-/// The outcome of a server that was to end by itself.
+/// The result of a server that ended by itself.
 struct Ended {
   int exit_code = -1;
   std::string stderr_text;
@@ -34,8 +33,8 @@ Ended run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& 
 
 class ServedDisk {
  public:
-  /// `arguments` are the plugin's; the control socket is added. Fails the test when the server does
-  /// not come up.
+  /// Starts nbdkit. `arguments` are the plugin's; the control socket is added. Fails the test if
+  /// the server does not start.
   ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
              const std::vector<std::string>& nbdkit_options = {});
   ~ServedDisk();
@@ -44,13 +43,13 @@ class ServedDisk {
 
   const std::string& socket() const { return socket_; }
   const std::string& control_path() const { return control_; }
-  /// One request on a connection of its own.
+  /// Sends one request on a separate connection.
   nlohmann::json control(const std::string& line) const;
-  std::string log_text() const;  ///< what nbdkit said so far
-  /// Ends it with a signal and waits; seconds that it took.
+  std::string log_text() const;  ///< nbdkit's output so far
+  /// Sends a signal and waits for the end; returns the seconds it took.
   double end(int signal);
   enum class Ending : std::uint8_t { orderly, killed };
-  /// Of a server that ends for a reason of its own; an orderly end has exit code 0.
+  /// Waits for a server that ends by itself; a clean end has exit code 0.
   double wait_for_end(Ending ending = Ending::orderly);
 
  private:
@@ -60,7 +59,7 @@ class ServedDisk {
   std::string log_;  ///< nbdkit's stderr
 };
 
-/// One NBD connection. Calls give 0 or the errno.
+/// An NBD connection. Calls return 0 or an errno.
 class Client {
  public:
   explicit Client(const ServedDisk& disk, const char* export_name = "");

@@ -34,7 +34,7 @@ class ServedMachine {
     auto hardware = emulation::load_hardware(settings);
     calendar = std::move(*Calendar::listen(folder_ / "disk", {"hd0"}));
     machine_ = std::move(*emulation::ServedMachine::open(settings, std::move(*hardware)));
-    machine_->start(emulation::Way::vhost_user);
+    machine_->start(emulation::Transport::vhost_user);
     const auto log = [this](const std::string& line) {
       const std::lock_guard lock(mutex_);
       log_ += line + "\n";
