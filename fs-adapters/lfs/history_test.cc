@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Arrangement{.name = "sprite92", .checksums = false}),
     [](const auto& made) { return made.param.name; });
 
-TEST_P(History, OfSeveralUsersAtOnce) {
+TEST_P(History, WithSeveralConcurrentUsers) {
   // HEADCRASH_SEEDS=n: n more, for those who have changed something.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();

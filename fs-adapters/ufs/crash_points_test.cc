@@ -1,6 +1,6 @@
-// The power goes after each write that a workload makes, and inside it: what fsck finds then is
-// what the scheme permits, a repair leaves nothing, and what was synced is there. No Order must be
-// found out.
+// Cuts the power after each write of a workload, and inside each write. fsck must find only what
+// the scheme permits, a repair must leave nothing, and synced data must exist. The control No Order
+// must be caught.
 
 #include <algorithm>
 #include <functional>
@@ -21,8 +21,7 @@ using bench::Setup;
 constexpr const char* kLink = "q/link";
 const std::string kLongTarget(1200, 't');
 
-/// One of everything that changes structures, in a shape that makes fragments move and blocks
-/// change hands.
+/// Makes all kinds of structural changes, such that fragments move and blocks are reused.
 void change_things(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   const auto settle = [&](int seconds) {
@@ -72,13 +71,13 @@ void change_things(Mounted& m, std::size_t& synced_at) {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-/// Names so long that a chunk has one of them, and a block of 4 KiB eight.
+/// Returns a name so long that it fills a chunk; a block of 4 KiB has eight.
 std::string long_name(int i) {
   return "d/" + std::string(250, 'n') + std::to_string(1000 + i);
 }
 constexpr int kNamesInDirectBlocks = 8 * static_cast<int>(kDirectPointers);
 
-/// The directory's direct pointers are used up, but for a few names.
+/// Uses up the directory's direct pointers, except for a few names.
 void fill_direct_blocks(Mounted& m) {
   Vfs& fs = *m.file_system;
   EXPECT_TRUE(fs.mkdir("d", 0755));
@@ -87,7 +86,7 @@ void fill_direct_blocks(Mounted& m) {
   EXPECT_TRUE(fs.sync());
 }
 
-/// It gets an indirect block and two blocks there.
+/// Adds an indirect block and two blocks below it.
 void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   synced_at = kNever;
@@ -96,7 +95,7 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
     if (i % 3 == 0) m.executor.sleep_until(m.executor.now() + model::kSecondNs);
   }
   m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
-  // What is synced there can be found: nothing on the way to it is held back any more.
+  // Synced names there must be reachable: nothing on their path may be held back any longer.
   const std::string last = long_name(kNamesInDirectBlocks + 12);
   const auto file = fs.open(last, {.create = true});
   ASSERT_TRUE(file);
@@ -104,25 +103,25 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
   if (m.setup.mount.scheme != SchemeKind::journal && m.setup.mount.scheme != SchemeKind::no_order) {
     const auto reader = ImageReader::open(*m.store);
     ASSERT_TRUE(reader);
-    EXPECT_TRUE(reader->lookup(last)) << "synced, and not there";
+    EXPECT_TRUE(reader->lookup(last)) << "synced, but missing";
   }
   EXPECT_TRUE(fs.close(*file));
 }
 
 struct Workload {
-  std::function<void(Mounted&)> prepare;  ///< until it is synced nobody cuts
+  std::function<void(Mounted&)> prepare;  ///< no cuts occur until it is synced
   std::function<void(Mounted&, std::size_t& synced_at)> change;
 };
 
 struct CrashReport {
   int states = 0;
-  std::map<std::string, int> damage;  ///< with the first state's text
+  std::map<std::string, int> damage;  ///< with the text of the first state
   std::map<std::string, std::string> example;
 };
 
 constexpr const char* kSyncedFile = "q/g2";
 
-/// What was synced is there, before any repair.
+/// Checks that synced data exists, before any repair.
 std::string problem_of_synced(const model::SectorStore& image) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
@@ -137,7 +136,7 @@ std::string problem_of_synced(const model::SectorStore& image) {
                                          : "other contents, of " + std::to_string(*got) + " bytes";
 }
 
-/// Whoever sees the link sees where it leads.
+/// If the link exists, its target must be complete.
 std::string problem_of_link(const model::SectorStore& image) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
@@ -153,7 +152,7 @@ class CrashStates {
   CrashStates(const Setup& setup, media::MemoryStore& image)
       : setup_(setup), image_(image), scratch_(*media::MemoryStore::create(image.sectors())) {}
 
-  /// Every state between two writes, and each write torn in the middle.
+  /// Checks every state between two writes, and each write torn in the middle.
   CrashReport check(const LoggedStore& log, std::size_t synced_at) {
     for (std::size_t i = 0; i < log.log.size(); ++i) {
       const auto& write = log.log[i];
@@ -179,7 +178,7 @@ class CrashStates {
     ++report_.states;
     const auto found = fsck_.check(image_);
     if (!found) return damaged("refused", where + " " + found.error().message());
-    // With a journal a check sees the disk as after a replay: even totals are right then.
+    // With a journal, a check sees the disk after a replay, where even totals are correct.
     const bool replayed = setup_.mount.scheme == SchemeKind::journal;
     for (const Finding& finding : found->findings)
       if (replayed || !permitted(setup_, finding.kind))
@@ -238,7 +237,7 @@ class Crash : public testing::TestWithParam<Setup> {
   static void expect_permitted(const CrashReport& report) {
     EXPECT_GT(report.states, 20);
     if (GetParam().control) {
-      EXPECT_FALSE(report.damage.empty()) << "No Order was not found out";
+      EXPECT_FALSE(report.damage.empty()) << "No Order was not caught";
       return;
     }
     for (const auto& [kind, count] : report.damage)
@@ -248,15 +247,15 @@ class Crash : public testing::TestWithParam<Setup> {
 };
 INSTANTIATE_TEST_SUITE_P(Ufs, Crash, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(Crash, EveryStateIsWhatTheSchemePermits) {
+TEST_P(Crash, EveryStateIsPermittedByTheScheme) {
   expect_permitted(crash_everywhere(GetParam()));
 }
 
-TEST_P(Crash, ADirectoryThatOutgrowsItsDirectPointersHasNoHole) {
+TEST_P(Crash, ADirectoryBeyondItsDirectPointersHasNoHole) {
   expect_permitted(crash_everywhere(GetParam(), {fill_direct_blocks, outgrow_direct_blocks}));
 }
 
-TEST(CrashControl, AnIgnoredFlagIsFoundOut) {
+TEST(CrashControl, AnIgnoredFlagIsCaught) {
   EXPECT_FALSE(crash_everywhere(bench::setup_named("ignore")).damage.empty());
 }
 

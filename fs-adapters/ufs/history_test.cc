@@ -1,5 +1,5 @@
-// Random operations of several users at once (tree/testing/history.h). Then: what is there, before
-// and after an unmount, and a file system without a flaw.
+// Tests random operations of several concurrent users (tree/testing/history.h). Compares the
+// contents before and after an unmount, and expects a sound file system.
 
 #include <memory>
 #include <vector>
@@ -19,7 +19,7 @@ using tree::bench::User;
 class History : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(History, OfSeveralUsersAtOnce) {
+TEST_P(History, WithSeveralConcurrentUsers) {
   // HEADCRASH_SEEDS=N runs N more seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {

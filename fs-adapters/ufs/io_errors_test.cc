@@ -1,5 +1,5 @@
-// I/O errors under every scheme: who hears of them, what survives them, and what is never written
-// after them (volume.h). Drawn from seeds and judged by the oracle:
+// Tests of I/O errors under every scheme: reported errors, surviving data, and writes that must not
+// occur afterwards (volume.h). Errors drawn from seeds and judged by the oracle are in
 // harness/explorer/in_process/io_errors_test.cc.
 #include <cerrno>
 
@@ -27,7 +27,7 @@ os::SectorRange inode_table(const Mounted& m) {
   return {geometry.lba_of(geometry.inode_table(0)), geometry.lba_of(geometry.data_start(0))};
 }
 
-/// Where a block of a file will be written that is in the cache.
+/// Returns the address to which a cached block of a file will be written.
 os::SectorRange place_of(Mounted& m, const std::string& path, std::int64_t block = 0) {
   const auto status = m.file_system->stat(path);
   const auto buffer =
@@ -53,7 +53,7 @@ std::string text_of(const model::SectorStore& image, const std::string& path) {
   return text;
 }
 
-/// What a cut at this instant would leave is what the scheme may leave; then the repair.
+/// Returns the image of a cut at this instant, after a repair. Expects only permitted findings.
 std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
   auto image = bench::copy_of(*m.store);
   Fsck fsck;
@@ -81,7 +81,7 @@ class IoErrors : public testing::TestWithParam<Setup> {
 };
 INSTANTIATE_TEST_SUITE_P(Ufs, IoErrors, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(IoErrors, FsyncFailsAsLongAsTheFileIsNotOnTheDisk) {
+TEST_P(IoErrors, FsyncFailsWhileTheFileIsNotOnTheDisk) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "text");
@@ -91,17 +91,18 @@ TEST_P(IoErrors, FsyncFailsAsLongAsTheFileIsNotOnTheDisk) {
     for (int attempt = 0; attempt < 3; ++attempt) EXPECT_EQ(error_of(fs.fsync(*file)), EIO);
     EXPECT_EQ(error_of(fs.sync()), EIO);
     m_.machine.faulty_disk.clear();
-    // The disk is good again: either it is written now, or the file system has stopped and says so.
+    // The disk works again: either the file is written now, or the file system has stopped and
+    // reports it.
     if (const auto done = fs.fsync(*file)) {
       EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
     } else {
       EXPECT_TRUE(volume().stopped());
     }
-    EXPECT_EQ(bench::get_file(fs, "f"), "text") << "what is in memory can be read";
+    EXPECT_EQ(bench::get_file(fs, "f"), "text") << "cached data can be read";
   });
 }
 
-TEST_P(IoErrors, AnErrorOfDataIsNotForgottenAndARetryWritesIt) {
+TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "old.");
@@ -112,19 +113,20 @@ TEST_P(IoErrors, AnErrorOfDataIsNotForgottenAndARetryWritesIt) {
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     0));                            // the syncer: nobody waits
-    const bool failed_behind = m_.machine.faulty_disk.failed() > 0;  // not what is journalled
+                                     0));  // the syncer writes, without a waiting caller
+    // False if the data is journalled.
+    const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
-      EXPECT_FALSE(first) << "the second time it fails under the fsync";
-      EXPECT_FALSE(volume().stopped()) << "old data that cannot be written are not a reason";
+      EXPECT_FALSE(first) << "the second failure is under the fsync";
+      EXPECT_FALSE(volume().stopped()) << "unwritable old data does not stop it";
       EXPECT_TRUE(fs.fsync(*file));
     }
     EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "new!");
   });
 }
 
-TEST_P(IoErrors, FsyncHearsOfMetadataThatFailsUnderWay) {
+TEST_P(IoErrors, FsyncReportsMetadataThatFailsInFlight) {
   for (const auto leaves : {DiskFault::Leaves::nothing, DiskFault::Leaves::everything}) {
     Mounted m(GetParam(), only_who_asks_writes());
     m.mount();
@@ -132,7 +134,7 @@ TEST_P(IoErrors, FsyncHearsOfMetadataThatFailsUnderWay) {
       FileSystem& fs = *m.file_system;
       bench::put_file(fs, "before", "b");
       EXPECT_TRUE(fs.sync());
-      const auto file = fs.open("f", {.create = true});  // empty: nothing but metadata
+      const auto file = fs.open("f", {.create = true});  // empty, so only metadata
       ASSERT_TRUE(file || GetParam().mount.scheme != SchemeKind::soft_updates);
       if (!file) return;
       m.machine.faulty_disk.add({.sectors = inode_table(m), .leaves = leaves});
@@ -144,20 +146,20 @@ TEST_P(IoErrors, FsyncHearsOfMetadataThatFailsUnderWay) {
       const bool on_its_way = m.machine.faulty_disk.failed() > 0;
       const auto done = fs.fsync(*file);
       if (on_its_way && m.setup.block_copy) {
-        EXPECT_FALSE(done) << "it has waited for a write that failed";
+        EXPECT_FALSE(done) << "it waited for a write that failed";
       }
       if (done) {
         EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "");
       }
       if (!done && !m.file_system->volume().stopped()) {
-        EXPECT_TRUE(fs.fsync(*file)) << "it is still dirty, and written now";
+        EXPECT_TRUE(fs.fsync(*file)) << "still dirty, and written now";
         EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "");
       }
     });
   }
 }
 
-TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
+TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "text");
@@ -179,7 +181,7 @@ TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
     EXPECT_FALSE(fs.unmount());
     for (int visit = 0; visit < 3; ++visit) m_.cache.sweep(0, 1);
     m_.executor.sleep_until(m_.executor.now() + 60 * model::kSecondNs);
-    EXPECT_EQ(m_.log.writes, writes) << "nothing is written any more";
+    EXPECT_EQ(m_.log.writes, writes) << "nothing is written afterwards";
     Fsck fsck;
     const auto seen = fsck.check(*m_.store);
     ASSERT_TRUE(seen);
@@ -189,9 +191,9 @@ TEST_P(IoErrors, WhatHasStoppedChangesNothingAndIsNotUnmountedAsClean) {
   });
 }
 
-/// Each read that a few operations need fails once. Whatever the file system makes of it, what it
-/// calls clean is, and what it has stopped for is what a cut leaves.
-TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
+/// Fails each read of a few operations once. If the file system is marked clean, it must be clean;
+/// if it has stopped, it must be as after a cut.
+TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
@@ -224,9 +226,9 @@ TEST_P(IoErrors, AReadThatFailsInTheMiddleOfAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
-/// Each write of operations that take a last name away fails once: an entry that stays on the disk
-/// keeps its inode.
-TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
+/// Fails each write of operations that remove a last name once. An entry that stays on the disk
+/// must keep its inode.
+TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
     m.mount();
@@ -250,10 +252,10 @@ TEST_P(IoErrors, AWriteThatFailsInTheMiddleOfAnOperation) {
   }
 }
 
-/// Each read that the removal of a file needs fails once. What could not be freed leaks: nobody
-/// says that all is well, be it freed by the operation, at its end, or by a work item of a later
-/// sync.
-TEST_P(IoErrors, AReadThatFailsWhileSpaceIsFreed) {
+/// Fails each read of a file's removal once. Space that cannot be freed leaks, so the file system
+/// must not be marked clean. This holds for frees by the operation, at its end, and by a later work
+/// item.
+TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
       Mounted m(GetParam(), only_who_asks_writes());
@@ -284,11 +286,11 @@ TEST_P(IoErrors, AReadThatFailsWhileSpaceIsFreed) {
   }
 }
 
-/// The write of somebody else's metadata fails while an fsync waits for its own.
-TEST_P(IoErrors, AnFsyncDuringWhichItStopsFails) {
+/// A write of another file's metadata fails while an fsync waits for its own.
+TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
-    constexpr int kFiles = 40;  // their inodes lie in two blocks
+    constexpr int kFiles = 40;  // their inodes are in two blocks
     for (int i = 0; i < kFiles; ++i) bench::put_file(fs, "f" + std::to_string(i), "text");
     EXPECT_TRUE(fs.sync());
     const auto block_of = [&](const std::string& path) {
@@ -309,8 +311,8 @@ TEST_P(IoErrors, AnFsyncDuringWhichItStopsFails) {
   });
 }
 
-/// Allocation initialization that fails: the pointer relies on it.
-TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
+/// Allocation initialization fails, on which the pointer depends.
+TEST_P(IoErrors, FailedInitializationStopsIt) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "");
@@ -322,14 +324,14 @@ TEST_P(IoErrors, ZeroesThatAreNotWrittenStopIt) {
     const auto wrote = fs.pwrite(*file, 0, std::vector<std::byte>(4096, std::byte{'f'}));
     m_.queue.drain();
     if (m_.machine.faulty_disk.failed() > 0) {
-      EXPECT_TRUE(!wrote || volume().stopped()) << "nobody has asked for the data yet";
+      EXPECT_TRUE(!wrote || volume().stopped()) << "no fsync has requested the data yet";
     }
   });
 }
 
-/// The inode is written with the new pointer when the data have failed already: it has had to be
+/// The inode is written with the new pointer after the data has failed, because its block had to be
 /// read first.
-TEST_P(IoErrors, APointerDoesNotLeadToMovedDataThatHaveFailed) {
+TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -347,7 +349,7 @@ TEST_P(IoErrors, APointerDoesNotLeadToMovedDataThatHaveFailed) {
   });
 }
 
-/// The inode's block cannot be read when the last user leaves: it stays changed, in core.
+/// The inode's block cannot be read at the last close, so the inode stays changed and in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -361,7 +363,7 @@ TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
     EXPECT_TRUE(fs.close(*file));
     EXPECT_TRUE(fs.drop_caches());
     EXPECT_EQ(m_.machine.faulty_disk.failed(), 1U);
-    EXPECT_FALSE(fs.sync()) << "its block cannot be read the second time either";
+    EXPECT_FALSE(fs.sync()) << "its block is unreadable the second time too";
     if (volume().stopped()) return;
     EXPECT_TRUE(fs.sync());
     const auto image = as_after_a_cut(m_);
@@ -371,9 +373,8 @@ TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   });
 }
 
-/// Others who put something off all the time: a sync ends without them, and an unmount is not
-/// clean.
-TEST_P(IoErrors, AnUnmountThatDoesNotComeToAnEndIsNotClean) {
+/// Other users defer work all the time: a sync ends without them, and an unmount is not clean.
+TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "text");
@@ -388,8 +389,8 @@ TEST_P(IoErrors, AnUnmountThatDoesNotComeToAnEndIsNotClean) {
   });
 }
 
-/// A disk that is dead, and users who continue: what memory holds for it has a bound.
-TEST_P(IoErrors, WhatCannotBeWrittenHasABound) {
+/// Users continue on a dead disk; the memory for unwritten blocks must be bounded.
+TEST_P(IoErrors, UnwritableBlocksAreBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     const auto file = fs.open("f", {.create = true});
@@ -409,20 +410,21 @@ TEST_P(IoErrors, WhatCannotBeWrittenHasABound) {
 
 // --- the journal
 
-TEST(IoErrorsOfAJournal, NoCommitWithoutTheDataThatItWaitsFor) {
+TEST(IoErrorsOfAJournal, NoCommitWithoutItsData) {
   Mounted m(bench::journal_setup(), only_who_asks_writes());
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
     bench::put_file(fs, "f", "text");
-    m.machine.faulty_disk.add({.sectors = place_of(m, "f"), .times = 2});  // a run, and then alone
+    // Once in a run, then alone.
+    m.machine.faulty_disk.add({.sectors = place_of(m, "f"), .times = 2});
     EXPECT_FALSE(fs.sync());
     EXPECT_TRUE(fs.volume().stopped());
     EXPECT_EQ(text_of(*as_after_a_cut(m), "f"), "(not there)");
   });
 }
 
-TEST(IoErrorsOfAJournal, FsyncHearsOfDataThatHadNoRoomInIt) {
+TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   Mounted m(bench::journal_setup({.contents = JournalOptions::Contents::data}),
             only_who_asks_writes());
   m.mount();
@@ -438,7 +440,7 @@ TEST(IoErrorsOfAJournal, FsyncHearsOfDataThatHadNoRoomInIt) {
   });
 }
 
-TEST(IoErrorsOfAJournal, AFailedRecordEndsIt) {
+TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsIt) {
   for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // descriptor and images; commit record
     Mounted m(bench::journal_setup(), only_who_asks_writes());
     m.mount();

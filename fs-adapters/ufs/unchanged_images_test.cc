@@ -1,6 +1,6 @@
-// Where there are no features nothing of them can be seen: each scheme writes to the byte, in this
-// order and at these virtual times, what it wrote before there were any (the checksums are of that
-// code, aa55efc).
+// Tests that file systems without features are unaffected by them: each scheme writes the same
+// bytes, in the same order and at the same virtual times as before features were added (the
+// checksums are from commit aa55efc).
 
 #include <fmt/format.h>
 
@@ -85,10 +85,10 @@ const std::map<std::string, Seen>& expected() {
 
 class UnchangedImages : public testing::TestWithParam<Setup> {};
 
-TEST_P(UnchangedImages, AreWrittenAsBeforeTheFeatures) {
+TEST_P(UnchangedImages, AreWrittenAsBeforeFeaturesExisted) {
   const Seen seen = seen_under(GetParam());
   const auto known = expected().find(GetParam().name);
-  if (known == expected().end()) GTEST_SKIP() << "came later";
+  if (known == expected().end()) GTEST_SKIP() << "added later";
   EXPECT_EQ(seen.writes, known->second.writes);
   EXPECT_EQ(seen.ended_us, known->second.ended_us);
 }

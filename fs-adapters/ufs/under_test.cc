@@ -1,4 +1,4 @@
-// Names and numbers of ufs in those of every file system (under_test.h).
+// Adapts ufs to the common interface (under_test.h).
 #include "fs-adapters/ufs/under_test.h"
 
 #include <fmt/format.h>
@@ -20,13 +20,13 @@
 namespace headcrash::ufs {
 namespace {
 
-adapters::Severity severity_of(Weight weight) {
+adapters::Severity severity_of(Severity weight) {
   switch (weight) {
-    case Weight::stale:
+    case Severity::stale:
       return adapters::Severity::stale;
-    case Weight::residue:
+    case Severity::residue:
       return adapters::Severity::residue;
-    case Weight::damage:
+    case Severity::damage:
       break;
   }
   return adapters::Severity::damage;
@@ -153,7 +153,7 @@ class UfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// What no inode has stays what no inode has.
+  /// Maps invalid inode numbers to an invalid number.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
   }
@@ -313,7 +313,7 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   return areas;
 }
 
-/// The disk says that a journal was in use; then it was one of those.
+/// If the disk records a journal in use, only variants with a journal count.
 bool UfsType::left_by_a_cut(const adapters::CheckReport& report) const {
   const auto may_be_left = [&](const adapters::CheckFinding& finding) {
     return std::ranges::any_of(systems_, [&](const auto& system) {
@@ -338,7 +338,7 @@ std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant
 
 adapters::FindingKind kind_of(FindingKind kind) {
   return {.name = name_of(kind),
-          .severity = severity_of(weight_of(kind)),
+          .severity = severity_of(severity_of(kind)),
           .order = static_cast<std::uint16_t>(kind)};
 }
 

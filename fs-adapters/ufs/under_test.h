@@ -1,5 +1,5 @@
 #pragma once
-// UFS as a system under test (fs-adapters/system_under_test.h): one system for each line of
+// UFS as a system under test (fs-adapters/system_under_test.h): one system for each row of
 // scheme_variants.h.
 
 #include "fs-adapters/system_under_test.h"
@@ -8,13 +8,13 @@
 
 namespace headcrash::ufs {
 
-/// Made when it is first wanted.
+/// Created on first use.
 const adapters::FileSystemType& file_system_type();
 
-/// A way to run it that is not a line of that table, made from one.
+/// Creates a variant that is not in that table.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
-/// The checker's kind as everybody else knows it. `order` is its number.
+/// Converts the checker's kind to the common one. `order` is its number.
 adapters::FindingKind kind_of(FindingKind kind);
 
 }  // namespace headcrash::ufs

@@ -1,4 +1,4 @@
-// Counting everything twice (audit.h).
+// Independent recount (audit.h).
 #include "fs-adapters/ufs/damage/audit.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ using ufs::FragmentAddress;
 using ufs::Inode;
 using ufs::InodeNumber;
 
-// Of struct cg: its counts, and where its maps begin.
+// Fields of struct cg: its counts, and the positions of its maps.
 constexpr std::size_t kSummaryField = 24, kRunsField = 52, kInodeMapField = 92,
                       kFragmentMapField = 96, kInitialisedField = 120;
-// Of struct fs: the totals, and what other systems read instead.
+// Fields of struct fs: the totals, and the copies that other systems use.
 constexpr std::size_t kTotalsField = 192, kTotals64Field = 1008;
 
 bool bit(std::span<const std::byte> map, std::uint32_t number) {
@@ -34,7 +34,8 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// Never used: most are. In a table that is zeroed as it is used it may hold anything.
+/// True for a slot that was never used, as most are. In a lazily zeroed table, unused slots may
+/// have any content.
 bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
                InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));
@@ -55,13 +56,13 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
   const ufs::Geometry& geometry = reader.geometry();
   for (FragmentAddress f = at; f < at + fragments; ++f) {
     if (!geometry.is_data(f)) return fmt::format("fragment {} is not data", f);
-    if (taken_[f]) return fmt::format("fragment {} is somebody's already", f);
+    if (taken_[f]) return fmt::format("fragment {} is claimed twice", f);
     taken_[f] = true;
   }
   return {};
 }
 
-/// What a pointer of the inode, or of an indirect block, leads to; `level` 0: data.
+/// Counts the target of a pointer of the inode or of an indirect block; `level` 0 is data.
 std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at,
                                  std::uint32_t level, std::uint64_t& first_block,
                                  const Inode& inode, std::uint64_t& fragments) {
@@ -75,7 +76,7 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
                                   ? geometry.fragments_of_block(inode.size_bytes, first_block)
                                   : geometry.fragments_per_block();
   const std::uint64_t blocks = geometry.blocks_of_size(inode.size_bytes);
-  if (first_block >= blocks) return fmt::format("fragment {} is behind the end", at);
+  if (first_block >= blocks) return fmt::format("fragment {} is beyond the end", at);
   fragments += width;
   if (auto problem = take(reader, at, width); !problem.empty()) return problem;
   if (level == 0) {
@@ -106,7 +107,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
     const auto is_zero = [](FragmentAddress at) { return at == 0; };
     if (inode.size_bytes != 0 || !std::ranges::all_of(inode.direct, is_zero) ||
         !std::ranges::all_of(inode.indirect, is_zero))
-      return "not allocated, and has a size or pointers";
+      return "not allocated, but has a size or pointers";
     return {};
   }
   const auto extension = reader.extension(number);
@@ -114,7 +115,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   bmap_ = reader.geometry().features().bmap_cache ? extension->bmap : ufs::BmapCache();
   bmap_reached_ = false;
   if (!bmap_.is_sound(reader.geometry()) || !(bmap_.empty() || inode.is_regular()))
-    return "has a bmap cache that makes no sense";
+    return "has an invalid bmap cache";
   if (!has_pointers(reader.geometry(), inode)) return {};
   std::uint64_t block = 0, fragments = 0;
   std::string problem;
@@ -123,15 +124,14 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   for (std::uint32_t i = 0; i < inode.indirect.size() && problem.empty(); ++i)
     problem = count_pointer(reader, inode.indirect[i], i + 1, block, inode, fragments);
   if (!problem.empty()) return problem;
-  if (!bmap_.empty() && !bmap_reached_)
-    return "has a bmap cache of an indirect block that is not there";
+  if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache of a missing indirect block";
   const std::uint64_t sectors = fragments * reader.geometry().sectors_per_fragment();
   if (sectors != inode.sectors)
-    return fmt::format("says {} sectors and has {}", inode.sectors, sectors);
+    return fmt::format("claims {} sectors, but has {}", inode.sectors, sectors);
   return {};
 }
 
-/// From the root: who is not met has no name.
+/// Counts names, starting at the root. Inodes not visited have no name.
 std::string Audit::count_names(const ufs::ImageReader& reader) {
   std::vector<InodeNumber> open{ufs::kRootInode};
   inodes_[ufs::kRootInode].names = 1;  // its own ".."
@@ -143,11 +143,11 @@ std::string Audit::count_names(const ufs::ImageReader& reader) {
     if (!names) return names.error().message();
     for (const ufs::NamedInode& entry : *names) {
       if (!reader.geometry().is_inode(entry.inode) || inodes_[entry.inode].mode == 0)
-        return fmt::format("\"{}\" names inode {}, which is not allocated", entry.name,
+        return fmt::format("\"{}\" refers to inode {}, which is not allocated", entry.name,
                            entry.inode);
       Counted& named = inodes_[entry.inode];
       if (ufs::entry_type(named.mode) != entry.type)
-        return fmt::format("\"{}\" says that inode {} is of another type", entry.name, entry.inode);
+        return fmt::format("\"{}\" has another type than inode {}", entry.name, entry.inode);
       ++named.names;
       if ((named.mode & ufs::kTypeMask) != ufs::kTypeDirectory) continue;
       if (named.names > 1)
@@ -165,7 +165,7 @@ std::string Audit::compare_links(const ufs::ImageReader& reader) const {
     if (inode.mode == 0) continue;
     if (inode.names == 0) return fmt::format("inode {} has no name", number);
     if (inode.links != inode.names)
-      return fmt::format("inode {} says {} links and has {}", number, inode.links, inode.names);
+      return fmt::format("inode {} claims {} links, but has {}", number, inode.links, inode.names);
   }
   return {};
 }
@@ -181,21 +181,21 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     const InodeNumber number = group * geometry.inodes_per_group() + i;
     const bool used = !geometry.is_inode(number) || inodes_[number].mode != 0;
     if (bit(inode_map, i) != used)
-      return fmt::format("the map calls inode {} {}", number, used ? "free" : "used");
+      return fmt::format("inode {} is {} in the map", number, used ? "free" : "used");
     counted.free_inodes += used ? 0 : 1;
     if (used && (inodes_[number].mode & ufs::kTypeMask) == ufs::kTypeDirectory)
       ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  std::array<std::uint32_t, 9> runs =
-      {};  // [n]: runs of n free fragments; whole blocks do not count
+  // Element n counts runs of n free fragments; whole blocks are not included.
+  std::array<std::uint32_t, 9> runs = {};
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;
     for (std::uint32_t i = f; i < f + width; ++i) {
       const FragmentAddress at = geometry.group_base(group) + i;
       const bool is_free = geometry.is_data(at) && !taken_[at];
       if (bit(fragment_map, i) != is_free)
-        return fmt::format("the map calls fragment {} {}", at, is_free ? "used" : "free");
+        return fmt::format("fragment {} is {} in the map", at, is_free ? "used" : "free");
       free += is_free ? 1 : 0;
       if (is_free) ++run;
       if (run > 0 && (!is_free || i + 1 == f + width)) ++runs.at(std::exchange(run, 0));
@@ -208,13 +208,13 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   }
   for (std::uint32_t length = 1; length < width; ++length)
     if (little_endian::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
-      return fmt::format("it has {} runs of {} free fragments, and says otherwise", runs.at(length),
-                         length);
+      return fmt::format("it has {} runs of {} free fragments, but claims another number",
+                         runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
-    return "its own counts are not those of its maps";
+    return "its counts do not match its maps";
   const auto summaries = image_.subspan(geometry.byte_of(reader.superblock().summary_address));
   if (ufs::decode_summary(summaries.subspan(std::size_t{group} * ufs::kSummaryBytes)) != counted)
-    return "the summary has other counts";
+    return "the summary does not match";
   total_.directories += counted.directories;
   total_.free_blocks += counted.free_blocks;
   total_.free_inodes += counted.free_inodes;
@@ -263,15 +263,15 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   for (std::uint32_t group = 0; group < geometry.groups(); ++group)
     if (auto problem = in("group", group, compare_group(*reader, group)); !problem.empty())
       return problem;
-  if (superblock.total != total_) return "the superblock's totals are not the groups'";
+  if (superblock.total != total_) return "the superblock's totals do not match the groups";
   const auto bytes = image.subspan(ufs::kSuperblockByte, ufs::kSuperblockBytes);
   for (std::size_t i = 0; i < 4; ++i)
     if (little_endian::load32(bytes, kTotalsField + 4 * i) !=
         little_endian::load64(bytes, kTotals64Field + 8 * i))
-      return "the superblock's totals for other systems are others";
+      return "the superblock's totals for other systems do not match";
   if (names == Names::not_all)
-    return superblock.clean ? "the superblock says that it is clean" : std::string();
-  return superblock.clean ? std::string() : "the superblock says that it is not clean";
+    return superblock.clean ? "the superblock is marked clean" : std::string();
+  return superblock.clean ? std::string() : "the superblock is not marked clean";
 }
 
 }  // namespace headcrash::ufs::damage

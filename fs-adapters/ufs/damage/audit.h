@@ -1,10 +1,9 @@
 #pragma once
-// Who audits the checker: an image that fsck calls right, or has put right, is counted again here,
-// by code that shares nothing with it but the format. Inodes and what they lead to, names, maps and
-// counts must agree in everything; a contradiction means that fsck has not found, or has left, or
-// has made damage.
+// An audit of the checker: recounts an image that fsck calls correct or has repaired. It shares
+// only the format with fsck. Inodes, pointers, names, maps and counts must all agree. A
+// contradiction means that fsck missed, left or caused damage.
 //
-// An image is read wholly each time. Memory is kept between images.
+// Reads an image completely each time. Memory is kept between images.
 
 #include <cstdint>
 #include <span>
@@ -18,12 +17,12 @@ namespace headcrash::ufs::damage {
 
 class Audit final : public adapters::ImageAudit {
  public:
-  /// The first contradiction, in words; empty: there is none.
+  /// Returns the first contradiction as text; empty if none.
   std::string contradiction_in(std::span<const std::byte> image) override;
-  /// The same where a repair had to leave something: it has to say "not clean", and files and
-  /// directories may be without a name.
+  /// Same for a repair that had to leave something: the image must not be marked clean, and files
+  /// and directories may have no name.
   std::string contradiction_in_counts(std::span<const std::byte> image);
-  /// Of the last image: how many are allocated.
+  /// Allocated files and directories of the last image.
   std::uint32_t files() const { return files_; }
   std::uint32_t directories() const { return total_.directories; }
   const ufs::Summary& totals() const { return total_; }
@@ -31,8 +30,8 @@ class Audit final : public adapters::ImageAudit {
  private:
   struct Counted {
     std::uint16_t mode = 0;
-    std::uint32_t links = 0;  ///< as the inode says
-    std::uint32_t names = 0;  ///< "." and ".." as well
+    std::uint32_t links = 0;  ///< according to the inode
+    std::uint32_t names = 0;  ///< including "." and ".."
   };
   enum class Names : std::uint8_t { all, not_all };
   std::string contradiction_in(std::span<const std::byte> image, Names names);
@@ -47,9 +46,9 @@ class Audit final : public adapters::ImageAudit {
   std::string compare_group(const ufs::ImageReader& reader, std::uint32_t group);
 
   std::span<const std::byte> image_;
-  ufs::BmapCache bmap_;        ///< of the inode that is being counted
-  bool bmap_reached_ = false;  ///< its indirect block is there
-  std::vector<bool> taken_;    ///< fragments that are data and somebody's
+  ufs::BmapCache bmap_;        ///< of the current inode
+  bool bmap_reached_ = false;  ///< its indirect block exists
+  std::vector<bool> taken_;    ///< data fragments that have an owner
   std::vector<Counted> inodes_;
   ufs::Summary total_;
   std::uint32_t files_ = 0;

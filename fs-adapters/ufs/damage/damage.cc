@@ -1,4 +1,4 @@
-// What the kinds are made of, and what may be lost by them (damage.h).
+// Operations of damage, and their permitted losses (damage.h).
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-constexpr std::uint64_t kStaysCleanOneIn =
-    4;  // images; the others say that they were not unmounted
+constexpr std::uint64_t kStaysCleanOneIn = 4;  // images; the others are marked as not unmounted
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
-constexpr std::uint32_t kClaimStepsMost = 20000;  // pointers of one file, however they are wound up
+constexpr std::uint32_t kClaimStepsMost = 20000;  // pointers visited in one file, however entangled
+                                                  // they are
 
 void mark(std::vector<bool>& flags, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count && i < flags.size(); ++i) flags[i] = true;
@@ -48,7 +48,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
       const bool empty = inode.is_directory() ? std::ranges::all_of(survey.names_in(number), gone)
                                               : inode.size_bytes == 0 || other_size[number];
       if (!empty && !no_links[number]) continue;
-      // A directory keeps what is in it, whatever its links say.
+      // A directory with entries stays, whatever its link count.
       if (!empty && inode.is_directory()) continue;
       inode_goes[number] = again = true;
     }
@@ -56,8 +56,8 @@ void Permitted::conclude(const ImageSurvey& survey) {
   }
 }
 
-/// A directory that has no name but a new one, in a directory below it, is in a ring of which each
-/// name may be what a repair takes away.
+/// A directory whose only name is a new one, in a directory below it, is part of a ring, and a
+/// repair may remove any name of the ring.
 bool Permitted::conclude_rings(const ImageSurvey& survey) {
   bool changed = false;
   for (const auto& [name, top] : name_comes) {
@@ -104,7 +104,7 @@ Damaging::Damaging(const ImageSurvey& survey, model::SectorStore& store, std::ui
 bool Damaging::add(const DamageKind& kind) {
   const std::size_t before = words_.size();
   words_ += fmt::format("{}{}:", words_.empty() ? "" : "; ", kind.name);
-  if (!kind.put(*this)) {
+  if (!kind.apply(*this)) {
     words_.resize(before);
     return false;
   }
@@ -172,7 +172,7 @@ std::optional<PlacedName> Damaging::take_name(const std::function<bool(const Pla
   std::vector<std::size_t> suitable;
   for (std::size_t i = 0; i < survey_.names().size(); ++i) {
     const PlacedName& name = survey_.names()[i];
-    // Where other damage may have moved or removed it, it is not changed again.
+    // Names that other damage may have moved or removed are not changed again.
     if (!taken_[name.inode] && !taken_[name.directory] && suits(name)) suitable.push_back(i);
   }
   if (suitable.empty()) return {};
@@ -201,7 +201,7 @@ void Damaging::change(std::uint64_t lba, std::uint32_t sectors, const Change& ch
   const auto read = store_.read(lba, bytes);
   change(bytes);
   const auto written = store_.write(lba, bytes);
-  invariant(read && written, "an image in memory can be read and written");
+  invariant(read && written, "cannot access an image in memory");
 }
 
 void Damaging::change_inode(InodeNumber number, const std::function<void(Inode&)>& change_it) {
@@ -219,7 +219,7 @@ Inode Damaging::load(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "cannot read an image in memory");
   return ufs::decode_inode(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
 }
 
@@ -240,7 +240,7 @@ ufs::BmapCache Damaging::load_bmap(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number + 1);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "cannot read an image in memory");
   const ufs::BmapCache bmap =
       ufs::decode_bmap_cache(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
   return bmap.is_sound(geometry()) ? bmap : ufs::BmapCache();
@@ -297,7 +297,7 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
 
 void Damaging::remove_name(const PlacedName& name) {
   change_chunk(name, [&](std::span<std::byte> chunk) {
-    // Others may have made its neighbours move.
+    // Other damage may have moved neighbouring entries.
     if (const auto entry = tree::find_entry(chunk, name.name))
       tree::remove_entry(chunk, entry->offset);
   });
@@ -356,7 +356,7 @@ void Damaging::lose_run(std::size_t number) {
   if (lost.block == 0) lose_inode(lost.owner);
 }
 
-/// As fsck_duplicates.cc has it.
+/// Same rule as in fsck_duplicates.cc.
 bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) const {
   const auto rank = [](InodeNumber number, const Inode& inode) {
     return std::tuple(number != ufs::kRootInode, !inode.is_directory(),
@@ -387,7 +387,7 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
       level == 0 ? geometry().fragments_of_block(now.size_bytes, block) : width;
   if (at % width + fragments > width || !geometry().is_data(at) ||
       !geometry().is_data(at + fragments - 1))
-    return;  // fsck takes it away
+    return;  // fsck removes it
   bool own = true;
   for (FragmentAddress f = at; f < at + fragments; ++f) {
     if (survey_.is_free(f)) taken_fragment_[f] = true;
@@ -403,7 +403,7 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
   if (level == 0 || !own) return;
   std::vector<std::byte> pointers(geometry().block_bytes());
   invariant(store_.read(geometry().lba_of(at), pointers).has_value(),
-            "an image in memory can be read");
+            "cannot read an image in memory");
   if (level == 1 && claimant.bmap.is_of(geometry(), block))
     claimant.bmap.lay_over(geometry(), pointers);
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)

@@ -1,14 +1,14 @@
 #pragma once
-// Damage that no power cut leaves: from a seed, a few of typed kinds are put into a sound,
-// unmounted image. What a checker finds of crash states is only what a scheme's order lets through;
-// a broken disk, memory or driver leaves the rest, and a repair of that has to be as careful.
+// Damage that no power cut causes: a few kinds, drawn from a seed, are applied to a sound,
+// unmounted image. Crash states only contain what a scheme's order permits; a broken disk, memory
+// or driver causes other damage, which a repair must handle as carefully.
 //
-//   sound image -> ImageSurvey -> Damaging -> damaged image, and what may be lost by it (Permitted)
+//   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //
 // Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or
-// damage_of_features.cc, and a line in its table. It chooses an inode, name or group that no other
-// damage of this image has, so that what may be lost is known exactly; where two files then claim a
-// block, the rule of fsck_duplicates.cc says who loses it.
+// damage_of_features.cc, with an entry in its table. It selects an inode, name or group without
+// other damage in this image, so that the permitted losses are known exactly. If two files then
+// claim a block, the rule of fsck_duplicates.cc determines which one loses it.
 
 #include <cstdint>
 #include <functional>
@@ -29,9 +29,9 @@
 
 namespace headcrash::ufs::damage {
 
-inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< of Permitted::other_pointers
+inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< value for Permitted::other_pointers
 
-/// What a repair may lose, by numbers of the survey. All else must still be there.
+/// Permitted losses of a repair, by numbers of the survey. Everything else must remain.
 struct Permitted {
   explicit Permitted(const ImageSurvey& survey)
       : inode_goes(survey.geometry().inodes()),
@@ -43,22 +43,23 @@ struct Permitted {
         other_bytes(survey.geometry().size_fragments() * survey.geometry().sectors_per_fragment()),
         name_goes(survey.names().size()) {}
 
-  std::vector<bool> inode_goes;               ///< it may be free, or have become another one
-  std::vector<bool> other_mode, other_size;   ///< by inode
-  std::vector<bool> other_names;              ///< by directory: any names may have come into it
-  std::vector<bool> no_links;                 ///< the inode says so: without a name it may go
+  std::vector<bool> inode_goes;              ///< may be free or reused
+  std::vector<bool> other_mode, other_size;  ///< by inode
+  std::vector<bool> other_names;             ///< by directory: any names may be added
+  std::vector<bool> no_links;  ///< the inode has no links: without a name it may be freed
   std::vector<std::uint16_t> other_pointers;  ///< by inode: a bit for each of its 15 pointers
   std::vector<bool> other_bytes;              ///< by sector
   std::vector<bool> name_goes;                ///< by number in the survey's names
-  /// By directory and name: what it leads to.
+  /// New names, by directory and name, with their inodes.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
-  /// Of these, which have to be there, as long as their directories lose nothing.
+  /// New names that must exist as long as their directories lose nothing.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  std::map<ufs::InodeNumber, ufs::Inode> made;  ///< by the damage; they stay, too
+  std::map<ufs::InodeNumber, ufs::Inode> made;  ///< new inodes made by the damage, which must also
+                                                ///< stay
 
-  /// What follows from the rest: who has no name and nothing in it may go, and with it the names
-  /// that it has.
+  /// Adds consequences: an inode without names and contents may be freed, together with its own
+  /// names.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -69,34 +70,36 @@ class Damaging;
 struct DamageKind {
   std::string_view name;
   std::optional<ufs::FindingKind>
-      shows;                     ///< what a check then finds; nothing: that depends on the image
-  bool (*put)(Damaging& image);  ///< false: this image has nothing for it; nothing is changed
+      shows;                       ///< finding of a check; nullopt if it depends on the image
+  bool (*apply)(Damaging& image);  ///< applies it; returns false, without changes, if it does not
+                                   ///< suit this image
 };
-/// All of them, in the order in which they are drawn from.
+/// Returns all kinds, in the order used for drawing.
 const std::vector<DamageKind>& damage_kinds();
-/// By folder of ideas; damage_kinds() is all four.
+/// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
-std::span<const DamageKind> damage_of_features();  ///< the last ones: of images with such only
+/// Last in the table; for images with features only.
+std::span<const DamageKind> damage_of_features();
 
-/// An image that is being damaged: what the kinds are written in.
+/// An image that is being damaged; the interface for kinds of damage.
 class Damaging {
  public:
-  /// `store` shows the surveyed image. All must outlive it.
+  /// `store` must contain the surveyed image. All arguments must outlive this object.
   Damaging(const ImageSurvey& survey, model::SectorStore& store, std::uint64_t seed);
 
-  /// False: the image has nothing for it.
+  /// Applies one kind. Returns false if it does not suit the image.
   bool add(const DamageKind& kind);
-  /// One to four, and in most images the flag says "not clean".
+  /// Applies one to four kinds, and usually clears the clean flag.
   void draw();
-  /// In a line: "inode-cleared: inode 7; ...".
+  /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// After the last damage.
+  /// Call after the last damage.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 
-  // For the kinds. Numbers are drawn from the seed.
+  // For the kinds of damage. Numbers are drawn from the seed.
   const ImageSurvey& survey() const { return survey_; }
   const ufs::Geometry& geometry() const { return survey_.geometry(); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
@@ -105,14 +108,14 @@ class Damaging {
   void say(const std::string& words);
 
   using Suits = std::function<bool(ufs::InodeNumber)>;
-  /// An allocated inode that no damage has yet, and takes it; 0: there is none.
+  /// Selects and takes an allocated inode without damage; 0 if no inode suits.
   ufs::InodeNumber take_inode(const Suits& suits);
-  /// A directory that may be damaged by others, too.
+  /// Selects a directory, which may have other damage too.
   ufs::InodeNumber any_directory(const Suits& suits);
   ufs::InodeNumber take_free_inode();
-  /// A name in a directory, of an inode that no damage has yet, and takes the inode.
+  /// Selects a name of an inode without damage, and takes the inode.
   std::optional<PlacedName> take_name(const std::function<bool(const PlacedName&)>& suits);
-  /// A free block, or 0; the first ones when `first`.
+  /// Takes a free block; 0 if no block is free.
   ufs::FragmentAddress take_free_block();
   bool is_taken(ufs::InodeNumber number) const { return taken_[number]; }
   void take(ufs::InodeNumber number) { taken_[number] = true; }
@@ -123,24 +126,24 @@ class Damaging {
   ufs::Inode load(ufs::InodeNumber number) const;
   void change_extension(ufs::InodeNumber number,
                         const std::function<void(ufs::InodeExtension&)>& change);
-  /// What a check believes of it; empty: nothing.
+  /// Returns the cache if a check would use it; otherwise an empty one.
   ufs::BmapCache load_bmap(ufs::InodeNumber number) const;
-  /// The chunk of 512 bytes that a name lies in.
+  /// Changes the 512-byte chunk that contains a name.
   void change_chunk(const PlacedName& name, const Change& change);
   void change_pointer(const OwnedRun& run, ufs::FragmentAddress to);
-  /// Adds a name where a directory has room for it; false: it has none.
+  /// Adds a name to a directory. Returns false if it has no room.
   bool add_name(ufs::InodeNumber directory, const std::string& name, ufs::InodeNumber named,
                 std::uint8_t type);
   void remove_name(const PlacedName& name);
   void fill_with_noise(std::span<std::byte> bytes);
 
-  // What may be lost.
+  // Permitted losses.
   void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
-  /// What a pointer leads to, and of a directory all that lies behind.
+  /// Permits the loss of a pointer's target, and for a directory of everything behind it.
   void lose_run(std::size_t run);
-  /// The inode is as it is now: who has to give up blocks that it claims.
+  /// The inode has its final state; determines which files must give up the blocks that it claims.
   void contend(ufs::InodeNumber number);
 
  private:
@@ -150,7 +153,7 @@ class Damaging {
     ufs::InodeNumber number;
     ufs::Inode now;
     ufs::BmapCache bmap;
-    std::uint32_t steps = 0;  ///< pointers that have been met
+    std::uint32_t steps = 0;  ///< pointers visited so far
   };
   void claim(Claimant& claimant, ufs::FragmentAddress at, std::uint32_t level, std::uint64_t block);
 
@@ -159,7 +162,7 @@ class Damaging {
   Random random_;
   Permitted permitted_;
   std::vector<bool> taken_;           ///< by inode
-  std::vector<bool> taken_fragment_;  ///< of the free ones
+  std::vector<bool> taken_fragment_;  ///< taken ones among the free fragments
   std::string words_;
   std::size_t count_ = 0;
 };

@@ -1,6 +1,6 @@
-// Damage of what only some file systems have: bmap caches, link tags, busy marks, the map of busy
-// groups, the generation (damage.h). The full check needs none of the last four, and the fast one
-// must end whatever they say.
+// Damage of optional features: bmap caches, link tags, busy marks, the map of busy groups, the
+// generation (damage.h). The full check does not need the last four, and the fast check must
+// terminate with any content of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using model::kSectorBytes;
 using ufs::BmapCache;
 using ufs::InodeNumber;
 
-/// A file that had a cache has what its indirect blocks say, however old that is.
-bool put_wrong_bmap_cache(Damaging& image) {
+/// A file that loses its cache has the pointers of its indirect blocks, however old they are.
+bool apply_wrong_bmap_cache(Damaging& image) {
   if (!image.geometry().features().bmap_cache) return false;
   const bool with = !image.one_in(3);
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
@@ -32,7 +32,8 @@ bool put_wrong_bmap_cache(Damaging& image) {
     const auto noise = [&] {
       return static_cast<ufs::FragmentAddress>(image.below(geometry.size_fragments()));
     };
-    // Into the direct blocks, over two indirect blocks, or of one that no file here has.
+    // Overlaps the direct blocks, spans two indirect blocks, or belongs to an indirect block that
+    // no file has.
     const std::uint64_t first = how == 0   ? ufs::kDirectPointers - 1
                                 : how == 1 ? geometry.blocks_within(1) - 1
                                            : geometry.blocks_within(2);
@@ -49,8 +50,9 @@ bool put_wrong_bmap_cache(Damaging& image) {
   return true;
 }
 
-/// Who has no name, by other damage, may be taken for one whose name never came.
-bool put_link_tags(Damaging& image) {
+/// An inode that other damage has left without a name may look like one whose name was never
+/// written.
+bool apply_link_tags(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
   const InodeNumber number = image.take_inode([](InodeNumber n) { return n != ufs::kRootInode; });
   if (number == 0) return false;
@@ -74,8 +76,8 @@ bool put_link_tags(Damaging& image) {
   return true;
 }
 
-/// Of this generation, as if the group had been busy: nothing that they say need be true.
-bool put_busy_marks(Damaging& image) {
+/// Sets arbitrary marks of the current generation, as if the group had been busy.
+bool apply_busy_marks(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().fast_check) return false;
   const auto group = static_cast<std::uint32_t>(image.below(geometry.groups()));
@@ -109,8 +111,8 @@ bool put_busy_marks(Damaging& image) {
   return done;
 }
 
-/// Groups that are not busy are on the map, busy ones are not, counts are others.
-bool put_busy_map(Damaging& image) {
+/// Marks quiet groups busy on the map, busy ones quiet, and changes counts.
+bool apply_busy_map(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().busy_map) return false;
   const auto group = static_cast<std::uint32_t>(image.below(geometry.groups()));
@@ -127,9 +129,9 @@ bool put_busy_map(Damaging& image) {
   return true;
 }
 
-bool put_other_generation(Damaging& image) {
+bool apply_other_generation(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
-  constexpr std::size_t kGeneration = 224;  // of the superblock
+  constexpr std::size_t kGeneration = 224;  // offset in the superblock
   image.change(ufs::kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
     bytes[kGeneration + image.below(8)] ^= std::byte{0x41};
   });
@@ -141,11 +143,11 @@ bool put_other_generation(Damaging& image) {
 
 std::span<const DamageKind> damage_of_features() {
   static constexpr std::array kKinds = std::to_array<DamageKind>({
-      {"bmap-cache-of-nothing", ufs::FindingKind::bad_bmap_cache, put_wrong_bmap_cache},
-      {"tags-of-nothing", {}, put_link_tags},
-      {"busy-marks", {}, put_busy_marks},
-      {"busy-map", {}, put_busy_map},
-      {"another-generation", {}, put_other_generation},
+      {"bmap-cache-of-nothing", ufs::FindingKind::bad_bmap_cache, apply_wrong_bmap_cache},
+      {"tags-of-nothing", {}, apply_link_tags},
+      {"busy-marks", {}, apply_busy_marks},
+      {"busy-map", {}, apply_busy_map},
+      {"another-generation", {}, apply_other_generation},
   });
   return kKinds;
 }

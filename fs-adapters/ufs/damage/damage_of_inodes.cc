@@ -1,4 +1,4 @@
-// Damage of inodes and of what their pointers lead to (damage.h).
+// Damage of inodes and of the targets of their pointers (damage.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_ordinary(InodeNumber number) {
   return number != ufs::kRootInode;
 }
 
-/// Of directories and files that have one.
+/// Returns the runs of an inode; only those of pointers if `pointers` is set.
 std::vector<std::size_t> runs_with(const Damaging& image, InodeNumber number, bool pointers) {
   std::vector<std::size_t> found = image.survey().runs_of(number);
   if (pointers)
@@ -34,8 +34,7 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Some run of an inode that no other damage has; every third one a run of pointers if there is
-/// any.
+/// Selects a run of an undamaged inode; one in three times a run of pointers, if there is any.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -56,7 +55,7 @@ void say_run(Damaging& image, const OwnedRun& run, FragmentAddress to) {
                         run.level, run.at, to));
 }
 
-bool put_cleared(Damaging& image) {
+bool apply_cleared(Damaging& image) {
   const InodeNumber number = image.take_inode(is_ordinary);
   if (number == 0) return false;
   image.change_inode(number, [](Inode& inode) { inode = {}; });
@@ -65,7 +64,7 @@ bool put_cleared(Damaging& image) {
   return true;
 }
 
-bool put_without_mode(Damaging& image) {
+bool apply_without_mode(Damaging& image) {
   const InodeNumber number = image.take_inode(
       [&](InodeNumber n) { return is_ordinary(n) && image.survey().inode(n).size_bytes > 0; });
   if (number == 0) return false;
@@ -75,7 +74,7 @@ bool put_without_mode(Damaging& image) {
   return true;
 }
 
-bool put_pointers_of_a_free_one(Damaging& image) {
+bool apply_pointers_of_a_free_one(Damaging& image) {
   const InodeNumber number = image.take_free_inode();
   if (number == 0) return false;
   const auto& runs = image.survey().runs();
@@ -92,7 +91,7 @@ bool put_pointers_of_a_free_one(Damaging& image) {
   return true;
 }
 
-bool put_no_type(Damaging& image) {
+bool apply_no_type(Damaging& image) {
   const InodeNumber number = image.take_inode(is_ordinary);
   if (number == 0) return false;
   image.change_inode(number, [](Inode& inode) { inode.mode |= kNoType; });
@@ -101,8 +100,8 @@ bool put_no_type(Damaging& image) {
   return true;
 }
 
-bool put_no_root(Damaging& image) {
-  if (!image.one_in(3)) return false;  // much is lost with it
+bool apply_no_root(Damaging& image) {
+  if (!image.one_in(3)) return false;  // causes a large loss
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
   image.change_inode(ufs::kRootInode, [&](Inode& inode) {
@@ -118,7 +117,7 @@ bool put_no_root(Damaging& image) {
   return true;
 }
 
-bool put_other_type(Damaging& image) {
+bool apply_other_type(Damaging& image) {
   constexpr std::array kTypes{ufs::kTypeDirectory, ufs::kTypeRegular, ufs::kTypeSymlink,
                               ufs::kTypeFifo,      ufs::kTypeSocket,  ufs::kTypeCharacter,
                               ufs::kTypeBlock};
@@ -135,7 +134,7 @@ bool put_other_type(Damaging& image) {
   return true;
 }
 
-bool put_more_links(Damaging& image) {
+bool apply_more_links(Damaging& image) {
   const InodeNumber number = image.take_inode(any);
   if (number == 0) return false;
   const auto more = static_cast<std::uint16_t>(1 + image.below(image.one_in(2) ? 3 : 30000));
@@ -144,7 +143,7 @@ bool put_more_links(Damaging& image) {
   return true;
 }
 
-bool put_fewer_links(Damaging& image) {
+bool apply_fewer_links(Damaging& image) {
   const InodeNumber number = image.take_inode(any);
   if (number == 0) return false;
   const auto left = static_cast<std::uint16_t>(image.below(image.load(number).links));
@@ -154,7 +153,7 @@ bool put_fewer_links(Damaging& image) {
   return true;
 }
 
-bool put_more_sectors(Damaging& image) {
+bool apply_more_sectors(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) { return has_runs(image, n); });
   if (number == 0) return false;
   const auto more = static_cast<std::uint32_t>(1 + image.below(100));
@@ -163,7 +162,7 @@ bool put_more_sectors(Damaging& image) {
   return true;
 }
 
-bool put_fewer_sectors(Damaging& image) {
+bool apply_fewer_sectors(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) { return has_runs(image, n); });
   if (number == 0) return false;
   const auto left = static_cast<std::uint32_t>(image.below(image.load(number).sectors));
@@ -172,7 +171,7 @@ bool put_fewer_sectors(Damaging& image) {
   return true;
 }
 
-bool put_endless_size(Damaging& image) {
+bool apply_endless_size(Damaging& image) {
   const InodeNumber number = image.take_inode(
       [&](InodeNumber n) { return is_ordinary(n) && !image.survey().inode(n).is_symlink(); });
   if (number == 0) return false;
@@ -184,8 +183,8 @@ bool put_endless_size(Damaging& image) {
   return true;
 }
 
-/// The last block may then be longer than what it has, which is somebody else's.
-bool put_larger_size(Damaging& image) {
+/// The last block may then extend over fragments of another file.
+bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
     return is_ordinary(n) && (inode.is_regular() || inode.is_directory());
@@ -202,7 +201,7 @@ bool put_larger_size(Damaging& image) {
   }
   image.may().other_size[number] = true;
   if (before.is_directory()) {
-    // What was in its last block goes with it when that cannot be so long.
+    // The content of its last block is lost if it cannot be that long.
     const std::uint64_t blocks = image.geometry().blocks_of_size(before.size_bytes);
     for (const std::size_t run : image.survey().runs_of(number))
       if (image.survey().runs()[run].block + 1 >= blocks && image.survey().runs()[run].level == 0)
@@ -215,7 +214,7 @@ bool put_larger_size(Damaging& image) {
   return true;
 }
 
-bool put_smaller_size(Damaging& image) {
+bool apply_smaller_size(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
@@ -249,8 +248,8 @@ bool put_smaller_size(Damaging& image) {
   return true;
 }
 
-/// A target that was in the place of the pointers is taken for pointers, or the other way round.
-bool put_other_target_size(Damaging& image) {
+/// An inline target is interpreted as pointers, or pointers as an inline target.
+bool apply_other_target_size(Damaging& image) {
   const InodeNumber number =
       image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_symlink(); });
   if (number == 0) return false;
@@ -281,7 +280,7 @@ bool lead(Damaging& image, const std::function<FragmentAddress(const OwnedRun&)>
   return true;
 }
 
-bool put_pointer_to_metadata(Damaging& image) {
+bool apply_pointer_to_metadata(Damaging& image) {
   return lead(image, [&](const OwnedRun&) {
     const ufs::Geometry& geometry = image.geometry();
     const auto group = static_cast<std::uint32_t>(image.below(geometry.groups()));
@@ -296,7 +295,7 @@ bool put_pointer_to_metadata(Damaging& image) {
   });
 }
 
-bool put_pointer_outside(Damaging& image) {
+bool apply_pointer_outside(Damaging& image) {
   return lead(image, [&](const OwnedRun&) {
     const std::uint32_t end = image.geometry().size_fragments();
     const std::array<FragmentAddress, 4> all{
@@ -305,12 +304,12 @@ bool put_pointer_outside(Damaging& image) {
   });
 }
 
-bool put_pointer_to_free(Damaging& image) {
+bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// Two of three who lead to another file's block were changed before it.
-bool put_pointer_to_other(Damaging& image) {
+/// In two of three cases, the file was changed before the other owner of the block.
+bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const bool later = !image.one_in(3);
   return lead(image, [&](const OwnedRun& run) -> FragmentAddress {
@@ -329,14 +328,14 @@ bool put_pointer_to_other(Damaging& image) {
   });
 }
 
-bool put_pointer_to_own(Damaging& image) {
+bool apply_pointer_to_own(Damaging& image) {
   std::optional<std::size_t> target;
-  const bool put = lead(image, [&](const OwnedRun& run) -> FragmentAddress {
+  const bool applied = lead(image, [&](const OwnedRun& run) -> FragmentAddress {
     const std::uint32_t width = image.geometry().fragments_per_block();
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // What was below the pointer is nobody's now.
+      // Blocks below the old pointer have no owner now.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)
@@ -346,11 +345,11 @@ bool put_pointer_to_own(Damaging& image) {
     target = suitable[image.below(suitable.size())];
     return image.survey().runs()[*target].at;
   });
-  if (put) image.lose_run(*target);
-  return put;
+  if (applied) image.lose_run(*target);
+  return applied;
 }
 
-bool put_pointer_behind_end(Damaging& image) {
+bool apply_pointer_behind_end(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
@@ -374,7 +373,7 @@ bool put_pointer_behind_end(Damaging& image) {
   return true;
 }
 
-bool put_noise_for_pointers(Damaging& image) {
+bool apply_noise_for_pointers(Damaging& image) {
   const InodeNumber number =
       image.take_inode([&](InodeNumber n) { return !runs_with(image, n, true).empty(); });
   if (number == 0) return false;
@@ -398,7 +397,7 @@ bool put_noise_for_pointers(Damaging& image) {
 }
 
 /// Both then have the same blocks and the same time of change.
-bool put_copy_over(Damaging& image) {
+bool apply_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);
   if (number == 0) return false;
@@ -413,7 +412,7 @@ bool put_copy_over(Damaging& image) {
   return true;
 }
 
-bool put_noise_for_inodes(Damaging& image) {
+bool apply_noise_for_inodes(Damaging& image) {
   const InodeNumber number = image.take_inode(is_ordinary);
   if (number == 0) return false;
   constexpr InodeNumber kInSector = ufs::kSectorBytes / ufs::kInodeBytes;
@@ -434,8 +433,8 @@ bool put_noise_for_inodes(Damaging& image) {
   return true;
 }
 
-/// It has all blocks that are free, and no name.
-bool put_hoarder(Damaging& image) {
+/// Creates an inode that owns all free blocks and has no name.
+bool apply_hoarder(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const InodeNumber number = image.take_free_inode();
   if (number == 0) return false;
@@ -496,30 +495,30 @@ bool put_hoarder(Damaging& image) {
 std::span<const DamageKind> damage_of_inodes() {
   using enum ufs::FindingKind;
   static constexpr std::array kKinds = std::to_array<DamageKind>({
-      {"inode-cleared", dangling_entry, put_cleared},
-      {"inode-without-mode", partly_allocated, put_without_mode},
-      {"free-inode-with-pointers", partly_allocated, put_pointers_of_a_free_one},
-      {"inode-of-no-type", bad_mode, put_no_type},
-      {"root-lost", bad_root, put_no_root},
-      {"inode-of-another-type", {}, put_other_type},
-      {"links-too-high", links_too_high, put_more_links},
-      {"links-too-low", links_too_low, put_fewer_links},
-      {"sectors-too-high", bad_sectors, put_more_sectors},
-      {"sectors-too-low", bad_sectors, put_fewer_sectors},
-      {"size-without-end", bad_size, put_endless_size},
-      {"size-too-large", {}, put_larger_size},
-      {"size-too-small", {}, put_smaller_size},
-      {"target-of-another-size", {}, put_other_target_size},
-      {"pointer-to-metadata", bad_pointer, put_pointer_to_metadata},
-      {"pointer-outside", bad_pointer, put_pointer_outside},
-      {"pointer-to-free-block", block_marked_free, put_pointer_to_free},
-      {"pointer-to-another-file", duplicate_block, put_pointer_to_other},
-      {"pointer-to-own-block", duplicate_block, put_pointer_to_own},
-      {"pointer-behind-end", blocks_behind_end, put_pointer_behind_end},
-      {"noise-for-pointers", {}, put_noise_for_pointers},
-      {"inode-copied-over", duplicate_block, put_copy_over},
-      {"noise-for-inodes", {}, put_noise_for_inodes},
-      {"nameless-hoarder", block_marked_free, put_hoarder},
+      {"inode-cleared", dangling_entry, apply_cleared},
+      {"inode-without-mode", partly_allocated, apply_without_mode},
+      {"free-inode-with-pointers", partly_allocated, apply_pointers_of_a_free_one},
+      {"inode-of-no-type", bad_mode, apply_no_type},
+      {"root-lost", bad_root, apply_no_root},
+      {"inode-of-another-type", {}, apply_other_type},
+      {"links-too-high", links_too_high, apply_more_links},
+      {"links-too-low", links_too_low, apply_fewer_links},
+      {"sectors-too-high", bad_sectors, apply_more_sectors},
+      {"sectors-too-low", bad_sectors, apply_fewer_sectors},
+      {"size-without-end", bad_size, apply_endless_size},
+      {"size-too-large", {}, apply_larger_size},
+      {"size-too-small", {}, apply_smaller_size},
+      {"target-of-another-size", {}, apply_other_target_size},
+      {"pointer-to-metadata", bad_pointer, apply_pointer_to_metadata},
+      {"pointer-outside", bad_pointer, apply_pointer_outside},
+      {"pointer-to-free-block", block_marked_free, apply_pointer_to_free},
+      {"pointer-to-another-file", duplicate_block, apply_pointer_to_other},
+      {"pointer-to-own-block", duplicate_block, apply_pointer_to_own},
+      {"pointer-behind-end", blocks_behind_end, apply_pointer_behind_end},
+      {"noise-for-pointers", {}, apply_noise_for_pointers},
+      {"inode-copied-over", duplicate_block, apply_copy_over},
+      {"noise-for-inodes", {}, apply_noise_for_inodes},
+      {"nameless-hoarder", block_marked_free, apply_hoarder},
   });
   return kKinds;
 }

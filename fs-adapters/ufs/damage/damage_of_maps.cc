@@ -1,5 +1,5 @@
-// Damage of groups' headers, counts and superblocks (damage.h). Nothing of it may lose anything:
-// all of it is rebuilt from inodes, or from a replica.
+// Damage of group headers, counts and superblocks (damage.h). It must not cause any loss, because
+// all of these are rebuilt from inodes or a replica.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::uint32_t some_group(Damaging& image) {
   return group;
 }
 
-/// Calls change(CylinderGroup&) with the group's header if it still is one.
+/// Calls change(CylinderGroup&) with the group's header if it is still valid.
 template <typename ChangeGroup>
 bool change_group(Damaging& image, ChangeGroup change) {
   const std::uint32_t group = some_group(image);
@@ -43,30 +43,30 @@ bool change_group(Damaging& image, ChangeGroup change) {
 
 void flip(Damaging& image, std::span<std::byte> map, std::uint32_t bits) {
   for (std::uint64_t i = 1 + image.below(8); i > 0; --i) {
-    // The last ones of a word now and then: who goes by words may miss them.
+    // Sometimes selects the last bits of a word, which a word-wise comparison might miss.
     const auto bit = static_cast<std::uint32_t>(image.one_in(4) ? bits - 1 : image.below(bits));
     map[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   }
 }
 
-bool put_bits_of_inodes(Damaging& image) {
+bool apply_bits_of_inodes(Damaging& image) {
   return change_group(image, [&](ufs::CylinderGroup& group) {
     flip(image, group.inode_map(), image.geometry().inodes_per_group());
   });
 }
-bool put_bits_of_fragments(Damaging& image) {
+bool apply_bits_of_fragments(Damaging& image) {
   return change_group(image, [&](ufs::CylinderGroup& group) {
     flip(image, group.fragment_map(), group.fragments());
   });
 }
-bool put_uniform_map(Damaging& image) {
+bool apply_uniform_map(Damaging& image) {
   const bool inodes = image.one_in(2);
   const std::byte all = image.one_in(2) ? std::byte{0} : std::byte{0xff};
   return change_group(image, [&](ufs::CylinderGroup& group) {
     std::ranges::fill(inodes ? group.inode_map() : group.fragment_map(), all);
   });
 }
-bool put_counts_of_group(Damaging& image) {
+bool apply_counts_of_group(Damaging& image) {
   return change_group(image, [&](ufs::CylinderGroup& group) {
     ufs::Summary totals = group.totals();
     std::uint32_t* const fields[] = {&totals.directories, &totals.free_blocks, &totals.free_inodes,
@@ -75,7 +75,7 @@ bool put_counts_of_group(Damaging& image) {
     group.set_totals(totals);
   });
 }
-bool put_runs_of_group(Damaging& image) {
+bool apply_runs_of_group(Damaging& image) {
   constexpr std::size_t kGroupRuns = 52;
   const std::uint32_t group = some_group(image);
   const ufs::Geometry& geometry = image.geometry();
@@ -87,7 +87,7 @@ bool put_runs_of_group(Damaging& image) {
   });
   return true;
 }
-bool put_summaries(Damaging& image) {
+bool apply_summaries(Damaging& image) {
   image.change(image.geometry().lba_of(image.survey().superblock().summary_address), 1,
                [&](std::span<std::byte> bytes) {
                  const std::uint64_t words = std::uint64_t{image.geometry().groups()} * 4;
@@ -95,7 +95,7 @@ bool put_summaries(Damaging& image) {
                });
   return true;
 }
-bool put_totals(Damaging& image) {
+bool apply_totals(Damaging& image) {
   image.change(kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
     bytes[kFsTotals + image.below(4) * 4 + image.below(4)] ^= std::byte{0x42};
   });
@@ -108,14 +108,14 @@ bool spoil_header(Damaging& image, const Damaging::Change& change) {
                geometry.block_bytes() / kSectorBytes, change);
   return true;
 }
-bool put_noise_for_header(Damaging& image) {
+bool apply_noise_for_header(Damaging& image) {
   return spoil_header(image, [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
 }
-bool put_zeroes_for_header(Damaging& image) {
+bool apply_zeroes_for_header(Damaging& image) {
   return spoil_header(image,
                       [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
 }
-bool put_header_of_another(Damaging& image) {
+bool apply_header_of_another(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (geometry.groups() < 2) return false;
   const std::uint32_t group = some_group(image);
@@ -141,14 +141,14 @@ void spoil_superblock(Damaging& image, std::uint64_t byte) {
                });
 }
 
-bool put_no_superblock(Damaging& image) {
+bool apply_no_superblock(Damaging& image) {
   spoil_superblock(image, kSuperblockByte);
   return true;
 }
 
-/// The first superblock is lost, and its first replica; what comes before the next one in a block
-/// that is nobody's, or in a file, is a copy of another file system's that cannot be meant.
-bool put_stray_superblock(Damaging& image) {
+/// Destroys the first superblock and its first replica. Places a copy of another file system's
+/// superblock before the next replica, in a free block or in a file, which must not be used.
+bool apply_stray_superblock(Damaging& image) {
   constexpr std::uint64_t kStep = 4096;
   const ufs::Geometry& geometry = image.geometry();
   if (geometry.groups() < 2) return false;
@@ -175,7 +175,7 @@ bool put_stray_superblock(Damaging& image) {
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
   if (how == 0) little_endian::store32(copy, kFsTotals, 77);
-  if (how == 1)  // inodes of half as many a group are other inodes
+  if (how == 1)  // half as many inodes per group, so that inode numbers have other positions
     little_endian::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
   if (how == 2) {
     little_endian::store32(copy, kFsSize, half * geometry.fragments_per_block());
@@ -192,7 +192,7 @@ bool put_stray_superblock(Damaging& image) {
   return true;
 }
 
-bool put_no_journal(Damaging& image) {
+bool apply_no_journal(Damaging& image) {
   const ufs::Extent journal = image.survey().superblock().journal_inside();
   if (journal.fragments == 0) return false;
   image.change(image.geometry().lba_of(journal.at), 1,
@@ -205,19 +205,19 @@ bool put_no_journal(Damaging& image) {
 std::span<const DamageKind> damage_of_maps() {
   using enum ufs::FindingKind;
   static constexpr std::array kKinds = std::to_array<DamageKind>({
-      {"bits-of-inode-map", {}, put_bits_of_inodes},
-      {"bits-of-fragment-map", {}, put_bits_of_fragments},
-      {"uniform-map", {}, put_uniform_map},
-      {"counts-of-group", group_totals, put_counts_of_group},
-      {"runs-of-group", group_totals, put_runs_of_group},
-      {"summaries", totals, put_summaries},
-      {"totals", totals, put_totals},
-      {"noise-for-group-header", bad_group, put_noise_for_header},
-      {"zeroes-for-group-header", bad_group, put_zeroes_for_header},
-      {"group-header-of-another", bad_group, put_header_of_another},
-      {"superblock-lost", bad_superblock, put_no_superblock},
-      {"stray-superblock", bad_superblock, put_stray_superblock},
-      {"journal-lost", bad_journal, put_no_journal},
+      {"bits-of-inode-map", {}, apply_bits_of_inodes},
+      {"bits-of-fragment-map", {}, apply_bits_of_fragments},
+      {"uniform-map", {}, apply_uniform_map},
+      {"counts-of-group", group_totals, apply_counts_of_group},
+      {"runs-of-group", group_totals, apply_runs_of_group},
+      {"summaries", totals, apply_summaries},
+      {"totals", totals, apply_totals},
+      {"noise-for-group-header", bad_group, apply_noise_for_header},
+      {"zeroes-for-group-header", bad_group, apply_zeroes_for_header},
+      {"group-header-of-another", bad_group, apply_header_of_another},
+      {"superblock-lost", bad_superblock, apply_no_superblock},
+      {"stray-superblock", bad_superblock, apply_stray_superblock},
+      {"journal-lost", bad_journal, apply_no_journal},
   });
   return kKinds;
 }

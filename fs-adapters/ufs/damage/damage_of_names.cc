@@ -1,4 +1,4 @@
-// Damage of directories, of the names in them and of how they hang together (damage.h).
+// Damage of directories, of their names, and of the directory structure (damage.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using tree::kChunkBytes;
 using ufs::InodeNumber;
 
-constexpr std::size_t kLengthField = 4;  // of an entry
+constexpr std::size_t kLengthField = 4;  // offset in an entry
 
 void say_name(Damaging& image, const PlacedName& name) {
   image.say(fmt::format("\"{}\" in {} of inode {}", name.name, name.directory, name.inode));
@@ -33,7 +33,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry, wherever it is in its chunk by now; it stays an entry.
+/// Changes the entry at its present position in its chunk; it stays a valid entry.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
@@ -49,20 +49,20 @@ bool remove(Damaging& image, const std::function<bool(const PlacedName&)>& suits
   return true;
 }
 
-bool put_file_without_name(Damaging& image) {
+bool apply_file_without_name(Damaging& image) {
   return remove(image, [&](const PlacedName& name) {
     return of_files(image)(name) && image.survey().names_of(name.inode).size() == 1;
   });
 }
-bool put_directory_without_name(Damaging& image) {
+bool apply_directory_without_name(Damaging& image) {
   return remove(image, of_directories(image));
 }
-bool put_empty_directory_without_name(Damaging& image) {
+bool apply_empty_directory_without_name(Damaging& image) {
   return remove(image, [&](const PlacedName& name) {
     return of_directories(image)(name) && image.survey().names_in(name.inode).empty();
   });
 }
-bool put_one_name_less(Damaging& image) {
+bool apply_one_name_less(Damaging& image) {
   return remove(image, [&](const PlacedName& name) {
     return image.survey().names_of(name.inode).size() > 1;
   });
@@ -75,22 +75,22 @@ bool lead_name(Damaging& image, InodeNumber to) {
                [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   say_name(image, *name);
-  image.say(fmt::format("leads to {}", to));
+  image.say(fmt::format("now refers to {}", to));
   return true;
 }
 
-bool put_name_of_free_inode(Damaging& image) {
+bool apply_name_of_free_inode(Damaging& image) {
   const InodeNumber to = image.take_free_inode();
   return to != 0 && lead_name(image, to);
 }
 
-bool put_name_of_no_inode(Damaging& image) {
+bool apply_name_of_no_inode(Damaging& image) {
   const InodeNumber end = image.geometry().inodes();
   const std::array<InodeNumber, 4> all{1, end, end + 17, 0xffffffffU};
   return lead_name(image, all.at(image.below(all.size())));
 }
 
-bool put_name_of_another(Damaging& image) {
+bool apply_name_of_another(Damaging& image) {
   const auto name = image.take_name(of_files(image));
   if (!name) return false;
   const std::uint16_t mode = image.survey().inode(name->inode).mode;
@@ -103,11 +103,11 @@ bool put_name_of_another(Damaging& image) {
   image.lose_name(*name);
   image.may().name_comes[{name->directory, name->name}] = to;
   say_name(image, *name);
-  image.say(fmt::format("leads to {}", to));
+  image.say(fmt::format("now refers to {}", to));
   return true;
 }
 
-bool put_name_of_wrong_type(Damaging& image) {
+bool apply_name_of_wrong_type(Damaging& image) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   const std::uint8_t right = ufs::entry_type(image.survey().inode(name->inode).mode);
@@ -120,7 +120,7 @@ bool put_name_of_wrong_type(Damaging& image) {
   return true;
 }
 
-bool put_byte_into_name(Damaging& image, char byte) {
+bool apply_byte_into_name(Damaging& image, char byte) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   const std::size_t at = image.below(name->name.size());
@@ -132,14 +132,14 @@ bool put_byte_into_name(Damaging& image, char byte) {
   say_name(image, *name);
   return true;
 }
-bool put_name_with_slash(Damaging& image) {
-  return put_byte_into_name(image, '/');
+bool apply_name_with_slash(Damaging& image) {
+  return apply_byte_into_name(image, '/');
 }
-bool put_name_with_zero(Damaging& image) {
-  return put_byte_into_name(image, '\0');
+bool apply_name_with_zero(Damaging& image) {
+  return apply_byte_into_name(image, '\0');
 }
 
-bool put_name_without_end(Damaging& image) {
+bool apply_name_without_end(Damaging& image) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   change_entry(image, *name, [&](auto chunk, auto offset) {
@@ -149,7 +149,7 @@ bool put_name_without_end(Damaging& image) {
   return true;
 }
 
-bool put_second_name(Damaging& image) {
+bool apply_second_name(Damaging& image) {
   const auto name = image.take_name(of_directories(image));
   if (!name) return false;
   const InodeNumber in = image.any_directory([&](InodeNumber n) { return n != name->directory; });
@@ -157,11 +157,11 @@ bool put_second_name(Damaging& image) {
                                  ufs::entry_type(ufs::kTypeDirectory)))
     return false;
   say_name(image, *name);
-  image.say(fmt::format("has another one in {}", in));
+  image.say(fmt::format("has another name in {}", in));
   return true;
 }
 
-bool put_name_of_root(Damaging& image) {
+bool apply_name_of_root(Damaging& image) {
   const InodeNumber in = image.any_directory([](InodeNumber) { return true; });
   if (in == 0 || !image.add_name(in, "root", ufs::kRootInode, ufs::entry_type(ufs::kTypeDirectory)))
     return false;
@@ -169,7 +169,7 @@ bool put_name_of_root(Damaging& image) {
   return true;
 }
 
-bool put_uncounted_name(Damaging& image) {
+bool apply_uncounted_name(Damaging& image) {
   const auto name = image.take_name(of_files(image));
   if (!name) return false;
   const InodeNumber in = image.any_directory([](InodeNumber) { return true; });
@@ -180,13 +180,12 @@ bool put_uncounted_name(Damaging& image) {
   image.take(in);
   image.may().name_stays.emplace(in, added);
   say_name(image, *name);
-  image.say(fmt::format("has another one in {}", in));
+  image.say(fmt::format("has another name in {}", in));
   return true;
 }
 
-/// As an exchange of names leaves it when it does not end: beside another name of the file, or
-/// alone.
-bool put_name_of_exchange(Damaging& image, bool alone) {
+/// Adds the third name of an unfinished exchange, together with another name of the file or alone.
+bool apply_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
   });
@@ -202,15 +201,15 @@ bool put_name_of_exchange(Damaging& image, bool alone) {
   image.may().name_stays.emplace(name->directory, third);
   return true;
 }
-bool put_only_name_of_exchange(Damaging& image) {
-  return put_name_of_exchange(image, true);
+bool apply_only_name_of_exchange(Damaging& image) {
+  return apply_name_of_exchange(image, true);
 }
-bool put_third_name_of_exchange(Damaging& image) {
-  return put_name_of_exchange(image, false);
+bool apply_third_name_of_exchange(Damaging& image) {
+  return apply_name_of_exchange(image, false);
 }
 
-/// The other name is in a directory that has lost its own: it is none.
-bool put_third_name_beside_lost_one(Damaging& image) {
+/// The other name does not count, because its directory has lost its own name.
+bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && one.directory != ufs::kRootInode &&
@@ -234,7 +233,7 @@ InodeNumber take_directory(Damaging& image) {
   return image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_directory(); });
 }
 
-/// Where a byte of a directory is: some chunk of it, and the place of that.
+/// Selects a chunk of a directory and returns its position.
 PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
   const ufs::Geometry& geometry = image.geometry();
   const std::uint64_t chunks = image.load(directory).size_bytes / tree::kChunkBytes;
@@ -265,15 +264,15 @@ bool spoil_chunk(Damaging& image, const Damaging::Change& change) {
   image.say(fmt::format("directory {}, byte {}", number, chunk.byte));
   return true;
 }
-bool put_noise_for_names(Damaging& image) {
+bool apply_noise_for_names(Damaging& image) {
   return spoil_chunk(image, [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
 }
-bool put_zeroes_for_names(Damaging& image) {
+bool apply_zeroes_for_names(Damaging& image) {
   return spoil_chunk(image,
                      [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
 }
 
-bool put_entry_of_no_length(Damaging& image) {
+bool apply_entry_of_no_length(Damaging& image) {
   const auto name = image.take_name(any_name);
   if (!name) return false;
   image.take(name->directory);
@@ -283,7 +282,7 @@ bool put_entry_of_no_length(Damaging& image) {
                            static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
-  // Others may have moved up to it.
+  // Other entries may have moved to this position.
   PlacedName chunk = *name;
   chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
   lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));
@@ -291,7 +290,7 @@ bool put_entry_of_no_length(Damaging& image) {
   return true;
 }
 
-bool put_wrong_dot(Damaging& image) {
+bool apply_wrong_dot(Damaging& image) {
   const InodeNumber number = take_directory(image);
   if (number == 0) return false;
   const InodeNumber to = number + 1 + static_cast<InodeNumber>(image.below(5));
@@ -301,7 +300,7 @@ bool put_wrong_dot(Damaging& image) {
   return true;
 }
 
-bool put_wrong_dot_dot(Damaging& image) {
+bool apply_wrong_dot_dot(Damaging& image) {
   const InodeNumber number = take_directory(image);
   if (number == 0) return false;
   const auto& all = image.survey().allocated();
@@ -316,7 +315,7 @@ bool put_wrong_dot_dot(Damaging& image) {
   return other;
 }
 
-bool put_missing_dots(Damaging& image) {
+bool apply_missing_dots(Damaging& image) {
   const InodeNumber number = take_directory(image);
   if (number == 0) return false;
   const std::uint64_t how = image.below(4);
@@ -328,7 +327,7 @@ bool put_missing_dots(Damaging& image) {
       tree::set_entry_inode(chunk, offset, 0);
     }
   });
-  // What was ".." is a name of the parent then, and wants room beside a new one.
+  // The former ".." becomes a name of the parent, and needs room in addition to a new "..".
   if (how == 1) {
     lose_names_of_chunk(image, some_chunk(image, number, true), 0);
     for (const std::size_t n : image.survey().names_of(number))
@@ -338,7 +337,7 @@ bool put_missing_dots(Damaging& image) {
   return true;
 }
 
-bool put_more_dots(Damaging& image) {
+bool apply_more_dots(Damaging& image) {
   const InodeNumber number = take_directory(image);
   const bool one = image.one_in(2);
   if (number == 0 || image.load(number).size_bytes == tree::kChunkBytes) return false;
@@ -353,8 +352,8 @@ bool put_more_dots(Damaging& image) {
   return added;
 }
 
-/// A directory loses its name and gets another one, in itself or in a directory below it.
-bool put_loop(Damaging& image) {
+/// Moves the name of a directory into the directory itself or one below it.
+bool apply_loop(Damaging& image) {
   const auto name = image.take_name(of_directories(image));
   if (!name) return false;
   std::vector<InodeNumber> below{name->inode};
@@ -369,12 +368,12 @@ bool put_loop(Damaging& image) {
   image.remove_name(*name);
   image.take(in);
   say_name(image, *name);
-  image.say(fmt::format("is in {} now", in));
+  image.say(fmt::format("moved to {}", in));
   return true;
 }
 
-/// Two directories that had a place in the tree have one in each other.
-bool put_ring(Damaging& image) {
+/// Makes two directories contain each other.
+bool apply_ring(Damaging& image) {
   const auto one = image.take_name(of_directories(image));
   if (!one) return false;
   const auto other = image.take_name([&](const PlacedName& name) {
@@ -386,13 +385,13 @@ bool put_ring(Damaging& image) {
   say_name(image, *one);
   say_name(image, *other);
   if (!image.add_name(other->inode, "ring", one->inode, type))
-    return true;  // a second name, at least
+    return true;  // at least a second name
   image.remove_name(*one);
   image.remove_name(*other);
   return true;
 }
 
-bool put_emptied(Damaging& image) {
+bool apply_emptied(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     return image.survey().inode(n).is_directory() && !image.survey().names_in(n).empty();
   });
@@ -408,8 +407,8 @@ bool put_emptied(Damaging& image) {
   return removed > 0;
 }
 
-bool put_hole(Damaging& image) {
-  // Behind the hole of a longer one there are blocks to give back.
+bool apply_hole(Damaging& image) {
+  // A longer directory has blocks behind the hole, which must be freed.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)
@@ -434,9 +433,9 @@ bool is_lost_found(const Damaging& image, InodeNumber number) {
   return false;
 }
 
-/// lost+found has no room any more, after it has lost all but its first chunk or not; and somebody
+/// Leaves lost+found without room, optionally reduced to its first chunk, and creates an inode that
 /// needs it.
-bool put_full_lost_found(Damaging& image) {
+bool apply_full_lost_found(Damaging& image) {
   constexpr std::size_t kNamesMost = 100;
   const InodeNumber number =
       image.take_inode([&](InodeNumber n) { return is_lost_found(image, n); });
@@ -469,13 +468,13 @@ bool put_full_lost_found(Damaging& image) {
   return true;
 }
 
-/// Nor is there any for it to grow into.
-bool put_no_room(Damaging& image) {
+/// In addition, leaves no free space for lost+found to grow.
+bool apply_no_room(Damaging& image) {
   const auto kinds = damage_of_inodes();
   const auto hoarder =
       std::ranges::find(kinds, std::string_view("nameless-hoarder"), &DamageKind::name);
-  if (!put_full_lost_found(image)) return false;
-  hoarder->put(image);
+  if (!apply_full_lost_found(image)) return false;
+  hoarder->apply(image);
   return true;
 }
 
@@ -484,36 +483,36 @@ bool put_no_room(Damaging& image) {
 std::span<const DamageKind> damage_of_names() {
   using enum ufs::FindingKind;
   static constexpr std::array kKinds = std::to_array<DamageKind>({
-      {"file-without-name", unreferenced_file, put_file_without_name},
-      {"directory-without-name", unreferenced_directory, put_directory_without_name},
-      {"empty-directory-without-name", unreferenced_directory, put_empty_directory_without_name},
-      {"one-name-less", links_too_high, put_one_name_less},
-      {"name-of-free-inode", dangling_entry, put_name_of_free_inode},
-      {"name-of-no-inode", bad_entry, put_name_of_no_inode},
-      {"name-of-another-file", links_too_low, put_name_of_another},
-      {"name-of-wrong-type", bad_entry, put_name_of_wrong_type},
-      {"name-with-slash", bad_entry, put_name_with_slash},
-      {"name-with-zero", bad_entry, put_name_with_zero},
-      {"name-without-end", bad_entry, put_name_without_end},
-      {"second-name-of-directory", directory_second_name, put_second_name},
-      {"name-of-root", directory_second_name, put_name_of_root},
-      {"uncounted-name", links_too_low, put_uncounted_name},
-      {"third-name-of-exchange", interrupted_exchange, put_third_name_of_exchange},
-      {"third-name-beside-a-lost-one", unreferenced_directory, put_third_name_beside_lost_one},
-      {"only-name-of-exchange", {}, put_only_name_of_exchange},
-      {"noise-for-names", {}, put_noise_for_names},
-      {"zeroes-for-names", bad_chunk, put_zeroes_for_names},
-      {"entry-of-no-length", bad_chunk, put_entry_of_no_length},
-      {"wrong-dot", bad_dot, put_wrong_dot},
-      {"wrong-dot-dot", dot_dot_elsewhere, put_wrong_dot_dot},
-      {"missing-dots", bad_dot, put_missing_dots},
-      {"more-dots", bad_dot, put_more_dots},
-      {"loop", unreferenced_directory, put_loop},
-      {"ring", unreferenced_directory, put_ring},
-      {"directory-emptied", {}, put_emptied},
-      {"directory-with-hole", directory_hole, put_hole},
-      {"lost-found-full", links_too_low, put_full_lost_found},
-      {"no-room", block_marked_free, put_no_room},
+      {"file-without-name", unreferenced_file, apply_file_without_name},
+      {"directory-without-name", unreferenced_directory, apply_directory_without_name},
+      {"empty-directory-without-name", unreferenced_directory, apply_empty_directory_without_name},
+      {"one-name-less", links_too_high, apply_one_name_less},
+      {"name-of-free-inode", dangling_entry, apply_name_of_free_inode},
+      {"name-of-no-inode", bad_entry, apply_name_of_no_inode},
+      {"name-of-another-file", links_too_low, apply_name_of_another},
+      {"name-of-wrong-type", bad_entry, apply_name_of_wrong_type},
+      {"name-with-slash", bad_entry, apply_name_with_slash},
+      {"name-with-zero", bad_entry, apply_name_with_zero},
+      {"name-without-end", bad_entry, apply_name_without_end},
+      {"second-name-of-directory", directory_second_name, apply_second_name},
+      {"name-of-root", directory_second_name, apply_name_of_root},
+      {"uncounted-name", links_too_low, apply_uncounted_name},
+      {"third-name-of-exchange", interrupted_exchange, apply_third_name_of_exchange},
+      {"third-name-beside-a-lost-one", unreferenced_directory, apply_third_name_beside_lost_one},
+      {"only-name-of-exchange", {}, apply_only_name_of_exchange},
+      {"noise-for-names", {}, apply_noise_for_names},
+      {"zeroes-for-names", bad_chunk, apply_zeroes_for_names},
+      {"entry-of-no-length", bad_chunk, apply_entry_of_no_length},
+      {"wrong-dot", bad_dot, apply_wrong_dot},
+      {"wrong-dot-dot", dot_dot_elsewhere, apply_wrong_dot_dot},
+      {"missing-dots", bad_dot, apply_missing_dots},
+      {"more-dots", bad_dot, apply_more_dots},
+      {"loop", unreferenced_directory, apply_loop},
+      {"ring", unreferenced_directory, apply_ring},
+      {"directory-emptied", {}, apply_emptied},
+      {"directory-with-hole", directory_hole, apply_hole},
+      {"lost-found-full", links_too_low, apply_full_lost_found},
+      {"no-room", block_marked_free, apply_no_room},
   });
   return kKinds;
 }

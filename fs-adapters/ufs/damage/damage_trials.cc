@@ -1,4 +1,4 @@
-// Damage, repair, cuts (damage_trials.h).
+// Damage, repairs and cuts (damage_trials.h).
 #include "fs-adapters/ufs/damage/damage_trials.h"
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@
 namespace headcrash::ufs::damage {
 namespace {
 
-constexpr std::uint64_t kCutsMost = 24;  // of one repair
-constexpr std::uint64_t kRequestsMost =
-    1 << 20;  // of one repair; a disk of the lab has some hundred sectors
+constexpr std::uint64_t kCutsMost = 24;  // per repair
+constexpr std::uint64_t kRequestsMost = 1
+                                        << 20;  // per repair; a test disk has a few hundred sectors
 constexpr std::uint32_t kLater =
-    2'000'000'000;  // when the repair is made, in seconds: it is not a time of a file
+    2'000'000'000;  // time of the repair, in seconds; differs from all file times
 
 tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {
-  return fail(subject, problem, "this is a bug of fsck, or of the lab's judgement of it");
+  return fail(subject, problem, "this is a bug in fsck or in its judge");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ class DamageTrials::Log final : public model::SectorStore {
  private:
   Result<void> count() const {
     if (++requests_ <= kRequestsMost) return {};
-    return fail("repair", fmt::format("has not ended after {} requests", kRequestsMost));
+    return fail("repair", fmt::format("did not terminate within {} requests", kRequestsMost));
   }
   TrialDisk& disk_;
   std::vector<Write>* writes_;
@@ -84,13 +84,13 @@ Result<bool> DamageTrials::run(const DamageKind& kind, std::uint64_t seed,
   return run([&](Damaging& damaging) { return damaging.add(kind); }, seed, counts);
 }
 
-Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& put, std::uint64_t seed,
+Result<bool> DamageTrials::run(const std::function<bool(Damaging&)>& apply, std::uint64_t seed,
                                adapters::DamageCounts& counts) {
   disk_->show_base();
   std::vector<Write> damage;
   Log log(*disk_, &damage);
   Damaging damaging(*survey_, log, seed);
-  if (!put(damaging)) return false;
+  if (!apply(damaging)) return false;
   TRY(examine(damaging, damage, seed, counts));
   return true;
 }
@@ -99,8 +99,8 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
                                    std::uint64_t seed, adapters::DamageCounts& counts) {
   const std::string subject = fmt::format("damage {} ({})", seed, damaging.words());
   const Permitted& permitted = damaging.permitted();
-  TRY(look(subject));
-  TRY(look_fast(subject, damage));
+  TRY(check_incremental(subject));
+  TRY(check_fast(subject, damage));
   ++counts.damaged;
   std::vector<Write> writes;
   bool left = false;
@@ -109,38 +109,39 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
   return cut(subject, damage, writes, permitted, seed, counts);
 }
 
-/// What is found does not depend on what is known of other images.
-Result<void> DamageTrials::look(const std::string& subject) {
+/// Findings must not depend on knowledge about other images.
+Result<void> DamageTrials::check_incremental(const std::string& subject) {
   const auto plain = fsck_->check(*disk_);
   const auto quick = fsck_->check(*disk_, plain ? 1000 : 0, disk_->digests());
   if (!plain || !quick)
-    return wrong(subject, "the check ends: " + (plain ? quick : plain).error().message());
+    return wrong(subject, "the check failed: " + (plain ? quick : plain).error().message());
   const auto same = [](const ufs::Finding& one, const ufs::Finding& other) {
     return one.kind == other.kind && one.text == other.text;
   };
   if (!std::ranges::equal(plain->findings, quick->findings, same))
-    return wrong(subject, "who knows what sectors hold finds something else than who does not");
+    return wrong(subject, "the incremental check and the full one have different findings");
   if (!plain->nothing_found()) return {};
   const bool clean = plain->was_clean;
   const std::string problem = clean ? audit_->contradiction_in(disk_->bytes()) : std::string();
-  return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing: " + problem);
+  return problem.empty() ? Result<void>{} : wrong(subject, "a check has no findings: " + problem);
 }
 
-/// A fast check of what no cut has left ends, done or not; what it has changed the full one can put
-/// right.
-Result<void> DamageTrials::look_fast(const std::string& subject, const std::vector<Write>& damage) {
+/// A fast check of arbitrary damage must terminate, successful or not, and the full check must be
+/// able to repair its changes.
+Result<void> DamageTrials::check_fast(const std::string& subject,
+                                      const std::vector<Write>& damage) {
   if (!survey_->geometry().features().fast_check) return {};
   Log log(*disk_, nullptr);
   const auto fast = fsck_->run(log, {.repair = true, .fast = true, .time = kLater});
-  if (!fast) return wrong(subject, "the fast check ends: " + fast.error().message());
+  if (!fast) return wrong(subject, "the fast check failed: " + fast.error().message());
   const auto full = fsck_->run(log, {.repair = true, .time = kLater});
   if (!full)
-    return wrong(subject, "the full check after a fast one ends: " + full.error().message());
+    return wrong(subject, "the full check after a fast one failed: " + full.error().message());
   const std::string problem =
       full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
   if (!problem.empty()) return wrong(subject, "after a fast check and a full one: " + problem);
   disk_->show_base();
-  put(damage, damage.size());
+  apply(damage, damage.size());
   return {};
 }
 
@@ -148,16 +149,16 @@ Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Pe
                                             bool quick, std::vector<Write>* writes, bool& left) {
   Log log(*disk_, writes);
   const auto report = repair_(log, quick ? disk_->digests() : std::span<const std::uint64_t>());
-  if (!report) return wrong(subject, "the repair ends: " + report.error().message());
+  if (!report) return wrong(subject, "the repair failed: " + report.error().message());
   left = report->unrepaired;
-  const std::string problem = judge_->wrong_with(*disk_, *report, permitted);
+  const std::string problem = judge_->problem_with(*disk_, *report, permitted);
   return problem.empty() ? Result<void>{} : wrong(subject, problem);
 }
 
-void DamageTrials::put(const std::vector<Write>& writes, std::size_t count) {
+void DamageTrials::apply(const std::vector<Write>& writes, std::size_t count) {
   for (const Write& write : std::span(writes).first(count)) {
     const auto done = disk_->write(write.lba, write.bytes);
-    invariant(done.has_value(), "what has been written once can be written again");
+    invariant(done.has_value(), "cannot write an image in memory");
   }
 }
 
@@ -165,14 +166,14 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
                                const std::vector<Write>& writes, const Permitted& permitted,
                                std::uint64_t seed, adapters::DamageCounts& counts) {
   disk_->show_base();
-  put(damage, damage.size());
+  apply(damage, damage.size());
   const auto reader = ufs::ImageReader::open(*disk_);
   const bool said_clean = reader && reader->superblock().clean;
   Random random(seed);
   std::vector<std::size_t> cuts(writes.size());
   std::iota(cuts.begin(), cuts.end(), 0);
   for (std::size_t i = cuts.size(); i > 1; --i) std::swap(cuts[i - 1], cuts[random.below(i)]);
-  // The end, where the flag is written, is always looked at.
+  // The end, where the flag is written, is always tested.
   if (cuts.size() > kCutsMost) {
     const auto last = std::ranges::find(cuts, writes.size() - 1);
     std::iter_swap(cuts.begin(), last);
@@ -183,18 +184,18 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
     const std::size_t torn =
         sectors > 1 && random.below(2) == 0 ? 1 + random.below(sectors - 1) : 0;
     disk_->show_base();
-    put(damage, damage.size());
-    put(writes, count);
+    apply(damage, damage.size());
+    apply(writes, count);
     if (torn > 0) {
       const auto part = std::span(writes[count].bytes).first(torn * model::kSectorBytes);
       invariant(disk_->write(writes[count].lba, part).has_value(),
-                "part of it can be written, too");
+                "cannot write an image in memory");
     }
     const std::string at =
         fmt::format("{}, its repair cut after {} of {} writes{}", subject, count, writes.size(),
                     torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
     if (!said_clean)
-      if (const std::string problem = judge_->wrong_with_flag(*disk_); !problem.empty())
+      if (const std::string problem = judge_->problem_with_flag(*disk_); !problem.empty())
         return wrong(at, problem);
     bool left = false;
     TRY(repair_and_judge(at, permitted, count % 2 == 0, nullptr, left));

@@ -1,4 +1,4 @@
-// One pass over inodes, pointers and names (image_survey.h).
+// Surveys inodes, pointers and names in one pass (image_survey.h).
 #include "fs-adapters/ufs/damage/image_survey.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
-// What a sound image holds, as it is before anything is damaged: every inode, every run of
-// fragments with the pointer that leads to it, every name and where it lies. Who damages an image
-// draws from it (damage.h), and who judges a repair compares with it (repair_judge.h).
+// The contents of a sound image before damage: inodes, runs of fragments with their pointers, and
+// names with their positions. Damage is drawn from it (damage.h), and repairs are compared with it
+// (repair_judge.h).
 
 #include <cstdint>
 #include <optional>
@@ -15,14 +15,14 @@
 
 namespace headcrash::ufs::damage {
 
-/// What one pointer of a file leads to.
+/// The target of one pointer of a file.
 struct OwnedRun {
   ufs::InodeNumber owner = 0;
-  std::uint32_t slot = 0;  ///< of the inode's pointers: 12 direct ones, then 3 indirect ones
-  std::optional<std::size_t> holder;  ///< the run of pointers that it is in; nothing: the inode
-  std::uint32_t index = 0;            ///< of the pointer in that
-  std::uint32_t level = 0;            ///< 0: data
-  std::uint64_t block = 0;            ///< the first of the file's blocks behind it
+  std::uint32_t slot = 0;  ///< pointer of the inode: 12 direct ones, then 3 indirect ones
+  std::optional<std::size_t> holder;  ///< the run that contains the pointer; nullopt for the inode
+  std::uint32_t index = 0;            ///< index of the pointer in that run
+  std::uint32_t level = 0;            ///< 0 for data
+  std::uint64_t block = 0;            ///< first file block below it
   ufs::FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool cached = false;  ///< the pointer is in the inode's bmap cache
@@ -32,14 +32,14 @@ struct OwnedRun {
 struct PlacedName {
   ufs::InodeNumber directory = 0, inode = 0;
   std::string name;
-  std::uint64_t byte = 0;  ///< of the entry, in the directory
+  std::uint64_t byte = 0;  ///< position of the entry in the directory
   ufs::FragmentAddress at = 0;
-  std::uint32_t offset = 0;  ///< bytes from there: of the entry's chunk, and in it
+  std::uint32_t offset = 0;  ///< bytes from `at` to the entry
 };
 
 class ImageSurvey {
  public:
-  /// Of an image without contradictions (audit.h). Errors: it cannot be read.
+  /// Surveys an image without contradictions (audit.h). Fails if it cannot be read.
   static Result<ImageSurvey> of(const TrialDisk& disk);
 
   const ufs::Superblock& superblock() const { return superblock_; }
@@ -49,7 +49,7 @@ class ImageSurvey {
   const std::vector<ufs::InodeNumber>& allocated() const { return allocated_; }
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
-  /// Numbers in runs(), a run of pointers before what they lead to.
+  /// Numbers in runs(); runs of pointers precede their targets.
   const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const {
     return runs_of_[number];
   }
@@ -61,11 +61,12 @@ class ImageSurvey {
   const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const {
     return names_of_[number];
   }
-  /// Its slot holds something: behind what a lazy group has zeroed is whatever there was.
+  /// True if the slot has been initialised; slots beyond the zeroed part of a lazy group have
+  /// arbitrary content.
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
   }
-  /// Data, and nobody's.
+  /// True for a data fragment without an owner.
   bool is_free(ufs::FragmentAddress at) const;
 
  private:
@@ -75,11 +76,11 @@ class ImageSurvey {
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
   std::vector<ufs::Inode> inodes_;
-  std::vector<ufs::BmapCache> bmaps_;       ///< by inode; empty where there are none
-  std::vector<std::uint32_t> initialised_;  ///< slots, by group
+  std::vector<ufs::BmapCache> bmaps_;       ///< by inode; empty without the feature
+  std::vector<std::uint32_t> initialised_;  ///< initialised slots, by group
   std::vector<ufs::InodeNumber> allocated_;
   std::vector<OwnedRun> runs_;
-  std::vector<std::uint32_t> run_at_;  ///< by fragment, 1 + number in runs_; 0: none
+  std::vector<std::uint32_t> run_at_;  ///< by fragment, 1 + number in runs_; 0 if none
   std::vector<PlacedName> names_;
   std::vector<std::vector<std::size_t>> runs_of_, names_in_, names_of_;  ///< by inode
 };

@@ -1,4 +1,4 @@
-// Comparing a repaired image with the sound one (repair_judge.h).
+// Compares a repaired image with the sound one (repair_judge.h).
 #include "fs-adapters/ufs/damage/repair_judge.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 using ufs::Inode;
 using ufs::InodeNumber;
 
-/// What no repair changes.
+/// Returns the superblock without fields that a repair may change.
 std::vector<std::byte> lasting(ufs::Superblock superblock) {
   superblock.total = {};
   superblock.written_at = superblock.group_rotor = 0;
@@ -34,43 +34,43 @@ RepairJudge::RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs:
       audit_(audit),
       digests_(sound.digests().begin(), sound.digests().end()) {}
 
-std::string RepairJudge::wrong_with(const TrialDisk& disk, const ufs::FsckReport& report,
-                                    const Permitted& permitted) {
+std::string RepairJudge::problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
+                                      const Permitted& permitted) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader) return reader.error().message();
   if (auto problem = compare_superblock(*reader); !problem.empty()) return problem;
   lost_found_ = reader->lookup("lost+found").value_or(0);
   if (report.unrepaired) {
-    if (auto problem = judge_what_is_left(disk, *reader); !problem.empty()) return problem;
+    if (auto problem = judge_unrepaired(disk, *reader); !problem.empty()) return problem;
   } else {
     const auto again = fsck_.check(disk);
     if (!again) return again.error().message();
-    if (!again->nothing_found()) return "a second check finds: " + again->findings.front().text;
+    if (!again->nothing_found()) return "a second check reports: " + again->findings.front().text;
     if (auto problem = audit_.contradiction_in(disk.bytes()); !problem.empty()) return problem;
   }
   if (report.files != audit_.files() || report.directories != audit_.directories())
     return fmt::format("the report counts {} files and {} directories; there are {} and {}",
                        report.files, report.directories, audit_.files(), audit_.directories());
-  if (!(report.totals == audit_.totals()))
-    return "the report's totals are not those that are right";
+  if (!(report.totals == audit_.totals())) return "the report's totals are wrong";
   return compare_inodes(disk, *reader, permitted);
 }
 
-std::string RepairJudge::wrong_with_flag(const TrialDisk& disk) {
+std::string RepairJudge::problem_with_flag(const TrialDisk& disk) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader || !reader->superblock().clean) return {};
   const std::string problem = audit_.contradiction_in(disk.bytes());
-  return problem.empty() ? problem : "it says that it is clean: " + problem;
+  return problem.empty() ? problem : "it is marked clean: " + problem;
 }
 
 std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) const {
   return lasting(reader.superblock()) == lasting(survey_.superblock())
              ? std::string()
-             : "the superblock is not the one that it was";
+             : "the superblock has changed";
 }
 
-/// It is reported, nothing else is wrong, and there is no room for it.
-std::string RepairJudge::judge_what_is_left(const TrialDisk& disk, const ufs::ImageReader& reader) {
+/// Checks that unrepaired findings are reported, that nothing else is wrong, and that there really
+/// is no room.
+std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::ImageReader& reader) {
   if (auto problem = audit_.contradiction_in_counts(disk.bytes()); !problem.empty()) return problem;
   const auto again = fsck_.check(disk);
   if (!again) return again.error().message();
@@ -78,15 +78,14 @@ std::string RepairJudge::judge_what_is_left(const TrialDisk& disk, const ufs::Im
     using enum ufs::FindingKind;
     if (finding.kind != unreferenced_file && finding.kind != unreferenced_directory &&
         finding.kind != bad_root)
-      return "a second check finds: " + finding.text;
+      return "a second check reports: " + finding.text;
   }
-  if (again->nothing_found())
-    return "the repair says that it has left something, and a check finds nothing";
-  if (has_room(reader)) return "the repair has left something although there is room for it";
+  if (again->nothing_found()) return "the repair reports unrepaired findings, but a check has none";
+  if (has_room(reader)) return "the repair left findings although there is room";
   return {};
 }
 
-/// A directory grows by whole blocks, and no further than direct pointers lead.
+/// A directory grows by whole blocks, up to the end of its direct pointers.
 bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
   const ufs::Geometry& geometry = reader.geometry();
   const auto ends = [&](InodeNumber directory) {
@@ -100,7 +99,7 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
 
 std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
-  // Without a root, for which there was no room, no name has been looked at.
+  // Without a root, for which there was no room, no name has been checked.
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {
@@ -113,7 +112,7 @@ std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageR
     if (made != permitted.made.end()) {
       if (now->mode != made->second.mode || now->size_bytes != made->second.size_bytes ||
           now->direct != made->second.direct || now->indirect != made->second.indirect)
-        return fmt::format("inode {}, which no damage concerns, is gone or another one", number);
+        return fmt::format("inode {}, which is undamaged, was removed or replaced", number);
       continue;
     }
     std::string problem;
@@ -137,8 +136,8 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
   if (now.user != before.user || now.group != before.group || now.flags != before.flags ||
       now.generation != before.generation || now.modified != before.modified ||
       now.changed != before.changed)
-    return "has another owner, generation or time";
-  // It may have had to grow.
+    return "has a different owner, generation or time";
+  // lost+found and the root may have had to grow.
   const bool grows = number == ufs::kRootInode || number == lost_found_;
   if (now.size_bytes != before.size_bytes && !permitted.other_size[number] &&
       !(grows && now.size_bytes > before.size_bytes))
@@ -150,9 +149,9 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
       return direct ? inode.direct.at(i) : inode.indirect.at(i - ufs::kDirectPointers);
     };
     if (pointer(now) != pointer(before) && (permitted.other_pointers[number] >> i & 1U) == 0)
-      return fmt::format("pointer {} led to {}, leads to {}", i, pointer(before), pointer(now));
+      return fmt::format("pointer {} changed from {} to {}", i, pointer(before), pointer(now));
   }
-  if (before.is_directory()) return {};  // its names are compared
+  if (before.is_directory()) return {};  // names are compared separately
   const ufs::Geometry& geometry = survey_.geometry();
   for (const std::size_t i : survey_.runs_of(number)) {
     const OwnedRun& run = survey_.runs()[i];
@@ -160,7 +159,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
     for (std::uint64_t s = first;
          s < first + std::uint64_t{run.fragments} * geometry.sectors_per_fragment(); ++s)
       if (disk.digests()[s] != digests_[s] && !permitted.other_bytes[s])
-        return fmt::format("block {} has other bytes in sector {}", run.block, s);
+        return fmt::format("block {} has changed bytes in sector {}", run.block, s);
   }
   return {};
 }
@@ -177,8 +176,8 @@ std::string RepairJudge::compare_given_names(InodeNumber directory,
     const auto found = now.find(at->second);
     if (found != now.end() && found->second == inode) continue;
     if (tree::is_exchange_name(at->second, inode) && others_come())
-      continue;  // it has perhaps another one now
-    return fmt::format("its name \"{}\", which the damage gave, is gone", at->second);
+      continue;  // it may have another one now
+    return fmt::format("its name \"{}\", added by the damage, is missing", at->second);
   }
   return {};
 }
@@ -197,9 +196,9 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
     before.emplace(name.name, name.inode);
     if (!kept || permitted.name_goes[i]) continue;
     const auto found = now.find(name.name);
-    if (found == now.end()) return fmt::format("its name \"{}\" is gone", name.name);
+    if (found == now.end()) return fmt::format("its name \"{}\" is missing", name.name);
     if (found->second != name.inode)
-      return fmt::format("its name \"{}\" leads to inode {}, not {}", name.name, found->second,
+      return fmt::format("its name \"{}\" refers to inode {}, not {}", name.name, found->second,
                          name.inode);
   }
   if (kept && !permitted.other_size[directory]) {
@@ -213,7 +212,7 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
     const bool adopted = directory == lost_found_ && name.starts_with('#');
     const bool made = directory == ufs::kRootInode && name == "lost+found";
     if (!adopted && !made && !permitted.name_comes.contains({directory, std::string(name)}))
-      return fmt::format("it has a name \"{}\" of inode {}, which nobody gave", name, inode);
+      return fmt::format("it has an unexpected name \"{}\" of inode {}", name, inode);
   }
   return {};
 }

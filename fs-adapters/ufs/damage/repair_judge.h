@@ -1,12 +1,12 @@
 #pragma once
-// Whether a repair of a damaged image is right: nothing is left to find, nothing contradicts
-// itself, what the report counts is there, and what the damage did not touch is as it was.
+// Judges the repair of a damaged image: no findings and no contradictions are left, the report's
+// counts are correct, and undamaged parts are unchanged.
 //
-//   check again: nothing    audit: nothing (audit.h)    the superblock is the one that it was
-//   every inode that may not go: mode, owner, times, size, pointers, and the bytes behind them
-//   every name that may not go leads where it led; no name came that nobody gave
+//   second check: no findings    audit: no contradictions (audit.h)    superblock unchanged
+//   every inode that must stay: mode, owner, times, size, pointers, and the bytes behind them
+//   every name that must stay refers to the same inode; there are no unexpected names
 //
-// What a repair may leave for want of room it has to tell, and it must not say "clean" then.
+// A repair must report what it leaves for lack of room, and must not mark the image clean then.
 
 #include <cstdint>
 #include <map>
@@ -23,18 +23,19 @@ namespace headcrash::ufs::damage {
 
 class RepairJudge {
  public:
-  /// `sound`: what was surveyed, as it is now. All but `sound` must outlive it.
+  /// `sound` is the surveyed image in its present state. The other arguments must outlive this
+  /// object.
   RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
-  /// The first thing that is wrong, in words; empty: nothing. `disk` is only read.
-  std::string wrong_with(const TrialDisk& disk, const ufs::FsckReport& report,
-                         const Permitted& permitted);
-  /// Of what a cut has left of a repair of an image that did not say that it is clean.
-  std::string wrong_with_flag(const TrialDisk& disk);
+  /// Returns the first error as text; empty if none. Only reads `disk`.
+  std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
+                           const Permitted& permitted);
+  /// Judges the clean flag after a cut repair of an image that was not marked clean.
+  std::string problem_with_flag(const TrialDisk& disk);
 
  private:
   std::string compare_superblock(const ufs::ImageReader& reader) const;
-  std::string judge_what_is_left(const TrialDisk& disk, const ufs::ImageReader& reader);
+  std::string judge_unrepaired(const TrialDisk& disk, const ufs::ImageReader& reader);
   bool has_room(const ufs::ImageReader& reader) const;
   std::string compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                              const Permitted& permitted) const;
@@ -50,7 +51,7 @@ class RepairJudge {
   ufs::Fsck& fsck_;
   Audit& audit_;
   std::vector<std::uint64_t> digests_;  ///< of the sound image, by sector
-  ufs::InodeNumber lost_found_ = 0;     ///< of the image that is judged
+  ufs::InodeNumber lost_found_ = 0;     ///< of the judged image
 };
 
 }  // namespace headcrash::ufs::damage

@@ -1,4 +1,4 @@
-// Bytes, and a list of what was written (trial_disk.h).
+// Images in memory, with a list of changes (trial_disk.h).
 #include "fs-adapters/ufs/damage/trial_disk.h"
 
 #include <fmt/format.h>
@@ -41,11 +41,11 @@ Result<void> ImageBytes::read(std::uint64_t lba, std::span<std::byte> into) cons
 }
 
 Result<void> ImageBytes::write(std::uint64_t, std::span<const std::byte>) {
-  return fail("image", "is only read here");
+  return fail("image", "is read-only");
 }
 
 Result<void> ImageBytes::write_zeroes(std::uint64_t, std::uint64_t) {
-  return fail("image", "is only read here");
+  return fail("image", "is read-only");
 }
 
 TrialDisk::TrialDisk(std::span<const std::byte> sound, std::uint64_t log_at)

@@ -1,6 +1,5 @@
 #pragma once
-// Images in memory as stores: one that is only looked at, and one that is damaged and repaired
-// again and again.
+// Images in memory as stores: a read-only one, and one that is damaged and repaired repeatedly.
 
 #include <cstdint>
 #include <span>
@@ -10,10 +9,10 @@
 
 namespace headcrash::ufs::damage {
 
-/// Somebody's bytes, read only.
+/// A read-only view of bytes.
 class ImageBytes final : public model::SectorStore {
  public:
-  /// Whole sectors; they must outlive it.
+  /// The bytes must be whole sectors and outlive this object.
   explicit ImageBytes(std::span<const std::byte> image) : image_(image) {}
   std::uint64_t sectors() const override { return image_.size() / model::kSectorBytes; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
@@ -24,29 +23,30 @@ class ImageBytes final : public model::SectorStore {
   std::span<const std::byte> image_;
 };
 
-/// A copy of a sound image, which becomes sound again at the cost of what was written, with a
-/// digest of each sector (FsckOptions::contents). With a log's device behind it reads and writes
-/// are at a driver's addresses (os/device_address.h), all else counts the sectors of both.
+/// A copy of a sound image with a digest of each sector (FsckOptions::contents). It can be reset at
+/// a cost proportional to the writes. With a log device behind it, reads and writes use driver
+/// addresses (os/device_address.h), and everything else counts the sectors of both devices.
 class TrialDisk final : public model::SectorStore {
  public:
-  /// Whole sectors; they must outlive it. `log_at`: the log's first one; 0: there is none.
+  /// The bytes must be whole sectors and outlive this object. `log_at` is the log's first sector; 0
+  /// if there is no log.
   explicit TrialDisk(std::span<const std::byte> sound, std::uint64_t log_at = 0);
 
-  /// Of the first device.
+  /// Size of the first device.
   std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// The sound image again.
+  /// Resets to the sound image.
   void show_base();
   std::span<const std::byte> bytes() const { return current_; }
-  /// Equal ones of a sector mean equal bytes; 0: zeroes.
+  /// Equal digests of a sector mean equal bytes; 0 means zeroes.
   std::span<const std::uint64_t> digests() const { return digests_; }
 
  private:
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
-  /// Among the sectors of both.
+  /// Converts an address to a sector of both devices.
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
 

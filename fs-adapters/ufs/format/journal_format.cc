@@ -107,7 +107,7 @@ class Reader {
     return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
-  /// Returns the length of the transaction at the head; 0 if there is none or it is invalid.
+  /// Returns the length of the transaction at the head; 0 if absent or invalid.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
     TRY(load(contents_.head, 1, bytes_));
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||

@@ -1,6 +1,6 @@
-// The order of the phases, and what they all use (fsck.h). A repair that changes what an earlier
-// phase has seen asks for another round: with directories that lost a block, or a lost+found that
-// had to be made, that is simpler than mending what is in memory, and it is rare.
+// The sequence of phases, and functions shared by them (fsck.h). A repair that invalidates results
+// of an earlier phase requests another round. For truncated directories or a new lost+found this is
+// simpler than updating the state in memory, and it is rare.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -17,80 +17,80 @@ constexpr int kRoundsMax = 12;  // each ends with less damage
 
 struct KindWords {
   std::string_view name;
-  Weight weight;
+  Severity weight;
 };
 
 KindWords words_of(FindingKind kind) {
   using enum FindingKind;
   switch (kind) {
     case totals:
-      return {"totals", Weight::stale};
+      return {"totals", Severity::stale};
     case group_totals:
-      return {"group-totals", Weight::stale};
+      return {"group-totals", Severity::stale};
     case leaked_blocks:
-      return {"leaked-blocks", Weight::residue};
+      return {"leaked-blocks", Severity::residue};
     case leaked_inode:
-      return {"leaked-inode", Weight::residue};
+      return {"leaked-inode", Severity::residue};
     case links_lowered:
-      return {"links-lowered", Weight::residue};
+      return {"links-lowered", Severity::residue};
     case links_too_high:
-      return {"links-too-high", Weight::residue};
+      return {"links-too-high", Severity::residue};
     case unreferenced_file:
-      return {"unreferenced-file", Weight::residue};
+      return {"unreferenced-file", Severity::residue};
     case unreferenced_directory:
-      return {"unreferenced-directory", Weight::residue};
+      return {"unreferenced-directory", Severity::residue};
     case blocks_behind_end:
-      return {"blocks-behind-end", Weight::residue};
+      return {"blocks-behind-end", Severity::residue};
     case interrupted_exchange:
-      return {"interrupted-exchange", Weight::residue};
+      return {"interrupted-exchange", Severity::residue};
     case block_marked_free:
-      return {"block-marked-free", Weight::damage};
+      return {"block-marked-free", Severity::damage};
     case inode_marked_free:
-      return {"inode-marked-free", Weight::damage};
+      return {"inode-marked-free", Severity::damage};
     case links_too_low:
-      return {"links-too-low", Weight::damage};
+      return {"links-too-low", Severity::damage};
     case duplicate_block:
-      return {"duplicate-block", Weight::damage};
+      return {"duplicate-block", Severity::damage};
     case bad_pointer:
-      return {"bad-pointer", Weight::damage};
+      return {"bad-pointer", Severity::damage};
     case bad_mode:
-      return {"bad-mode", Weight::damage};
+      return {"bad-mode", Severity::damage};
     case bad_size:
-      return {"bad-size", Weight::damage};
+      return {"bad-size", Severity::damage};
     case bad_sectors:
-      return {"bad-sectors", Weight::damage};
+      return {"bad-sectors", Severity::damage};
     case partly_allocated:
-      return {"partly-allocated", Weight::damage};
+      return {"partly-allocated", Severity::damage};
     case dangling_entry:
-      return {"dangling-entry", Weight::damage};
+      return {"dangling-entry", Severity::damage};
     case bad_entry:
-      return {"bad-entry", Weight::damage};
+      return {"bad-entry", Severity::damage};
     case bad_dot:
-      return {"bad-dot", Weight::damage};
+      return {"bad-dot", Severity::damage};
     case dot_dot_elsewhere:
-      return {"dot-dot-elsewhere", Weight::damage};
+      return {"dot-dot-elsewhere", Severity::damage};
     case bad_chunk:
-      return {"bad-chunk", Weight::damage};
+      return {"bad-chunk", Severity::damage};
     case directory_hole:
-      return {"directory-hole", Weight::damage};
+      return {"directory-hole", Severity::damage};
     case directory_second_name:
-      return {"directory-second-name", Weight::damage};
+      return {"directory-second-name", Severity::damage};
     case bad_root:
-      return {"bad-root", Weight::damage};
+      return {"bad-root", Severity::damage};
     case bad_group:
-      return {"bad-group", Weight::damage};
+      return {"bad-group", Severity::damage};
     case bad_superblock:
-      return {"bad-superblock", Weight::damage};
+      return {"bad-superblock", Severity::damage};
     case bad_journal:
-      return {"bad-journal", Weight::damage};
+      return {"bad-journal", Severity::damage};
     case lost_journal:
-      return {"lost-journal", Weight::damage};
+      return {"lost-journal", Severity::damage};
     case bad_bmap_cache:
-      return {"bad-bmap-cache", Weight::damage};
+      return {"bad-bmap-cache", Severity::damage};
     case no_room:
-      return {"no-room", Weight::damage};
+      return {"no-room", Severity::damage};
   }
-  return {"unknown", Weight::damage};
+  return {"unknown", Severity::damage};
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ KindWords words_of(FindingKind kind) {
 std::string_view name_of(FindingKind kind) {
   return words_of(kind).name;
 }
-Weight weight_of(FindingKind kind) {
+Severity severity_of(FindingKind kind) {
   return words_of(kind).weight;
 }
 
@@ -137,8 +137,8 @@ Result<FsckReport> Fsck::State::run() {
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
                 failure ? failure->problem : "no UFS1 superblock, nor a replica",
-                failure ? failure->hint : "give a device that was formatted as ufs");
-  look_into_journal();
+                failure ? failure->hint : "use a device that was formatted as ufs");
+  check_journal();
   if (options.fast && repairing()) {
     report.unrepaired = !fast_check();
     if (!stopped() && !report.unrepaired) finish();
@@ -153,7 +153,7 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // What found no room in a round that has to begin again may find some now.
+    // Findings without room in a round that is repeated may find room in the next one.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();
@@ -169,7 +169,7 @@ void Fsck::State::round() {
   if (again || stopped()) return;
   check_names();
   if (again || stopped()) return;
-  // Without a root there is nothing that a name could be connected to.
+  // Names can only be connected to a root.
   if (directory(kRootInode) != nullptr) {
     check_connectivity();
     if (again || stopped()) return;
@@ -183,7 +183,7 @@ void Fsck::State::round() {
 void Fsck::State::find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
                        std::string text, bool can_repair) {
   if (quiet) return;
-  report.worst = std::max(report.worst, weight_of(kind));
+  report.worst = std::max(report.worst, severity_of(kind));
   if (repairing() && !can_repair) report.unrepaired = true;
   if (report.findings.size() >= options.findings_max) {
     ++report.more_findings;
@@ -238,7 +238,7 @@ CheckedInode Fsck::State::load_with_bmap(InodeNumber number) {
   return read_slots(number, bytes) ? decode_with_bmap(bytes) : CheckedInode();
 }
 
-/// A cache that cannot be believed is not followed.
+/// Decodes an inode and its cache. An invalid cache is not used.
 CheckedInode Fsck::State::decode_with_bmap(std::span<const std::byte> bytes) const {
   CheckedInode checked{.inode = decode_inode(bytes.first(kInodeBytes))};
   if (!geometry.features().bmap_cache) return checked;
@@ -255,16 +255,16 @@ InodeExtension Fsck::State::load_extension(InodeNumber number) {
   return read_slots(number + 1, bytes) ? decode_extension(bytes) : InodeExtension();
 }
 
-void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension) {
+void Fsck::State::save(InodeNumber number, const Inode& inode, ExtensionFate extension) {
   save(number, inode, extension, nullptr);
 }
 
 void Fsck::State::save_with_bmap(InodeNumber number, const CheckedInode& checked) {
-  save(number, checked.inode, Beside::stays,
+  save(number, checked.inode, ExtensionFate::stays,
        geometry.features().bmap_cache ? &checked.bmap : nullptr);
 }
 
-void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension,
+void Fsck::State::save(InodeNumber number, const Inode& inode, ExtensionFate extension,
                        const BmapCache* bmap) {
   if (!repairing()) return;
   const InodePlace place = geometry.place_of(number);
@@ -272,11 +272,11 @@ void Fsck::State::save(InodeNumber number, const Inode& inode, Beside extension,
   std::array<std::byte, kSectorBytes> sector = {};
   if (!read_sectors(byte / kSectorBytes, sector)) return;
   encode_inode(inode, std::span(sector).subspan(byte % kSectorBytes, kInodeBytes));
-  if (geometry.features().extensions() && (extension != Beside::stays || bmap != nullptr)) {
+  if (geometry.features().extensions() && (extension != ExtensionFate::stays || bmap != nullptr)) {
     const auto slot = std::span(sector).subspan(byte % kSectorBytes + kInodeBytes, kInodeBytes);
     InodeExtension left;
-    if (extension != Beside::goes) left = decode_extension(slot);
-    if (extension == Beside::without_tags) left.tags.clear();
+    if (extension != ExtensionFate::goes) left = decode_extension(slot);
+    if (extension == ExtensionFate::without_tags) left.tags.clear();
     if (bmap != nullptr) left.bmap = *bmap;
     encode_extension(left, slot);
   }
@@ -290,7 +290,7 @@ CheckedDirectory* Fsck::State::directory(InodeNumber number) {
   return at != directories.end() && at->inode == number ? &*at : nullptr;
 }
 
-/// Data, and in one block: nothing else is ever claimed.
+/// True for data within one block; only such runs are claimed.
 bool Fsck::State::data_run(FragmentAddress at, std::uint32_t fragments) const {
   const std::uint32_t width = geometry.fragments_per_block();
   return at % width + fragments <= width && geometry.is_data(at) &&

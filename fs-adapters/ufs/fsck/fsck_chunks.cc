@@ -1,6 +1,5 @@
-// Phase 2 within a directory's chunk (fsck.h): what the bytes say, and whether it can be. The chunk
-// is changed in memory and written, as the one sector that it is, when all of it has been looked
-// at.
+// Phase 2 within a directory chunk (fsck.h): the structure and validity of its entries. A chunk is
+// changed in memory and written, as a single sector, once it has been checked completely.
 
 #include <fmt/core.h>
 
@@ -12,7 +11,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Keeps the entries before the damage; what is behind them becomes room.
+/// Keeps the entries before the damage; the rest becomes free room.
 void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   std::optional<tree::Entry> last;
   tree::DirectoryCursor cursor(chunk);
@@ -24,7 +23,8 @@ void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   }
 }
 
-/// Gives a directory's first chunk its "." and "..", and what else it had, as far as there is room.
+/// Rebuilds a directory's first chunk with "." and "..", and with its other entries as far as they
+/// fit.
 void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber parent) {
   std::array<std::byte, tree::kChunkBytes> before;
   std::copy(chunk.begin(), chunk.end(), before.begin());
@@ -37,18 +37,18 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
 
 }  // namespace
 
-/// Looks at a chunk of `block`, which holds block number `number` of the directory; true: write the
-/// chunk.
+/// Checks a chunk of `block`, which contains block `number` of the directory. Returns true if the
+/// chunk must be written.
 bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint32_t chunk,
                               FragmentAddress at) {
-  bool changed = mend_chunk(directories[index], chunk);
+  bool changed = repair_chunk(directories[index], chunk);
   std::uint32_t from = chunk * tree::kChunkBytes;
   if (number == 0 && chunk == 0) {
     changed |= check_dots(directories[index]);
     const auto dot = tree::entry_at(block, 0);
     const auto dot_dot = dot ? tree::entry_at(block, dot->length) : std::nullopt;
     if (!dot_dot || !dot_dot->is_dot_dot())
-      return changed;  // only when looking: what follows is in doubt
+      return changed;  // in a read-only check; the remaining entries are uncertain
     from = dot_dot->offset + dot_dot->length;
   }
   const auto until =
@@ -65,7 +65,7 @@ bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint
   return changed;
 }
 
-bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk) {
+bool Fsck::State::repair_chunk(const CheckedDirectory& directory, std::uint32_t chunk) {
   const auto bytes =
       std::span(block).subspan(std::size_t{chunk} * tree::kChunkBytes, tree::kChunkBytes);
   tree::DirectoryCursor cursor(bytes);
@@ -75,7 +75,7 @@ bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t ch
     const std::size_t end = entry->offset + tree::kEntryFixedBytes + entry->name.size();
     if (load8(bytes, end) == 0) continue;
     find(FindingKind::bad_entry, directory.inode, 0, 0,
-         fmt::format("directory {}: a name without a zero behind it", directory.inode));
+         fmt::format("directory {}: a name without a terminating zero", directory.inode));
     if (repairing()) store8(bytes, end, 0);
     changed = true;
   }
@@ -87,7 +87,7 @@ bool Fsck::State::mend_chunk(const CheckedDirectory& directory, std::uint32_t ch
   return repairing();
 }
 
-/// "." and ".." come first; the parent that ".." should name is only known after all directories.
+/// Checks "." and "..", which come first. The correct parent is known only after all directories.
 bool Fsck::State::check_dots(CheckedDirectory& directory) {
   const auto bytes = std::span(block).first(tree::kChunkBytes);
   const auto dot = tree::entry_at(bytes, 0);
@@ -112,7 +112,7 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
   return repairing();
 }
 
-/// The entry lies in `block`, which is at `at`.
+/// Checks an entry of `block`, which is at `at`.
 EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
                                    FragmentAddress at) {
   const InodeNumber in = directories[index].inode;
@@ -123,12 +123,12 @@ EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
   if (entry.name.find('/') != std::string_view::npos ||
       entry.name.find('\0') != std::string_view::npos) {
     find(FindingKind::bad_entry, in, 0, 0,
-         fmt::format("directory {}: a name with a slash or zero in it", in));
+         fmt::format("directory {}: a name with a slash or zero byte", in));
     return EntryFate::remove;
   }
   if (!geometry.is_inode(entry.inode)) {
     find(FindingKind::bad_entry, in, 0, 0,
-         fmt::format("directory {}: '{}' is inode {}, which cannot be", in, entry.name,
+         fmt::format("directory {}: '{}' is inode {}, which does not exist", in, entry.name,
                      entry.inode));
     return EntryFate::remove;
   }

@@ -1,7 +1,7 @@
-// Phase 1b (fsck.h): a block that two files claim stays with one of them. All files claim again, on
-// an empty map, in the order in which we would rather keep them: directories before files, since
-// much hangs on each, then what was changed last, since that is who was given the block last. Who
-// comes too late gets a hole.
+// Phase 1b (fsck.h): a block claimed by two files stays with one of them. All files claim their
+// blocks again, on an empty map, in order of preference: directories before files, because more
+// depends on them; then the most recently changed, which was allocated the block last. Later
+// claimants get a hole.
 
 #include <fmt/core.h>
 
@@ -50,7 +50,7 @@ void Fsck::State::reclaim(InodeNumber number) {
     if (p.block >= end || !data_run(p.at, p.fragments)) return Verdict::clear;
     if (map.taken(p.at, p.fragments)) {
       find(FindingKind::duplicate_block, number, p.at, p.fragments,
-           fmt::format("inode {}: fragment {} belongs to another file, too", number, p.at));
+           fmt::format("inode {}: fragment {} also belongs to another file", number, p.at));
       return Verdict::clear;
     }
     map.claim(p.at, p.fragments);

@@ -1,7 +1,7 @@
-// Phase 1 (fsck.h): every inode of every group, in the order of the tables, which are read in long
-// runs. Only those that are allocated are looked at closely: type, size, and each pointer in the
-// order of the file. A block is claimed when it is first met, and an indirect block is followed
-// only then, so that no file, however wound up, costs more reads than the device has blocks.
+// Phase 1 (fsck.h): checks all inodes, in the order of the tables, which are read in long runs. For
+// allocated inodes, checks type, size, and each pointer in file order. A block is claimed when
+// first visited, and an indirect block is followed only then, so no file, however entangled, costs
+// more reads than the device has blocks.
 
 #include <fmt/core.h>
 
@@ -31,7 +31,7 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// Mode 0, no size, no pointers: the times and the generation of the last owner may stay.
+/// True for mode 0 without size and pointers; times and generation of the last owner may remain.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -60,9 +60,8 @@ void Fsck::State::reset_map() {
   for (std::uint32_t i = 0; i < journal_area.fragments; ++i) map.claim(journal_area.at + i, 1);
 }
 
-/// Where somebody's pointer leads to a block of another file it may look like one full of pointers,
-/// all of them wrong. Whose it is is only known when all have been met; nothing is cleared in it
-/// before.
+/// A wrong pointer to a block of another file may make the block look like a block of invalid
+/// pointers. The owner is known only after all inodes, so nothing in the block is cleared before.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();
@@ -73,7 +72,7 @@ void Fsck::State::check_inodes() {
   quiet = false;
 }
 
-/// A damaged header says nothing about its table: then all of it is looked at.
+/// Returns the number of initialised inodes. If the header is damaged, the whole table is checked.
 std::uint32_t Fsck::State::initialised_inodes(std::uint32_t group) {
   if (!geometry.features().lazy_inodes) return geometry.inodes_per_group();
   block.resize(geometry.block_bytes());
@@ -113,13 +112,13 @@ void Fsck::State::check_all_inodes() {
   }
 }
 
-/// The same, sector by sector, and only those in which there is anything.
+/// Same, sector by sector, and only sectors with inodes in use.
 void Fsck::State::check_known_inodes() {
   constexpr std::uint32_t kInSector = kSectorBytes / kInodeBytes;
   const std::uint32_t sectors = geometry.inodes_per_group() / kInSector;
   if (known.geometry != geometry || known.tables.empty()) {
     known = {.geometry = geometry};
-    known.tables.assign(std::size_t{sectors} * geometry.groups(), 0);  // of zeroes: all are free
+    known.tables.assign(std::size_t{sectors} * geometry.groups(), 0);  // zeroes: all are free
     known.inodes.assign(known.tables.size(), 0);
   }
   std::array<std::byte, kSectorBytes> bytes = {};
@@ -138,7 +137,7 @@ void Fsck::State::check_known_inodes() {
           if (!is_free(bytes.data() + std::size_t{i} * kInodeBytes))
             known.inodes[at] |= static_cast<std::uint8_t>(1U << i);
       }
-      // Some inodes may be changed meanwhile, by the repair of one that lies in the same sector.
+      // A repair of another inode in the same sector may change these inodes in between.
       const std::uint8_t there = known.inodes[at];
       for (std::uint32_t i = 0; i < kInSector; ++i) {
         const InodeNumber number = group * geometry.inodes_per_group() + s * kInSector + i;
@@ -152,19 +151,20 @@ void Fsck::State::check_known_inodes() {
 
 void Fsck::State::clear_inode(InodeNumber number, const Inode& inode) {
   type[number] = 0, links[number] = 0;
-  save(number, {{.generation = inode.generation}}, Beside::goes);
+  save(number, {{.generation = inode.generation}}, ExtensionFate::goes);
 }
 
 bool Fsck::State::check_size(InodeNumber number, Inode& inode, bool& changed) {
   if (inode.size_bytes > geometry.file_blocks_max() * geometry.block_bytes()) {
     find(FindingKind::bad_size, number, 0, 0,
-         fmt::format("inode {}: {} bytes are more than pointers reach; it is freed", number,
+         fmt::format("inode {}: size of {} bytes is beyond its pointers; freed", number,
                      inode.size_bytes));
     return false;
   }
   if (inode.is_directory() && inode.size_bytes % tree::kChunkBytes != 0) {
     find(FindingKind::bad_size, number, 0, 0,
-         fmt::format("directory {}: {} bytes are not whole chunks", number, inode.size_bytes));
+         fmt::format("directory {}: {} bytes are not a multiple of the chunk size", number,
+                     inode.size_bytes));
     inode.size_bytes = (inode.size_bytes / tree::kChunkBytes + 1) * tree::kChunkBytes;
     changed = true;
   }
@@ -176,7 +176,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   Inode& inode = checked.inode;
   if (!inode.allocated() || !is_type(inode.mode)) {
     find(inode.allocated() ? FindingKind::bad_mode : FindingKind::partly_allocated, number, 0, 0,
-         fmt::format("inode {}: mode {:o} is not a file type; it is freed", number, inode.mode));
+         fmt::format("inode {}: mode {:o} has no valid file type; freed", number, inode.mode));
     return clear_inode(number, inode);
   }
   bool changed = false;
@@ -185,19 +185,19 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  std::uint64_t next = 0;  // of a directory's blocks, until a hole
+  std::uint64_t next = 0;  // for a directory, the next expected block, until a hole
   std::uint32_t fragments = 0;
   bool doubted = false;
   const auto judge = [&](const FilePointer& p) {
     if (p.block >= end) {
       find(FindingKind::blocks_behind_end, number, p.at, p.fragments,
-           fmt::format("inode {}: fragment {} lies behind its end", number, p.at));
+           fmt::format("inode {}: fragment {} is beyond its end", number, p.at));
       return Verdict::clear;
     }
     if (!data_run(p.at, p.fragments)) {
       find(FindingKind::bad_pointer, number, p.at, p.fragments,
-           fmt::format("inode {}: block {} is at fragment {}, where no data are", number, p.block,
-                       p.at));
+           fmt::format("inode {}: block {} is at fragment {}, outside of the data area", number,
+                       p.block, p.at));
       return Verdict::clear;
     }
     fragments += p.fragments;
@@ -229,25 +229,23 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
     save(number, inode);
 }
 
-/// True: it is another one now.
+/// Checks the bmap cache. Returns true if it has changed.
 bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   if (!checked.bad_bmap) return checked.bmap_changed;
   find(FindingKind::bad_bmap_cache, number, 0, 0,
-       fmt::format("inode {}: its bmap cache is of no indirect block that it has; it is emptied",
-                   number));
+       fmt::format("inode {}: its bmap cache does not match an indirect block; cleared", number));
   return true;
 }
 
-/// A directory ends where a block is missing; the files named behind it come into lost+found.
-/// Pointers in a block that another file had first have not been followed: where that is doubted
-/// the next round tells.
+/// Ends a directory at a missing block; files named behind it get into lost+found. Pointers in a
+/// block first claimed by another file have not been followed; in that case the next round decides.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =
       until < geometry.blocks_of_size(inode.size_bytes) && (!doubted || until == 0);
   if (missing || inode.size_bytes == 0) {
     find(FindingKind::directory_hole, number, 0, 0,
-         fmt::format("directory {}: block {} is missing; it ends there", number, until));
+         fmt::format("directory {}: block {} is missing; truncated there", number, until));
     inode.size_bytes = until * geometry.block_bytes();
     changed = again = repairing();
     if (until == 0) {

@@ -1,6 +1,6 @@
-// Between phase 0 and phase 1 (fsck.h): the file system is what its journal says that it is. A
-// repair replays it and empties it; a check that may change nothing looks at the disk through what
-// a replay would write. All phases follow either way.
+// Between phase 0 and phase 1 (fsck.h): applies the journal. A repair replays and empties it. A
+// read-only check reads the disk through the pending writes of a replay. In both cases all phases
+// follow.
 
 #include <fmt/format.h>
 
@@ -14,46 +14,45 @@ namespace headcrash::ufs {
 
 namespace {
 
-std::string what_is_lost(const FsckReport& report, const Superblock& superblock) {
-  const std::string given_up = "the log's device is given up: ";
-  if (report.was_clean) return given_up + "the file system was unmounted, nothing was only there";
+std::string losses(const FsckReport& report, const Superblock& superblock) {
+  const std::string given_up = "the log device is given up: ";
+  if (report.was_clean) return given_up + "the file system was clean, nothing is lost";
   const std::uint64_t bytes =
       std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
-  return fmt::format(
-      "{}what was synced and is not in its place yet is lost, {} bytes of log at most", given_up,
-      bytes);
+  return fmt::format("{}synced updates that were not in place are lost, at most {} bytes of log",
+                     given_up, bytes);
 }
 
 }  // namespace
 
-void Fsck::State::look_into_journal() {
+void Fsck::State::check_journal() {
   if (superblock.journal.fragments == 0 || stopped()) return;
   std::array<std::byte, kSectorBytes> sector = {};
   const bool external = superblock.features.external_journal;
   if (external && options.without_log) return give_up_journal();
   if (external) {
     if (const auto read = source->read(JournalRing(superblock).superblock_lba(), sector); !read) {
-      failure = Error{"the log's device", "cannot be read: " + read.error().message(),
-                      kExternalLogHint};
+      failure =
+          Error{"the log's device", "cannot be read: " + read.error().message(), kExternalLogHint};
       return;
     }
   } else if (!read_sectors(JournalRing(superblock).superblock_lba(), sector)) {
     return;
   }
   const auto decoded = decode_journal_superblock(sector, superblock);
-  if (!decoded &&
-      external) {  // it may be somebody else's: nothing is written there, nor without it
+  // It may belong to another file system: it is not written, and nothing is written without it.
+  if (!decoded && external) {
     failure = decoded.error();
     return;
   }
   if (!decoded) {
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
-         "the journal: " + decoded.error().problem + "; an empty one is made");
+         "the journal: " + decoded.error().problem + "; replaced by an empty one");
     if (!repairing()) return;
     if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
     return;
   }
-  if (report.was_clean) return;  // a replica's flag is mkfs's
+  if (report.was_clean) return;  // a replica's flag is that of mkfs
   report.journalled = decoded->in_use;
   if (repairing())
     replay_in_place();
@@ -61,11 +60,10 @@ void Fsck::State::look_into_journal() {
     replay_in_memory();
 }
 
-/// What the disk holds without it is all that there is. The replicas are first: as long as the
-/// superblock names the journal, somebody has to say again that it is gone.
+/// Removes the journal; only the state on the disk remains. Replicas are written first: while the
+/// superblock names the journal, the user must confirm again that it is lost.
 void Fsck::State::give_up_journal() {
-  find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments,
-       what_is_lost(report, superblock));
+  find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, losses(report, superblock));
   superblock.features.external_journal = false;
   superblock.journal = {};
   superblock.journal_id = 0;
@@ -88,7 +86,7 @@ void Fsck::State::replay_in_place() {
   report.replayed = replayed->transactions;
   if (!replayed->damage.empty())
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
-         replayed->damage + "; what comes before it is replayed");
+         replayed->damage + "; earlier transactions are replayed");
 }
 
 void Fsck::State::replay_in_memory() {
@@ -102,11 +100,11 @@ void Fsck::State::replay_in_memory() {
   report.replayed = journal.transactions.size();
   if (!journal.damage.empty())
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
-         journal.damage + "; what comes before it is replayed");
+         journal.damage + "; earlier transactions are replayed");
   redo.emplace(*source, superblock);
-  options.contents = {};  // of the disk as it is
+  options.contents = {};  // describes the disk without the replay
   redo->add(journal.transactions);
-  // What is invalid here is met again, and named, by the phases.
+  // Invalid inodes here are found and reported by the phases.
   if (const auto orphans = orphans_of(journal, superblock, *redo))
     for (const InodeNumber orphan : *orphans) (void)redo->release(orphan);
   (void)redo->count(superblock);

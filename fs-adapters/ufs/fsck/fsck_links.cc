@@ -1,6 +1,6 @@
-// Phase 4 (fsck.h): an inode has as many links as it has names. A file without any is put into
-// lost+found; one that is empty, or that says itself that it has none (it was open when its last
-// name went), is freed.
+// Phase 4 (fsck.h): an inode's link count must equal its number of names. A file without a name is
+// moved to lost+found. It is freed if it is empty, or if its link count is 0 (it was open when its
+// last name was removed).
 
 #include <fmt/core.h>
 
@@ -23,7 +23,7 @@ void Fsck::State::check_links() {
     }
     if (type[number] == 0) continue;
     if (type[number] == entry_type(kTypeDirectory)) {
-      // Without a place it is phase 3's business.
+      // Without a parent it is handled by phase 3.
       if (directory(number)->parent == 0) continue;
     } else if (names[number] == 0) {
       check_file_without_name(number);
@@ -43,13 +43,13 @@ void Fsck::State::check_links() {
   }
 }
 
-/// Where link tags are a count is lowered before the name goes.
+/// With link tags, a count is lowered before the name is removed.
 FindingKind Fsck::State::low_kind(InodeNumber number) {
   const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
   return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;
 }
 
-/// Names that a link tag tells of, and that are not there, do not count.
+/// Handles a file without a name. Missing names that a link tag accounts for do not count.
 void Fsck::State::check_file_without_name(InodeNumber number) {
   const Inode inode = load(number);
   std::int64_t names_lost = inode.links;
@@ -59,8 +59,7 @@ void Fsck::State::check_file_without_name(InodeNumber number) {
   if (stopped()) return;
   const bool keep = names_lost > 0 && inode.size_bytes != 0;
   find(FindingKind::unreferenced_file, number, 0, inode.links,
-       fmt::format("inode {}: has no name; it is {}", number,
-                   keep ? "put into lost+found" : "freed"));
+       fmt::format("inode {}: has no name; {}", number, keep ? "put into lost+found" : "freed"));
   if (!repairing()) return;
   if (keep) {
     put_into_lost_found(number);

@@ -1,6 +1,6 @@
-// lost+found (fsck.h): where files and directories get a name, "#" and their number, that nobody
-// names any more. It grows by whole blocks while free ones and direct pointers last. If there is
-// none it is made, and the check begins again, since an inode and a name are new.
+// lost+found (fsck.h): files and directories without a name get one here, "#" and their number. It
+// grows by whole blocks within free space and direct pointers. If it is missing, it is created and
+// the check is repeated, because an inode and a name are new.
 
 #include <fmt/core.h>
 
@@ -43,7 +43,7 @@ bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumbe
   return false;
 }
 
-/// By a block, or, if its last one is not whole, to a whole one somewhere else.
+/// Adds a block; a partial last block is first moved to a whole one.
 bool Fsck::State::grow(CheckedDirectory& d) {
   Inode inode = load(d.inode);
   const std::uint32_t last_bytes = geometry.offset_in_block(d.size_bytes);
@@ -63,7 +63,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   inode.sectors += (width - old) * geometry.sectors_per_fragment();
   inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
   save(d.inode, inode);
-  // Its blocks must stay together in the list.
+  // Its blocks must stay contiguous in the list.
   const auto begin = directory_blocks.begin() + d.first_block;
   const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
   d.first_block = static_cast<std::uint32_t>(directory_blocks.size());
@@ -73,7 +73,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   return !stopped();
 }
 
-/// Of those that have been zeroed; 0: none.
+/// Returns a free inode among the initialised ones; 0 if none.
 InodeNumber Fsck::State::find_free_inode() {
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const InodeNumber first = group * geometry.inodes_per_group();
@@ -84,8 +84,8 @@ InodeNumber Fsck::State::find_free_inode() {
   return 0;
 }
 
-/// A block of inodes that none has been taken of: zeroes, then the header (lazy_inodes.h). False:
-/// there is none.
+/// Initialises a block of inodes: zeroes, then the header (lazy_inodes.h). Returns false if all are
+/// initialised.
 bool Fsck::State::initialise_inodes() {
   std::uint32_t group = 0;
   while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group())
@@ -103,8 +103,7 @@ bool Fsck::State::initialise_inodes() {
   return write(geometry.header(group), bytes);
 }
 
-/// Entry, block and inode in an order that a cut may end anywhere: nobody names it before it is
-/// there.
+/// Writes block, inode and entry in an order that can be cut at any point: the entry last.
 bool Fsck::State::make_lost_found() {
   if (has_name(*directory(kRootInode), "lost+found")) return false;
   InodeNumber number = find_free_inode();
@@ -133,22 +132,22 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
   if (!repairing() || stopped()) return false;
   const auto no_room = [&](const char* why) {
     had_no_room = true;
-    find(
-        FindingKind::no_room, number, 0, 0,
-        fmt::format("inode {}: cannot be put into lost+found: {}; remove something and check again",
-                    number, why),
-        false);
+    find(FindingKind::no_room, number, 0, 0,
+         fmt::format("inode {}: cannot be put into lost+found: {}; free some space and check again",
+                     number, why),
+         false);
     return false;
   };
   if (lost_found == 0) {
     // The next round puts it there.
-    return make_lost_found() || stopped() ? false
-                                          : no_room("there is none, and no room to make it");
+    return make_lost_found() || stopped()
+               ? false
+               : no_room("it does not exist, and there is no room to create it");
   }
   if (lost_found == number) return no_room("it is lost+found");
   std::string name = fmt::format("#{:07}", number);
   for (int i = 1; has_name(*directory(lost_found), name); ++i) {
-    if (stopped() || i > kSameNamesMax) return no_room("it is there already");
+    if (stopped() || i > kSameNamesMax) return no_room("the name already exists");
     name = fmt::format("#{:07}.{}", number, i);
   }
   if (!add_name(lost_found, name, number, type[number]))

@@ -1,7 +1,6 @@
-// Phase 5 (fsck.h): what phases 1 to 4 have found is laid over each group's maps, word by word;
-// then counts are made from the maps, and compared with what the group, the summary area and the
-// superblock say. A group whose header is known, and that is compared with what it was compared
-// with when it was in order, is so.
+// Phase 5 (fsck.h): compares the results of phases 1 to 4 with each group's maps, word by word.
+// Then computes the counts from the maps and compares them with the group, the summary area and the
+// superblock. A group with a known header is skipped if it was correct before with the same inputs.
 
 #include <fmt/core.h>
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGroupsKnownMax = 8192;
 
-/// 64 bits of a map from bit `word` * 64 on; what is behind its end is 0.
+/// Returns 64 bits of a map from bit `word` * 64 on; bits behind its end are 0.
 std::uint64_t word_of(std::span<const std::byte> map, std::size_t word) {
   std::uint64_t bits = 0;
   if (word * 8 < map.size())
@@ -55,12 +54,12 @@ void Fsck::State::check_maps() {
     if (!problem.empty()) {
       const bool fits = CylinderGroup::format(geometry, header, group);
       find(FindingKind::bad_group, 0, geometry.header(group), 0,
-           fmt::format("group {}: its header {}; it is rebuilt", group, problem), fits);
+           fmt::format("group {}: its header {}; rebuilt", group, problem), fits);
       if (!fits) {
         summaries.push_back({});
         continue;
       }
-      // All its inodes have been looked at, and what was none has been cleared.
+      // All its inodes have been checked, and invalid slots have been cleared.
       CylinderGroup(geometry, header, group).set_initialised_inodes(geometry.inodes_per_group());
       if (repairing()) write(geometry.header(group), header);
     }
@@ -71,8 +70,8 @@ void Fsck::State::check_maps() {
   check_totals();
 }
 
-/// Its header, the fragments that somebody has, the inodes that are allocated; nothing when the
-/// header's bytes are not known by a number.
+/// Returns a hash of the group's header, claimed fragments and allocated inodes; nullopt if the
+/// header's content has no number.
 std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number) const {
   if (options.contents.empty()) return {};
   std::uint64_t all = number;
@@ -108,10 +107,10 @@ bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
   for (const CheckedDirectory& d : directories)
     now.directories += d.inode >= first && d.inode < end && type[d.inode] != 0 ? 1 : 0;
   group.set_totals(now);
-  // Counts that follow from a map that had to be changed are not findings of their own.
+  // Counts that change because of a changed map are not reported separately.
   if (!changed && (before != now || runs_before != group.runs()))
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
-         fmt::format("group {}: its counts are not those of its maps", number));
+         fmt::format("group {}: its counts do not match its maps", number));
   summaries.push_back(now);
   const bool in_order = !changed && before == now && runs_before == group.runs();
   if (!in_order) write(geometry.header(number), header);
@@ -144,7 +143,7 @@ bool Fsck::State::check_inode_map(CylinderGroup& group) {
       const bool used = (right >> bit & 1U) != 0;
       const InodeNumber number = first + i + bit;
       find(used ? FindingKind::inode_marked_free : FindingKind::leaked_inode, number, 0, 0,
-           fmt::format("inode {}: is {}, the map says {}", number, used ? "allocated" : "free",
+           fmt::format("inode {}: is {}, but {} in the map", number, used ? "allocated" : "free",
                        used ? "free" : "allocated"));
       group.set_inode_used(i + bit, used);
       changed = true;
@@ -165,7 +164,8 @@ bool Fsck::State::check_fragment_map(CylinderGroup& group) {
     const std::uint64_t free = word_of(map_bytes, word) & inside;
     const std::uint64_t used = row[word] & inside;
     if (free == (~used & inside)) continue;
-    const auto tell = [&](std::uint64_t bits, FindingKind kind, const char* words, bool make_free) {
+    const auto report_run = [&](std::uint64_t bits, FindingKind kind, const char* words,
+                                bool make_free) {
       each_run_of(bits, [&](std::uint32_t at, std::uint32_t count) {
         find(kind, 0, base + first + at, count,
              fmt::format("fragments {} to {}: {}", base + first + at, base + first + at + count - 1,
@@ -175,8 +175,9 @@ bool Fsck::State::check_fragment_map(CylinderGroup& group) {
         changed = true;
       });
     };
-    tell(free & used, FindingKind::block_marked_free, "somebody's, but marked free", false);
-    tell(~free & ~used & inside, FindingKind::leaked_blocks, "nobody's, but not marked free", true);
+    report_run(free & used, FindingKind::block_marked_free, "in use, but marked free", false);
+    report_run(~free & ~used & inside, FindingKind::leaked_blocks, "unused, but not marked free",
+               true);
   }
   return changed;
 }
@@ -198,12 +199,11 @@ void Fsck::State::check_totals() {
     encode_summary(summaries[i], bytes);
   }
   if (!same) {
-    find(FindingKind::totals, 0, superblock.summary_address, 0,
-         "the groups' summaries are out of date");
+    find(FindingKind::totals, 0, superblock.summary_address, 0, "the groups' summaries are stale");
     write(superblock.summary_address, block);
   }
   if (superblock.total != all)
-    find(FindingKind::totals, 0, 0, 0, "the superblock's totals are out of date");
+    find(FindingKind::totals, 0, 0, 0, "the superblock's totals are stale");
   superblock.total = all;
 }
 

@@ -1,8 +1,7 @@
-// Phase 2 (fsck.h): every directory, whether the root leads to it or not, block by block; each name
-// counts for the inode it names, and tells a directory's parent. A directory can have only one
-// name: of two, the one that its own ".." confirms stays (a move from one directory to another that
-// a power cut ended in the middle). The third name of an exchange (exchange_name.h) goes when there
-// is another one that stands.
+// Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts for
+// its inode and determines the parent of a directory. A directory may have only one name. Of two,
+// the one that its ".." refers to stays (an interrupted move to another directory). The third name
+// of an exchange (exchange_name.h) is removed if there is another reachable name.
 
 #include <fmt/core.h>
 
@@ -15,7 +14,7 @@ namespace headcrash::ufs {
 
 void Fsck::State::check_names() {
   if (type[kRootInode] != entry_type(kTypeDirectory)) {
-    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is not a directory; a new one is made");
+    find(FindingKind::bad_root, kRootInode, 0, 0, "the root is not a directory; recreated");
     if (repairing()) make_root();
     return;
   }
@@ -26,8 +25,9 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
-/// The root leads to it, and not by lost+found: what is or will be there may have been removed.
-bool Fsck::State::stands(InodeNumber number) {
+/// True if the directory is reachable from the root, but not through lost+found, whose entries may
+/// have been removed files.
+bool Fsck::State::is_reachable(InodeNumber number) {
   for (std::size_t steps = 0; steps < directories.size(); ++steps) {
     if (number == kRootInode) return true;
     const CheckedDirectory* const at = directory(number);
@@ -37,21 +37,22 @@ bool Fsck::State::stands(InodeNumber number) {
   return false;  // a ring
 }
 
-/// How many names each inode has in directories that stand, of those that have a third name.
-std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
+/// Counts the names in reachable directories, for inodes that have a third name.
+std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
   std::map<InodeNumber, std::uint32_t> count;
   for (const ExchangeName& third : exchange_names)
-    if (!third.told) count[third.inode] = 0;
+    if (!third.reported) count[third.inode] = 0;
   if (count.empty()) return count;
   for (const CheckedDirectory& d : directories) {
-    if (stopped() || !stands(d.inode)) continue;
+    if (stopped() || !is_reachable(d.inode)) continue;
     for (std::uint32_t b = 0; b < d.blocks; ++b) {
       block.resize(geometry.block_bytes());
       const auto held = std::span(block).first(directory_block_bytes(d, b));
       if (!read(directory_blocks[d.first_block + b], held)) return count;
       tree::DirectoryCursor cursor(held);
       while (const auto entry = cursor.next()) {
-        if (entry->is_dot() || entry->is_dot_dot()) continue;  // which may name anybody yet
+        // May refer to any inode at this point.
+        if (entry->is_dot() || entry->is_dot_dot()) continue;
         if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
       }
     }
@@ -59,19 +60,19 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::standing_names() {
   return count;
 }
 
-/// Only now, since the names may lie in the very chunk that was being looked at.
+/// Runs after phase 2, since the names may be in the chunk that was being checked.
 void Fsck::State::end_exchanges() {
-  std::map<InodeNumber, std::uint32_t> standing = standing_names();
+  std::map<InodeNumber, std::uint32_t> reachable = reachable_names();
   for (const ExchangeName& third : exchange_names) {
     if (stopped()) return;
-    if (!third.told) {
-      const std::uint32_t itself = stands(directories[third.directory].inode) ? 1 : 0;
-      if (standing[third.inode] <= itself) continue;
-      standing[third.inode] -= itself;
+    if (!third.reported) {
+      const std::uint32_t itself = is_reachable(directories[third.directory].inode) ? 1 : 0;
+      if (reachable[third.inode] <= itself) continue;
+      reachable[third.inode] -= itself;
       find(
           FindingKind::interrupted_exchange, third.inode, 0, 1,
           fmt::format(
-              "inode {}: has a name of an exchange that did not end, and another one; the former goes",
+              "inode {}: has another name and one of an unfinished exchange; the latter is removed",
               third.inode));
     }
     remove_name(third.block, third.offset);
@@ -96,7 +97,7 @@ void Fsck::State::check_directory(std::size_t index) {
   }
 }
 
-/// The ".." of a directory that may not have been looked at yet.
+/// Returns the ".." of a directory that may not have been checked yet.
 InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
   if (d.dot_dot != 0) return d.dot_dot;
   std::array<std::byte, tree::kChunkBytes> chunk = {};
@@ -105,7 +106,7 @@ InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
   return entry ? entry->inode : 0;
 }
 
-/// Removes the name that is at an offset in a block of a directory that is not in memory.
+/// Removes the entry at an offset in a directory block that is not in memory.
 void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
   std::array<std::byte, tree::kChunkBytes> chunk = {};
   const std::uint64_t lba = geometry.lba_of(at) + offset / tree::kChunkBytes;
@@ -116,7 +117,7 @@ void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
   write_sectors(lba, chunk);
 }
 
-/// False: this name of a directory has to go.
+/// Returns false if this name of a directory must be removed.
 bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry,
                                          FragmentAddress at) {
   CheckedDirectory& named = *directory(entry.inode);
@@ -127,7 +128,7 @@ bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& e
     const bool newer =
         named.inode != kRootInode && !by_exchange && (named.named_by_exchange || confirmed);
     find(FindingKind::directory_second_name, named.inode, 0, 1,
-         fmt::format("directory {}: has names in directories {} and {}; that in {} goes",
+         fmt::format("directory {}: has names in directories {} and {}; the one in {} is removed",
                      named.inode, named.parent, in.inode, newer ? named.parent : in.inode));
     if (!newer) return false;
     CheckedDirectory* const before = directory(named.parent);
@@ -136,7 +137,7 @@ bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& e
                                 .inode = named.inode,
                                 .block = named.named_block,
                                 .offset = named.named_offset,
-                                .told = true});
+                                .reported = true});
     } else {
       remove_name(named.named_block, named.named_offset);
       if (before != nullptr) --before->entries;
@@ -152,8 +153,7 @@ bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& e
 void Fsck::State::make_root() {
   const FragmentAddress at = map.allocate(1);
   if (at == 0) {
-    find(FindingKind::no_room, kRootInode, 0, 1, "there is no free fragment for a root directory",
-         false);
+    find(FindingKind::no_room, kRootInode, 0, 1, "no free fragment for a root directory", false);
     return;
   }
   std::vector<std::byte> bytes(geometry.fragment_bytes());

@@ -1,4 +1,4 @@
-// A repair that the power ends after any sector, and then another one.
+// Tests of a repair that is cut after any sector, and of the repair that follows.
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Nobody names docs any more, nor twice by its first name; large has lost a pointer; somebody else
-/// has the block of small; there is no lost+found; a map forgets a block.
+/// Removes the name of docs and the first name of twice, clears a pointer of large, lets another
+/// file claim the block of small, removes lost+found, and clears a bit in a map.
 void damage(TestTree& tree) {
   ImageWriter writer(*tree.store);
   const FragmentAddress root = writer.load(kRootInode).direct[0];
@@ -45,7 +45,7 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
-/// True when the totals that FreeBSD reads are those that we read, which lie in the flag's sector.
+/// True if the totals for FreeBSD equal our own, which share the flag's sector.
 bool totals_agree(const model::SectorStore& store) {
   constexpr std::size_t kOurs = 192, kOthers = 1008;
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -55,7 +55,7 @@ bool totals_agree(const model::SectorStore& store) {
   return true;
 }
 
-TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
+TEST(FsckRestart, ARepairCanBeCutAnywhere) {
   const MkfsOptions small{.bytes_per_inode = 16384, .time = 1};
   const auto image = [&] { return TestTree(small, 1 << 20); };
   TestTree damaged = image();
@@ -74,7 +74,7 @@ TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
     const auto left = fsck.check(*damaged.store);
     ASSERT_TRUE(left) << "cut after " << cuts << ": " << left.error().message();
     ASSERT_TRUE(!left->was_clean || (left->nothing_found() && totals_agree(*damaged.store)))
-        << "it says clean after a cut after " << cuts;
+        << "marked clean after a cut after " << cuts;
     const auto repaired = fsck.run(*damaged.store, {.repair = true});
     ASSERT_TRUE(repaired) << "cut after " << cuts << ": " << repaired.error().message();
     ASSERT_FALSE(repaired->unrepaired) << "cut after " << cuts;
@@ -86,8 +86,8 @@ TEST(FsckRestart, ACutAnywhereInARepairIsRepaired) {
   EXPECT_GT(cuts, 30U);
 }
 
-/// Where the superblock was, a flag is left that says "clean".
-TEST(FsckRestart, ASuperblockThatWasLostDoesNotSayCleanBeforeAllIsDone) {
+/// The sector of the former superblock still says "clean".
+TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
   TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(damaged);
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -106,12 +106,12 @@ TEST(FsckRestart, ASuperblockThatWasLostDoesNotSayCleanBeforeAllIsDone) {
     const auto left = fsck.check(*damaged.store);
     ASSERT_TRUE(left) << left.error().message();
     ASSERT_TRUE(!left->was_clean || left->nothing_found())
-        << "it says clean after a cut after " << cuts;
+        << "marked clean after a cut after " << cuts;
   }
   EXPECT_GT(cuts, 30U);
 }
 
-TEST(FsckRestart, WithoutLostFoundNothingIsThrownAway) {
+TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(tree);
   ImageWriter(*tree.store).enter(kRootInode, "lost+found", tree.twice, kTypeRegular);
@@ -121,7 +121,7 @@ TEST(FsckRestart, WithoutLostFoundNothingIsThrownAway) {
   EXPECT_TRUE(report->has(FindingKind::no_room));
   const auto again = Fsck().check(*tree.store);
   for (const Finding& f : again->findings)
-    EXPECT_EQ(weight_of(f.kind), Weight::residue) << name_of(f.kind) << " " << f.text;
+    EXPECT_EQ(severity_of(f.kind), Severity::residue) << name_of(f.kind) << " " << f.text;
   EXPECT_TRUE(again->has(FindingKind::unreferenced_directory));
   EXPECT_FALSE(again->was_clean);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What the checker's phases share (fsck.h): the store, what phase 1 has learnt about inodes and
-// directories, the map of claimed blocks. Memory stays from one state to the next; nothing is
-// allocated for an inode.
+// State shared by the checker's phases (fsck.h): the store, the inodes and directories found by
+// phase 1, and the map of claimed blocks. Memory is kept from one state to the next; nothing is
+// allocated per inode.
 
 #include <array>
 #include <cstddef>
@@ -22,45 +22,45 @@
 
 namespace headcrash::ufs {
 
-/// A directory that phase 1 has found.
+/// A directory found by phase 1.
 struct CheckedDirectory {
   InodeNumber inode = 0;
-  InodeNumber parent = 0;   ///< in which it has its name; 0: none yet
-  InodeNumber dot_dot = 0;  ///< as it says itself
-  FragmentAddress named_block =
-      0;  ///< where its name is: a block of the parent, and the entry's offset in it
+  InodeNumber parent = 0;   ///< the directory that contains its name; 0 if none so far
+  InodeNumber dot_dot = 0;  ///< according to its own entry
+  /// Location of its name: a block of the parent, and the entry's offset in it.
+  FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  bool named_by_exchange = false;  ///< by a third name (exchange_name.h): any other one is better
-  std::uint32_t first_block = 0, blocks = 0;  ///< in State::directory_blocks
+  bool named_by_exchange = false;  ///< by a third name (exchange_name.h); any other name is
+                                   ///< preferred
+  std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;
-  std::uint32_t entries = 0;  ///< besides "." and ".."
+  std::uint32_t entries = 0;  ///< other than "." and ".."
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// A third name that phase 2 has met: of a file, or of a directory that has turned out to have
-/// another one.
+/// A third name found by phase 2: of a file, or of a directory that has another name too.
 struct ExchangeName {
-  std::size_t directory = 0;  ///< in State::directories
+  std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;
-  FragmentAddress block = 0;  ///< of the directory it is in, and the entry's offset in that
+  FragmentAddress block = 0;  ///< block that contains it, and the entry's offset there
   std::uint32_t offset = 0;
-  bool told = false;  ///< of a directory
+  bool reported = false;  ///< already reported; for directories
 };
 
-/// An inode on the way through its pointers.
+/// An inode whose pointers are being walked.
 struct CheckedInode {
   Inode inode;
-  BmapCache bmap;         ///< some of them (bmap_cache.h); empty where it cannot be believed
-  bool bad_bmap = false;  ///< that is so, or its indirect block has turned out not to be there
-  bool changed = false;   ///< by the walk: the inode
+  BmapCache bmap;         ///< some of its pointers (bmap_cache.h); empty if invalid
+  bool bad_bmap = false;  ///< the cache is invalid, or its indirect block is missing
+  bool changed = false;   ///< the walk has changed the inode
   bool bmap_changed = false;
-  bool bmap_reached = false;  ///< its indirect block is there, or may be
+  bool bmap_reached = false;  ///< its indirect block exists, or may exist
 };
 
-/// A pointer of a file, on the way through all of them.
+/// A pointer of a file, during a walk over all of them.
 struct FilePointer {
-  std::uint32_t level = 0;  ///< of what it leads to; 0: data
-  std::uint64_t block = 0;  ///< the first of the file's blocks behind it
+  std::uint32_t level = 0;  ///< level of the target; 0 for data
+  std::uint64_t block = 0;  ///< first file block below it
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
 };
@@ -68,78 +68,79 @@ enum class Verdict : std::uint8_t { follow, stay, clear };
 enum class EntryFate : std::uint8_t { keep, change, remove };
 
 struct Fsck::State {
-  // One run.
+  // The current run.
   const model::SectorStore* source = nullptr;
-  model::SectorStore* target = nullptr;  ///< null: look only
+  model::SectorStore* target = nullptr;  ///< null for a read-only check
   FsckOptions options;
   FsckReport report;
-  std::optional<Error> failure;  ///< of the store: everything stops
+  std::optional<Error> failure;  ///< of the store; ends the run
   Superblock superblock;
-  std::uint64_t superblock_byte = 0;  ///< where it was found
+  std::uint64_t superblock_byte = 0;  ///< position at which it was found
   Geometry geometry;
   JournalContents journal;   ///< in a check,
-  std::optional<Redo> redo;  ///< and the disk as it will be when that has been replayed
-  bool again = false;        ///< a repair has changed what earlier phases had seen
-  bool duplicates = false;   ///< phase 1 has met a block twice
+  std::optional<Redo> redo;  ///< and the disk as of a replay of that
+  bool again = false;        ///< a repair has changed the input of earlier phases
+  bool duplicates = false;   ///< phase 1 has found a block twice
 
-  // Phase 1 clears no pointer in a block as long as the block may be another file's.
+  // Phase 1 clears no pointers in a block while the block may belong to another file.
   bool holding_back = false, held_back = false;
-  bool quiet = false;  ///< what is met has been found before
+  bool quiet = false;  ///< findings were already reported before
 
-  // lost+found had no room, and then something was freed.
+  // lost+found had no room, and something was freed later.
   bool had_no_room = false, freed_later = false;
 
-  // What was found.
+  // Results.
   BlockMap map;
-  std::vector<std::uint8_t> type;  ///< of each inode, as entries have it; 0: not allocated
+  std::vector<std::uint8_t> type;  ///< entry type of each inode; 0: not allocated
   std::vector<std::uint16_t> links;
   std::vector<std::uint32_t> names;
-  std::vector<CheckedDirectory> directories;  ///< by inode number
+  std::vector<CheckedDirectory> directories;  ///< sorted by inode number
   std::vector<FragmentAddress> directory_blocks;
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // What earlier checks have learnt, where options.contents says that nothing has changed.
+  // Results of earlier checks, reused where options.contents shows no change.
   struct Known {
     Geometry geometry;
-    std::vector<std::uint64_t> tables;  ///< what each sector of the inode tables held
-    std::vector<std::uint8_t> inodes;   ///< which of those in it were not free: a bit each
-    std::unordered_map<std::uint64_t, Summary>
-        groups;  ///< in order, by what they were compared with
+    std::vector<std::uint64_t> tables;  ///< content of each sector of the inode tables
+    std::vector<std::uint8_t> inodes;   ///< bitmap of inodes in it that were not free
+    /// Groups found correct, by the inputs of their check.
+    std::unordered_map<std::uint64_t, Summary> groups;
   } known;
 
   // Buffers.
   std::vector<std::byte> table, block;
   std::array<std::vector<std::byte>, kIndirectPointers> pointers;
-  std::vector<std::byte> merged;  ///< of the lowest level, with what is cached
+  std::vector<std::byte> merged;  ///< lowest level of pointers, updated with cached ones
 
   // fsck.cc
   Result<FsckReport> run();
   void round();
   bool repairing() const { return target != nullptr; }
   bool stopped() const { return failure.has_value(); }
-  /// `repaired` holds when a repair is under way; else the caller says that nothing could be done.
+  /// Reports a finding. It counts as repaired during a repair, unless `can_repair` is false.
   void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
             std::string text, bool can_repair = true);
   bool read(FragmentAddress at, std::span<std::byte> into);
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
-  /// Some of the sector that it is in, from it on: an inode and its extension.
+  /// Reads from an inode to the end of its sector at most: an inode and its extension.
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
-  InodeExtension load_extension(InodeNumber number);  ///< empty where there are none
-  /// `extension`: as it is, empty, or without link tags, which the count then needs no more.
-  enum class Beside : std::uint8_t { stays, goes, without_tags };
-  void save(InodeNumber number, const Inode& inode, Beside extension = Beside::stays);
-  // The same with its bmap cache.
+  InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
+  /// Writes an inode; the extension stays, is cleared, or loses its link tags, which the count no
+  /// longer needs.
+  enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
+  void save(InodeNumber number, const Inode& inode, ExtensionFate extension = ExtensionFate::stays);
+  // Same with its bmap cache.
   std::size_t bytes_with_extension() const {
     return geometry.features().extensions() ? 2 * kInodeBytes : kInodeBytes;
   }
   CheckedInode load_with_bmap(InodeNumber number);
   CheckedInode decode_with_bmap(std::span<const std::byte> inode_and_extension) const;
   void save_with_bmap(InodeNumber number, const CheckedInode& checked);
-  void save(InodeNumber number, const Inode& inode, Beside extension, const BmapCache* bmap);
+  void save(InodeNumber number, const Inode& inode, ExtensionFate extension, const BmapCache* bmap);
   CheckedDirectory* directory(InodeNumber number);
   bool data_run(FragmentAddress at, std::uint32_t fragments) const;
   std::uint32_t directory_block_bytes(const CheckedDirectory& directory, std::uint32_t index) const;
@@ -147,12 +148,12 @@ struct Fsck::State {
   // Phase 0: fsck_superblock.cc
   bool find_superblock();
   bool superblock_at(std::uint64_t byte, bool replica);
-  void mend_superblock();
+  void repair_superblock();
   void demand_full_check();
   void finish();
 
   // The journal: fsck_journal.cc
-  void look_into_journal();
+  void check_journal();
   void give_up_journal();
   void replay_in_place();
   void replay_in_memory();
@@ -167,18 +168,18 @@ struct Fsck::State {
   void check_all_inodes();
   std::uint32_t initialised_inodes(std::uint32_t group);
   void check_known_inodes();
-  /// With its extension where there are such.
+  /// Includes its extension, if there are extensions.
   void check_inode(InodeNumber number, std::span<const std::byte> bytes);
   bool check_bmap(InodeNumber number, CheckedInode& checked);
   bool check_size(InodeNumber number, Inode& inode, bool& changed);
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
                       bool doubted, bool& changed);
   void clear_inode(InodeNumber number, const Inode& inode);
-  /// Frees the blocks of an inode that has passed phase 1, and the inode.
+  /// Frees the blocks of an inode that has passed phase 1, and the inode itself.
   void free_inode(InodeNumber number);
-  /// Goes through a file's pointers in order. visit(FilePointer) -> Verdict; what is to be cleared
-  /// becomes 0 in the inode and its cache (which say so) and in indirect blocks (which are written)
-  /// when repairing.
+  /// Walks over a file's pointers in order. visit(FilePointer) returns a Verdict. During a repair,
+  /// cleared pointers become 0 in the inode and its cache, which are marked changed, and in
+  /// indirect blocks, which are written.
   template <typename Visit>
   void walk(CheckedInode& checked, Visit visit);
   template <typename Visit>
@@ -196,11 +197,11 @@ struct Fsck::State {
   void check_names();
   void check_directory(std::size_t index);
   bool check_chunk(std::size_t index, std::uint32_t block, std::uint32_t chunk, FragmentAddress at);
-  bool mend_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
+  bool repair_chunk(const CheckedDirectory& directory, std::uint32_t chunk);
   bool check_dots(CheckedDirectory& directory);
   EntryFate check_entry(std::size_t index, const tree::Entry& entry, FragmentAddress at);
-  bool stands(InodeNumber number);
-  std::map<InodeNumber, std::uint32_t> standing_names();
+  bool is_reachable(InodeNumber number);
+  std::map<InodeNumber, std::uint32_t> reachable_names();
   void end_exchanges();
   bool keep_name_of_directory(std::size_t index, const tree::Entry& entry, FragmentAddress at);
   void remove_name(FragmentAddress at, std::uint32_t offset);
@@ -228,7 +229,7 @@ struct Fsck::State {
 
   // Phase 5: fsck_maps.cc
   void check_maps();
-  /// True: it was in order, and nothing was written.
+  /// Returns true if the group was correct and nothing was written.
   bool check_group(std::uint32_t group, std::span<std::byte> header);
   std::optional<std::uint64_t> contents_of_group(std::uint32_t group) const;
   bool check_inode_map(class CylinderGroup& group);
@@ -274,14 +275,14 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// What an indirect block's pointers lead to, `seen` with those that are cached. True: one of its
-/// own has changed.
+/// Walks below an indirect block; `seen` has its pointers updated with cached ones. Returns true if
+/// one of the block's own pointers has changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {
   bool changed = false;
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    std::uint64_t two;  // of pointers, mostly none
+    std::uint64_t two;  // two pointers at once; mostly zero
     std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
     if (two == 0) {
       i |= 1U;

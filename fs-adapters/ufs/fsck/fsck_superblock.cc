@@ -1,7 +1,6 @@
-// Phase 0 and the end of a check (fsck.h). The first superblock may be lost; then every block of
-// the device is looked at for a replica that says itself that it lies there. What is mounted
-// rewrites only the first superblock, so a replica's counts are mkfs's; phase 5 computes them
-// anyway.
+// Phase 0, and the end of a check (fsck.h). If the first superblock is damaged, every block of the
+// device is searched for a replica that records its own position. A mounted file system rewrites
+// only the first superblock, so a replica has the counts of mkfs; phase 5 computes them anyway.
 
 #include <fmt/core.h>
 
@@ -36,29 +35,29 @@ bool Fsck::State::find_superblock() {
     report.was_clean = superblock.clean;
     return true;
   }
-  // Replicas begin at blocks: of 4 KiB or more, and only then of those that the lab makes.
+  // Replicas are block-aligned. Tries blocks of 4 KiB first, then the small blocks of test disks.
   const std::uint64_t end = source->sectors() * model::kSectorBytes;
   for (const std::uint64_t step : {4096U, kSectorBytes})
     for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += step) {
       if (!superblock_at(byte, true)) continue;
       find(FindingKind::bad_superblock, 0, 0, 0,
-           fmt::format("the superblock is damaged; a replica at byte {} is not", byte));
-      mend_superblock();
+           fmt::format("the superblock is damaged; using the replica at byte {}", byte));
+      repair_superblock();
       return true;
     }
   return false;
 }
 
-/// Before anything else is written: a replay of the journal, too, changes what is there.
-void Fsck::State::mend_superblock() {
-  superblock.clean = false;  // a replica's flag is mkfs's
+/// Called before anything else is written, because a journal replay also changes the disk.
+void Fsck::State::repair_superblock() {
+  superblock.clean = false;  // a replica's flag is that of mkfs
   if (!repairing()) return;
   if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
     failure = done.error();
 }
 
-/// Before the full repair's first write: what that has changed when it is cut, a fast check does
-/// not look at.
+/// Called before the first write of a full repair: if that is cut, a fast check would not examine
+/// its changes.
 void Fsck::State::demand_full_check() {
   if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
       superblock.full_check)
@@ -68,11 +67,11 @@ void Fsck::State::demand_full_check() {
     failure = done.error();
 }
 
-/// Writes the totals, and the flag that all is well if it is, after all else has been written.
+/// Writes the totals, and the clean flag if the file system is clean, after everything else.
 void Fsck::State::finish() {
   if (!repairing() || stopped()) return;
-  // A torn last write may have left old totals for other systems behind a first sector that says
-  // "clean".
+  // A torn last write may have left stale totals for other systems behind a first sector that is
+  // marked clean.
   if (report.nothing_found() && superblock.clean && !superblock.modified &&
       !superblock.totals_differ)
     return;

@@ -16,7 +16,7 @@ namespace {
 
 using enum FindingKind;
 
-std::string told(const FsckReport& report) {
+std::string describe(const FsckReport& report) {
   std::string lines;
   for (const Finding& finding : report.findings)
     lines += fmt::format("{}: {}\n", name_of(finding.kind), finding.text);
@@ -29,7 +29,7 @@ std::set<FindingKind> kinds(const FsckReport& report) {
   return set;
 }
 
-/// Counts follow from maps: what changes one changes the other.
+/// Ignores counts, which follow from maps.
 std::set<FindingKind> but_totals(const FsckReport& report) {
   auto set = kinds(report);
   set.erase(totals);
@@ -46,7 +46,7 @@ std::vector<std::string> paths(const model::SectorStore& store) {
   return found;
 }
 
-TEST(Fsck, WholeFileSystemsAreClean) {
+TEST(Fsck, SoundFileSystemsAreClean) {
   Fsck fsck;
   for (const std::uint32_t block : {4096U, 8192U})
     for (std::uint32_t fragment = block / 8; fragment <= block; fragment *= 2) {
@@ -54,7 +54,7 @@ TEST(Fsck, WholeFileSystemsAreClean) {
           {.block_bytes = block, .fragment_bytes = fragment, .bytes_per_inode = 4096});
       const auto report = fsck.check(*tree.store);
       ASSERT_TRUE(report) << report.error().message();
-      EXPECT_TRUE(report->nothing_found()) << block << " " << fragment << "\n" << told(*report);
+      EXPECT_TRUE(report->nothing_found()) << block << " " << fragment << "\n" << describe(*report);
       EXPECT_TRUE(report->was_clean);
       EXPECT_EQ(report->directories, 4U);
       EXPECT_EQ(report->files, 46U);
@@ -63,8 +63,8 @@ TEST(Fsck, WholeFileSystemsAreClean) {
 
 using Damage = std::function<void(ImageWriter&, TestTree&)>;
 
-/// Finds it without writing, repairs it, and finds nothing more. `kept` names what must still be
-/// there.
+/// Expects that a check finds the damage without writing, that a repair removes it, and that
+/// nothing else is found. All names but `gone` must remain.
 void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected,
                      const std::vector<std::string>& gone = {}) {
   TestTree tree;
@@ -76,15 +76,15 @@ void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected
   const auto checked = fsck.check(*tree.store);
   ASSERT_TRUE(checked) << checked.error().message();
   for (const FindingKind kind : expected)
-    EXPECT_TRUE(checked->has(kind)) << name_of(kind) << "\n" << told(*checked);
-  EXPECT_EQ(but_totals(*checked), expected) << told(*checked);
+    EXPECT_TRUE(checked->has(kind)) << name_of(kind) << "\n" << describe(*checked);
+  EXPECT_EQ(but_totals(*checked), expected) << describe(*checked);
   EXPECT_TRUE(tree.bytes() == before) << "a check writes nothing";
   const auto repaired = fsck.run(*tree.store, {.repair = true});
   ASSERT_TRUE(repaired) << repaired.error().message();
-  EXPECT_FALSE(repaired->unrepaired) << told(*repaired);
+  EXPECT_FALSE(repaired->unrepaired) << describe(*repaired);
   const auto after = fsck.check(*tree.store);
   ASSERT_TRUE(after) << after.error().message();
-  EXPECT_TRUE(after->nothing_found()) << told(*after) << "after\n" << told(*repaired);
+  EXPECT_TRUE(after->nothing_found()) << describe(*after) << "after\n" << describe(*repaired);
   EXPECT_TRUE(after->was_clean);
   const auto left = paths(*tree.store);
   for (const std::string& path : before_paths) {
@@ -118,9 +118,9 @@ TEST(Fsck, LinkCounts) {
                   {links_too_high});
 }
 
-TEST(Fsck, LeaksAreResidueAndReuseIsNot) {
-  EXPECT_EQ(weight_of(leaked_blocks), Weight::residue);
-  EXPECT_EQ(weight_of(block_marked_free), Weight::damage);
+TEST(Fsck, LeaksAreResidueAndMarkedFreeIsDamage) {
+  EXPECT_EQ(severity_of(leaked_blocks), Severity::residue);
+  EXPECT_EQ(severity_of(block_marked_free), Severity::damage);
   const auto in_map = [](auto change) {
     return [change](ImageWriter& w, TestTree& t) {
       w.in_group(0, [&](CylinderGroup& g) {
@@ -170,7 +170,7 @@ TEST(Fsck, OpenedAndUnlinkedFilesAreFreed) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, NamesOfWhatIsNotThere) {
+TEST(Fsck, RemovesDanglingNames) {
   expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "gone", 500, kTypeRegular); },
                   {dangling_entry});
   expect_repaired([](auto& w, auto& t) { w.enter(t.docs, "far", 0x7fffffff, kTypeRegular); },
@@ -187,7 +187,7 @@ TEST(Fsck, NamesOfWhatIsNotThere) {
       {bad_entry});
 }
 
-TEST(Fsck, AMovedDirectoryKeepsTheNameThatItConfirms) {
+TEST(Fsck, AMovedDirectoryKeepsTheNameThatDotDotMatches) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(kRootInode, "moved", tree.deep, kTypeDirectory);
@@ -195,34 +195,35 @@ TEST(Fsck, AMovedDirectoryKeepsTheNameThatItConfirms) {
              [](auto b) { tree::set_entry_inode(b, 12, kRootInode); });
   edit(writer, kRootInode, [](Inode& i) { ++i.links; });
   const auto report = Fsck().run(*tree.store, {.repair = true});
-  EXPECT_EQ(kinds(*report), (std::set{directory_second_name, links_too_high})) << told(*report);
+  EXPECT_EQ(kinds(*report), (std::set{directory_second_name, links_too_high})) << describe(*report);
   const auto reader = ImageReader::open(*tree.store);
   EXPECT_TRUE(reader->lookup("moved/large"));
   EXPECT_FALSE(reader->lookup("docs/deep"));
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
+TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);  // before its own name
+  // Before its own name.
+  writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
                kTypeDirectory);  // behind it
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
-              tree.twice);  // says that it is somebody else's
+              tree.twice);  // claims another inode
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,
-               kTypeRegular);  // has no other
+               kTypeRegular);  // has no other name
   const auto checked = Fsck().check(*tree.store);
-  EXPECT_TRUE(checked->has(interrupted_exchange)) << told(*checked);
+  EXPECT_TRUE(checked->has(interrupted_exchange)) << describe(*checked);
   const auto report = Fsck().run(*tree.store, {.repair = true});
   EXPECT_EQ(but_totals(*report),
             (std::set{interrupted_exchange, directory_second_name, links_too_high}))
-      << told(*report);
+      << describe(*report);
   const auto left = paths(*tree.store);
   const auto is_there = [&](const std::string& path) {
     return std::ranges::count(left, path) == 1;
@@ -235,10 +236,10 @@ TEST(Fsck, TheThirdNameOfAnExchangeGoesWhenThereIsAnother) {
   EXPECT_FALSE(is_there(tree::exchange_name(tree.twice, 0)));
   EXPECT_FALSE(is_there("docs/" + tree::exchange_name(tree.deep, 3)));
   EXPECT_FALSE(is_there("docs/deep/" + tree::exchange_name(low, 0)));
-  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, TheThirdNameOfAnExchangeStaysBesideOneInADirectoryThatIsLost) {
+TEST(Fsck, KeepsTheThirdNameIfTheOtherIsInALostDirectory) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(tree.deep, "old", tree.small, kTypeRegular);
@@ -249,13 +250,13 @@ TEST(Fsck, TheThirdNameOfAnExchangeStaysBesideOneInADirectoryThatIsLost) {
   const std::string third = tree::exchange_name(tree.small, 0);
   writer.link(kRootInode, third, tree.small);
   const auto report = Fsck().run(*tree.store, {.repair = true});
-  EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
-  EXPECT_FALSE(report->has(interrupted_exchange)) << told(*report);
+  EXPECT_TRUE(report->has(unreferenced_directory)) << describe(*report);
+  EXPECT_FALSE(report->has(interrupted_exchange)) << describe(*report);
   EXPECT_EQ(std::ranges::count(paths(*tree.store), third), 1);
-  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, DirectoriesBelowThemselves) {
+TEST(Fsck, BreaksRingsOfDirectories) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "low");
@@ -263,9 +264,9 @@ TEST(Fsck, DirectoriesBelowThemselves) {
              [](auto b) { tree::remove_entry(b, offset_of(b, "deep")); });
   writer.enter(low, "up", tree.deep, kTypeDirectory);
   const auto report = Fsck().run(*tree.store, {.repair = true});
-  EXPECT_TRUE(report->has(unreferenced_directory)) << told(*report);
+  EXPECT_TRUE(report->has(unreferenced_directory)) << describe(*report);
   EXPECT_FALSE(report->unrepaired);
-  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
   EXPECT_TRUE(
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}/low", tree.deep)));
 }
@@ -285,7 +286,7 @@ TEST(Fsck, DotsAndChunks) {
                   {bad_size});
 }
 
-TEST(Fsck, InodesThatCannotBe) {
+TEST(Fsck, RepairsInvalidInodes) {
   expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.mode = 0170000; }); },
                   {bad_mode, dangling_entry, leaked_inode, leaked_blocks}, {"docs/small"});
   expect_repaired([](auto& w, auto&) { edit(w, 400, [](Inode& i) { i.direct[2] = 5; }); },
@@ -310,7 +311,7 @@ TEST(Fsck, InodesThatCannotBe) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // What lies behind it belongs to nobody then, and was claimed when the hole was met.
+  // Blocks behind the hole lose their owner; they were claimed when the hole was found.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);
@@ -320,24 +321,24 @@ TEST(Fsck, ADirectoryEndsBeforeAHole) {
   expect_repaired(with_a_hole, {directory_hole, bad_sectors, leaked_blocks, links_too_high});
 }
 
-TEST(Fsck, BlocksOfTwoFilesStayWithWhoChangedLast) {
+TEST(Fsck, BlocksOfTwoFilesStayWithTheLastChanged) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   edit(writer, tree.large, [](Inode& i) { i.changed.seconds = 100; });
   const FragmentAddress shared = writer.load(tree.large).direct[0];
   edit(writer, tree.twice, [&](Inode& i) { i.direct[0] = shared; });
   const auto checked = Fsck().check(*tree.store);
-  EXPECT_EQ(but_totals(*checked), (std::set{duplicate_block, leaked_blocks})) << told(*checked);
+  EXPECT_EQ(but_totals(*checked), (std::set{duplicate_block, leaked_blocks})) << describe(*checked);
   ASSERT_TRUE(Fsck().run(*tree.store, {.repair = true}));
   EXPECT_EQ(writer.load(tree.large).direct[0], shared);
   EXPECT_EQ(writer.load(tree.twice).direct[0], 0U);
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, WhatLooksLikePointersInABlockOfAnotherFileStays) {
+TEST(Fsck, ApparentPointersInAnotherFilesBlockStay) {
   TestTree tree;
   ImageWriter writer(*tree.store);
-  ASSERT_LT(tree.small, tree.large) << "small is met first";
+  ASSERT_LT(tree.small, tree.large) << "small is visited first";
   edit(writer, tree.large, [](Inode& i) { i.changed.seconds = 100; });
   const FragmentAddress shared = writer.load(tree.large).direct[1];
   const auto before = writer.read(shared, writer.geometry().block_bytes());
@@ -348,14 +349,14 @@ TEST(Fsck, WhatLooksLikePointersInABlockOfAnotherFileStays) {
   ASSERT_TRUE(Fsck().run(*tree.store, {.repair = true}));
   EXPECT_EQ(writer.load(tree.small).indirect[0], 0U);
   EXPECT_TRUE(writer.read(shared, before.size()) == before)
-      << "text, none of whose words is an address";
+      << "text without a word that is an address";
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, FilesThatShareTheirPointersAreReadOnce) {
+TEST(Fsck, SharedPointersAreReadOnce) {
   TestTree tree;
   ImageWriter writer(*tree.store);
-  // An indirect block whose pointers all lead back to it, under three levels: 2048^3 ways.
+  // An indirect block whose pointers all refer to itself, under three levels: 2048^3 paths.
   const FragmentAddress at = writer.load(tree.large).direct[1];
   std::vector<std::byte> bytes(writer.geometry().block_bytes());
   for (std::size_t i = 0; i < bytes.size(); i += 4) store32(bytes, i, at);
@@ -365,10 +366,10 @@ TEST(Fsck, FilesThatShareTheirPointersAreReadOnce) {
   const auto report = Fsck().run(*tree.store, {.repair = true});
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->has(duplicate_block));
-  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, ReplicasAndGroupsAreMadeAnew) {
+TEST(Fsck, RebuildsFromReplicasAndRebuildsGroups) {
   expect_repaired([](auto& w, auto&) { w.write(8, std::vector<std::byte>(8192, std::byte{0x55})); },
                   {bad_superblock});
   expect_repaired(
@@ -382,7 +383,7 @@ TEST(Fsck, ReplicasAndGroupsAreMadeAnew) {
   EXPECT_NE(none.error().message().find("no UFS1 superblock"), std::string::npos);
 }
 
-TEST(Fsck, ReplicasOfShortBlocksAreFoundWhereverABlockBegins) {
+TEST(Fsck, FindsReplicasWithSmallBlocks) {
   const auto store = std::move(*media::MemoryStore::create(600));
   const auto made = mkfs(*store, {.block_bytes = 512,
                                   .fragment_bytes = 512,
@@ -397,10 +398,10 @@ TEST(Fsck, ReplicasOfShortBlocksAreFoundWhereverABlockBegins) {
   ASSERT_TRUE(store->write(geometry.lba_of(geometry.replica(0)), noise));
   const auto report = Fsck().run(*store, {.repair = true});
   ASSERT_TRUE(report) << report.error().message();
-  EXPECT_TRUE(report->has(bad_superblock)) << told(*report);
+  EXPECT_TRUE(report->has(bad_superblock)) << describe(*report);
 }
 
-TEST(Fsck, RootAndLostFoundAreMadeAnew) {
+TEST(Fsck, RecreatesRootAndLostFound) {
   expect_repaired([](auto& w, auto&) { edit(w, kRootInode, [](Inode& i) { i = {}; }); },
                   {bad_root, leaked_inode, leaked_blocks}, {""});
   TestTree tree;
@@ -411,14 +412,14 @@ TEST(Fsck, RootAndLostFoundAreMadeAnew) {
     tree::remove_entry(b, offset_of(b, "long"));
   });
   const auto report = Fsck().run(*tree.store, {.repair = true});
-  EXPECT_FALSE(report->unrepaired) << told(*report);
-  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << told(*Fsck().check(*tree.store));
+  EXPECT_FALSE(report->unrepaired) << describe(*report);
+  EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
   EXPECT_TRUE(
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
-/// Inodes that have not been used yet hold anything: a block of them has to be zeroed first.
-TEST(Fsck, LostFoundIsMadeWhenAllInodesThatWereZeroedAreUsed) {
+/// Uninitialised inodes have arbitrary content, so a block of them must be zeroed first.
+TEST(Fsck, CreatesLostFoundWhenAllInitialisedInodesAreUsed) {
   const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
   ASSERT_TRUE(mkfs(
       *store, {.block_bytes = 4096, .bytes_per_inode = 4096, .features = {.lazy_inodes = true}}));
@@ -433,9 +434,9 @@ TEST(Fsck, LostFoundIsMadeWhenAllInodesThatWereZeroedAreUsed) {
              [](auto b) { tree::remove_entry(b, offset_of(b, "lost+found")); });
   const auto report = Fsck().run(*store, {.repair = true});
   ASSERT_TRUE(report) << report.error().message();
-  EXPECT_FALSE(report->unrepaired) << told(*report);
-  EXPECT_FALSE(report->has(bad_mode)) << told(*report);
-  EXPECT_TRUE(Fsck().check(*store)->nothing_found()) << told(*Fsck().check(*store));
+  EXPECT_FALSE(report->unrepaired) << describe(*report);
+  EXPECT_FALSE(report->has(bad_mode)) << describe(*report);
+  EXPECT_TRUE(Fsck().check(*store)->nothing_found()) << describe(*Fsck().check(*store));
   const auto reader = ImageReader::open(*store);
   EXPECT_EQ(*reader->lookup("lost+found"), unused);
   EXPECT_EQ(*reader->lookup(fmt::format("lost+found/#{:07}/{}", lost, last)), last);

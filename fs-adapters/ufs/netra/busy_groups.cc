@@ -1,4 +1,4 @@
-// Marks, and their end (busy_groups.h).
+// Marking and cleaning of groups (busy_groups.h).
 
 #include "fs-adapters/ufs/netra/busy_groups.h"
 
@@ -33,7 +33,8 @@ std::uint64_t BusyGroups::generation() const {
 std::size_t BusyGroups::bytes_in_core() const {
   std::size_t bytes = 0;
   for (const auto& [number, group] : groups_)
-    bytes += group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kDependencyBytes;
+    bytes +=
+        group.fragments.size() + (group.inodes.size() + group.wanted.size() + 1) * kDependencyBytes;
   return bytes;
 }
 
@@ -54,7 +55,7 @@ void BusyGroups::hold(std::uint32_t group) {
   if (running_.at(volume_.executor.current()).groups.insert(group).second) ++busy.held;
 }
 
-/// False: there is no room for it.
+/// Returns false if there is no room for the inode.
 bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
                            bool is_directory) const {
   if (volume_.geometry.group_of_inode(inode) != group)
@@ -86,8 +87,9 @@ VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
   return volume_.write_summary(group, late ? LastWrite::delayed : LastWrite::synchronous);
 }
 
-/// The header on the disk is quiet. Who has begun to enter the group meanwhile wants it on the map.
-/// Of what a mount without a check has found no counts are known.
+/// Marks the group quiet on the map, after its header. Skipped if another operation has begun to
+/// enter the group, or if the group was found by a mount without a check, so that its counts are
+/// unknown.
 VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
   if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
   volume_.on_map[group] = false;
@@ -122,7 +124,7 @@ VfsResult<void> BusyGroups::enter(std::uint32_t group, InodeNumber inode, bool i
   BusyMarks marks(volume_.geometry, header->bytes(), group);
   marks.set_generation(generation());
   marks.mark_free_fragments(map);
-  add_inode(marks, group, inode, is_directory);  // the first one: there is room
+  add_inode(marks, group, inode, is_directory);  // the first one always fits
   const auto free = map.fragment_map();
   std::vector<std::byte> fragments(free.begin(), free.end());
   TRY(write_marks(std::move(*header)));
@@ -151,7 +153,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   auto wanted = std::exchange(busy.wanted, {});
   auto written = write_inode_marks(group, wanted);
   if (written) return written;
-  // The others are still waiting: the next of them tries again for all.
+  // The others are still waiting; the next of them retries for all.
   wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
   busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
   return written;
@@ -162,7 +164,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   auto header = volume_.allocator.read_group(group);
   if (!header) return pass_on_errno(header);
   BusyMarks marks(volume_.geometry, header->bytes(), group);
-  std::vector<InodeNumber> others;  // for which the header has no room
+  std::vector<InodeNumber> others;  // inodes that do not fit the header
   for (const Group::Wanted& one : wanted)
     if (!add_inode(marks, group, one.inode, one.is_directory)) others.push_back(one.inode);
   if (others.size() < wanted.size()) {
@@ -179,7 +181,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   return {};
 }
 
-/// Of a quiet group: what was there must not count again.
+/// Clears the foreign block of a quiet group; stale entries must not become valid again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
   auto block = volume_.read_block(volume_.geometry.foreign_block(group));
@@ -194,7 +196,7 @@ VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   return as_result(volume_.cache.write(std::move(*block)));
 }
 
-/// False: there is no room for all of them.
+/// Returns false if there is no room for all of them.
 VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
                                                  const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
@@ -268,8 +270,8 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 
-/// Nothing of it is in use, none of its inodes differs from the disk or would be a check's to
-/// remove.
+/// True if the group is not in use, and none of its inodes differs from the disk or would be
+/// removed by a check.
 bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
   const auto busy = groups_.find(group);
   if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
@@ -295,7 +297,7 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   for (const InodeNumber inode : inodes)
     if (auto written = write_inode(inode); !written) return pass_on_errno(written);
   if (!settled(group, touched)) return not_now();
-  // The maps first: a torn write of both could leave old maps that are called quiet.
+  // The maps are written first: a torn write of both could leave old maps that are marked quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
   if (auto written = volume_.write_if_dirty(key); !written) return pass_on_errno(written);
   auto header = volume_.allocator.read_group(group);
@@ -331,8 +333,7 @@ VfsResult<bool> BusyGroups::begin_generation() {
   } else {
     volume_.super.begin_generation();
     const auto written = volume_.write_superblock(false);
-    // Which of the two generations the disk has is not known, and marks of the other one would
-    // count for nothing.
+    // It is unknown which generation the disk has, and marks of the other one would be invalid.
     if (!written) volume_.stop(), refused = written.error();
   }
   changing_generation_ = false;

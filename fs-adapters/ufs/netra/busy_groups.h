@@ -1,25 +1,24 @@
 #pragma once
-// Which inodes and fragments are busy, kept ahead of the changes (Peacock, Kamaraju and Agrawal
-// 1998, sections 5.1 and 5.2; on the disk: busy_marks.h).
+// Busy inodes and fragments, marked before they change (Peacock, Kamaraju and Agrawal 1998,
+// sections 5.1 and 5.2; disk format in busy_marks.h).
 //
-//   quiet --mark()--> busy: free fragments, and who asked --mark()--> more inodes, more fragments
+//   quiet --mark()--> busy: free fragments and one inode --mark()--> more inodes and fragments
 //     ^                 |
 //     +----clean()------+   or begin_generation(), for all groups at once
 //
-// mark() returns when the marks are on the disk; only then the caller changes maps, inodes or
-// pointers. A group that becomes busy marks all its free fragments at once, so that allocations in
-// it ask once for each inode. Who asks while the header is being written shares the next write with
-// all who do. That what is freed is marked first, wherever it lies, is our rule: the paper is
-// silent.
+// mark() returns when the marks are on the disk; only then may the caller change maps, inodes or
+// pointers. A group that becomes busy marks all its free fragments at once, so an allocation needs
+// one call per inode. Callers that arrive during a write of the header share the next write.
+// Marking freed space first, in any group, is our own rule; the paper does not mention it.
 //
-// An inode's mark reaches the disk before those of fragments that are its own: a torn write of the
-// header could else leave a busy fragment whose owner is not known, and a check would free it.
+// An inode's mark reaches the disk before those of its fragments. Otherwise a torn header write
+// could leave a busy fragment with an unknown owner, which a check would free.
 //
-// What an operation has marked stays so until it ends: it holds its groups, by the fiber that runs
+// Marks of an operation stay until it ends: the operation holds its groups, by the fiber that runs
 // it.
 //
-// With the feature busy-map (busy_map.h) the group's record says that it is busy before its header
-// does, and that it is quiet after its header, with the counts that the header then has.
+// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. It is
+// marked quiet after the header, with the counts that the header then has.
 
 #include <cstdint>
 #include <map>
@@ -37,8 +36,8 @@ class BusyMarks;
 class Volume;
 
 struct BusyCounters {
-  std::uint64_t header_writes = 0;  ///< that somebody waited for
-  std::uint64_t map_writes = 0;     ///< of groups' records
+  std::uint64_t header_writes = 0;  ///< with a waiting caller
+  std::uint64_t map_writes = 0;     ///< of group records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
 
@@ -46,32 +45,34 @@ class BusyGroups {
  public:
   BusyGroups(Volume& volume, const NetraOptions& options);
 
-  // Around each operation of the calling fiber; one may lie within another.
+  // Enclose each operation of the calling fiber; calls may nest.
   void operation_begins();
   void operation_ends();
 
-  // Within an operation; may wait. EIO: a header cannot be read or written.
-  /// The inode, and all free fragments of the group, which may be another one than the inode's own.
-  /// `is_directory`: the inode on the disk.
+  // Call within an operation. These may wait. They fail with EIO if a header cannot be read or
+  // written.
+  /// Marks the inode, and all free fragments of the group, which need not be the inode's own.
+  /// `is_directory` describes the inode on the disk.
   VfsResult<void> mark(std::uint32_t group, InodeNumber inode, bool is_directory);
-  /// The inode in the group of each extent, then the extents, which are its own.
+  /// Marks the inode in the group of each extent, then the extents, which it owns.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// What follows cannot be told by marks and tags: until the next generation only a full check
-  /// will do. On the disk when it returns.
+  /// Requires a full check until the next generation, because marks and tags cannot describe the
+  /// next change. The request is on the disk on return.
   VfsResult<void> demand_full_check();
 
-  // From any fiber that is in no operation and holds no lock.
-  /// Writes all that is busy in the group and calls it quiet. False: it is in use, or was changed
-  /// meanwhile.
+  // Call from fibers without an operation or lock.
+  /// Writes all that is busy in the group and marks it quiet. Returns false if the group is in use
+  /// or has been changed in the meantime.
   VfsResult<bool> clean(std::uint32_t group);
-  /// All is on the disk: all groups are quiet. False: it is not, or operations are under way.
+  /// Marks all groups quiet, when everything is on the disk. Returns false if it is not, or if
+  /// operations are in progress.
   VfsResult<bool> begin_generation();
 
-  /// The calling operation has it marked: the group cannot become quiet.
+  /// True if the calling operation has marked it, so that the group cannot become quiet.
   bool marked(std::uint32_t group, InodeNumber inode) const;
   bool busy(std::uint32_t group) const { return groups_.contains(group); }
   bool any_busy() const { return !groups_.empty(); }
-  /// Of marks and tags that are made now.
+  /// Generation of new marks and tags.
   std::uint64_t generation() const;
   const BusyCounters& counters() const { return counters_; }
   std::size_t bytes_in_core() const;  ///< of the busy groups
@@ -86,10 +87,10 @@ class BusyGroups {
     os::FiberLock entering, marking;
     std::vector<Wanted> wanted;        ///< for the next write of the header
     std::set<InodeNumber> inodes;      ///< marked on the disk
-    std::vector<std::byte> fragments;  ///< a bit for each, as in the header's map
-    std::uint32_t held = 0;            ///< by operations
-    std::uint64_t touched = 0;         ///< by how many so far
-    bool on_disk = false;              ///< the group has the generation
+    std::vector<std::byte> fragments;  ///< bitmap, as in the header
+    std::uint32_t held = 0;            ///< number of operations that hold it
+    std::uint64_t touched = 0;         ///< number of operations so far
+    bool on_disk = false;              ///< the header on the disk has the generation
   };
   void hold(std::uint32_t group);
   VfsResult<void> enter(std::uint32_t group, InodeNumber inode, bool is_directory);
@@ -104,14 +105,15 @@ class BusyGroups {
   VfsResult<void> write_inode(InodeNumber number);
   bool settled(std::uint32_t group, std::uint64_t touched) const;
 
-  /// Of a group's marks: the caller waits.
+  /// Writes a group's marks; the caller waits.
   VfsResult<void> write_marks(os::HeldBuffer header);
 
   Volume& volume_;
   NetraOptions options_;
-  std::map<std::uint32_t, Group> groups_;  ///< busy ones
-  /// Quiet ones whose header may still have the generation on the disk: writing it is under way, or
-  /// has failed. Their marks count there, so that the generation goes before the marks do.
+  std::map<std::uint32_t, Group> groups_;  ///< busy groups
+  /// Quiet groups whose header may still have the generation on the disk, because its write is in
+  /// flight or has failed. Their marks are valid there, so the generation must be changed before
+  /// the marks.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;

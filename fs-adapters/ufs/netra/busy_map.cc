@@ -1,11 +1,11 @@
-// The record at its place (busy_map.h).
+// Encoding of group records (busy_map.h).
 #include "fs-adapters/ufs/netra/busy_map.h"
 
 namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBusy =
-    0x80000000;  // of the first field, which counts a group's directories
+    0x80000000;  // bit of the first field, which counts a group's directories
 
 }  // namespace
 

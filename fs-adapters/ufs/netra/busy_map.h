@@ -1,20 +1,19 @@
 #pragma once
-// Which groups are busy, in a place that a check reads at once: the feature busy-map. Beyond the
-// paper, whose fast fsck reads every group's header to learn it (Peacock, Kamaraju and Agrawal
-// 1998, section 5.1).
+// A compact record of busy groups for the check: the feature busy-map. It extends the paper, whose
+// fast fsck reads every group's header for this (Peacock, Kamaraju and Agrawal 1998, section 5.1).
 //
-// Such a check needs two things of a group that it does not look at: that it is quiet, and its
-// counts, for the totals. So they are one record of the summary area, which lies in one sector and
-// is written whole or not at all:
+// For a group that it skips, a check must know that the group is quiet, and its counts, for the
+// totals. Both are in one record of the summary area, which is within one sector and so written
+// atomically:
 //
-//   | directories 31 bits, busy 1 | free blocks | free inodes | free fragments |     16 bytes a group
+//   | directories 31 bits, busy 1 | free blocks | free inodes | free fragments |  16 bytes each
 //
-//   quiet --- record: busy ---> marks in the header ---> changes --- ... --- header: quiet ---> record: counts, quiet
-//             waits             waits (busy_marks.h)                         waits
+//   quiet -> record: busy -> marks in the header -> changes ... -> header: quiet -> record: quiet
+//            wait            wait (busy_marks.h)                   wait             and counts
 //
-// What the counts of a busy one say does not matter. A group may be quiet and its record still say
-// "busy": that costs a check a read. 44 GB in 2816 groups have an area of 44 KiB, 6 blocks of 8
-// KiB; nothing in it has to grow with it.
+// The counts in the record of a busy group are meaningless. A quiet group may have a busy record;
+// that only costs the check a read. For 44 GB in 2816 groups, the area has 44 KiB, 6 blocks of 8
+// KiB.
 
 #include <cstdint>
 #include <span>
@@ -24,17 +23,17 @@
 
 namespace headcrash::ufs {
 
-/// A group in the summary area.
+/// The record of a group in the summary area.
 struct GroupRecord {
   Summary counts;
   bool busy = false;
 };
 
-/// kSummaryBytes each. Where the feature is missing nothing is busy, and all of it is counts.
+/// These need kSummaryBytes. Without the feature, all bits are counts and no group is busy.
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 
-/// False: no group of this size can have these counts, so that the record is damaged.
+/// Returns false if a group of this size cannot have these counts: the record is damaged.
 bool possible_counts(const Geometry& geometry, std::uint32_t group, const Summary& counts);
 
 }  // namespace headcrash::ufs

@@ -1,6 +1,5 @@
-// The map of busy groups: what a fast check reads with it, and that it ends as the full one does
-// when most groups are quiet, whatever a power cut has left of records, headers and the check's own
-// writes.
+// Tests of the map of busy groups: the reads of a fast check, and its agreement with the full check
+// when most groups are quiet, for any cut within records, headers and the check's own writes.
 
 #include "fs-adapters/ufs/netra/busy_map.h"
 
@@ -41,7 +40,7 @@ Superblock superblock_of(const model::SectorStore& store) {
   return superblock ? *superblock : Superblock();
 }
 
-/// What the summary area says.
+/// Reads the summary area.
 std::vector<GroupRecord> map_of(const model::SectorStore& store) {
   const Superblock superblock = superblock_of(store);
   std::vector<std::byte> bytes(superblock.summary_bytes);
@@ -71,8 +70,8 @@ void change_record(model::SectorStore& store, std::uint32_t group,
   ASSERT_TRUE(store.write(lba, bytes));
 }
 
-/// Files over many groups, which become quiet; then some of them go, are cut and written again,
-/// with rests between.
+/// Creates files in many groups, which become quiet. Then removes, truncates and rewrites some of
+/// them, with pauses.
 void fill_and_empty(Mounted& m) {
   Vfs& fs = *m.file_system;
   const auto rest = [&] { m.executor.sleep_until(m.executor.now() + 3 * model::kSecondNs); };
@@ -104,7 +103,7 @@ void fill_and_empty(Mounted& m) {
 
 class Maps : public testing::TestWithParam<const char*> {};
 
-TEST_P(Maps, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
+TEST_P(Maps, FastAndFullCheckAgreeAfterEveryWrite) {
   Mounted m(bench::setup_named(GetParam()), kManyGroups);
   const auto before = bench::copy_of(*m.store);
   m.log.keep = true;
@@ -130,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(All, Maps, testing::Values("netra-map", "netra-map-flus
                            return text;
                          });
 
-TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
+TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
   for (const bool with_map : {false, true}) {
     Mounted m(bench::without_flusher(with_map ? "netra-map" : "netra"), kManyGroups);
     m.mount();
@@ -154,7 +153,7 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
     Fsck fsck;
     const auto fast = fsck.run(reads, {.repair = true, .fast = true});
     ASSERT_TRUE(fast && fast->fast);
-    // Beside 16 headers: superblock, map, some inodes and chunks.
+    // In addition to 16 headers: superblock, map, some inodes and chunks.
     if (with_map) {
       EXPECT_EQ(on_map(*m.store), 0U);
       EXPECT_LT(reads.reads, 14U);
@@ -165,9 +164,9 @@ TEST(BusyMap, AFastCheckReadsTheMapAndWhatIsBusy) {
   }
 }
 
-/// It may have cleared an inode already whose blocks lie in quiet groups, where no fast check looks
-/// for them.
-TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
+/// The cut check may have cleared an inode with blocks in quiet groups, which no fast check
+/// examines.
+TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);
     m.mount();
@@ -209,8 +208,8 @@ TEST(BusyMap, WhicheverCheckIsCutTheNextOneEndsIt) {
   }
 }
 
-/// A header that could not be written quiet has to stay on the map.
-TEST(BusyMap, AGroupThatCouldNotBeMadeQuietStaysOnTheMap) {
+/// A group whose quiet header could not be written must stay on the map.
+TEST(BusyMap, AGroupThatCouldNotBeCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] {
@@ -232,7 +231,7 @@ TEST(BusyMap, AGroupThatCouldNotBeMadeQuietStaysOnTheMap) {
   bench::expect_clean(*m.store);
 }
 
-TEST(BusyMap, AGroupThatIsEnteredWhileItIsMadeQuietStaysOnTheMap) {
+TEST(BusyMap, AGroupEnteredWhileCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] {
@@ -257,8 +256,8 @@ TEST(BusyMap, AGroupThatIsEnteredWhileItIsMadeQuietStaysOnTheMap) {
   bench::expect_clean(*m.store);
 }
 
-/// Nobody knows their counts.
-TEST(BusyMap, AMountWithoutACheckKeepsAllGroupsOnTheMap) {
+/// Their counts are unknown.
+TEST(BusyMap, MountingWithoutACheckKeepsAllGroupsOnTheMap) {
   Mounted m(bench::setup_named("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] { bench::put_file(*m.file_system, "f", std::string(100'000, 'f')); });
@@ -281,7 +280,7 @@ TEST(BusyMap, AMountWithoutACheckKeepsAllGroupsOnTheMap) {
   EXPECT_EQ(on_map(*m.store), 0U);
 }
 
-TEST(BusyMap, ADamagedRecordIsLeftToTheFullCheck) {
+TEST(BusyMap, ADamagedRecordRequiresTheFullCheck) {
   Mounted m(bench::setup_named("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] { bench::put_file(*m.file_system, "f", "text"); });
@@ -313,7 +312,7 @@ TEST(BusyMap, ACheckLeavesNoGroupOnTheMap) {
   }
 }
 
-TEST(BusyMap, ARecordIsCountsAndABit) {
+TEST(BusyMap, ARecordHasCountsAndOneBit) {
   std::array<std::byte, kSummaryBytes> bytes = {};
   const Summary counts{.directories = 5, .free_blocks = 6, .free_inodes = 7, .free_fragments = 8};
   for (const bool busy : {false, true}) {
@@ -325,7 +324,7 @@ TEST(BusyMap, ARecordIsCountsAndABit) {
   }
 }
 
-TEST(BusyMap, IsNotMadeWithoutMarks) {
+TEST(BusyMap, RequiresBusyMarks) {
   const auto store = media::MemoryStore::create(16 << 11);
   const auto made = mkfs(**store, {.features = {.busy_map = true}});
   ASSERT_FALSE(made);

@@ -1,4 +1,4 @@
-// Bits at their places (busy_marks.h).
+// Encoding of busy marks (busy_marks.h).
 
 #include "fs-adapters/ufs/netra/busy_marks.h"
 
@@ -30,7 +30,7 @@ std::vector<InodeNumber> inodes_in(std::span<const std::byte> list) {
   return inodes;
 }
 
-/// At the first empty place, unless it is there already. False: there is none.
+/// Adds the inode in the first empty place, unless it is listed. Returns false if the list is full.
 bool add_inode(std::span<std::byte> list, InodeNumber inode) {
   for (std::size_t at = 0; at + 4 <= list.size(); at += 4) {
     const InodeNumber there = load32(list, at);

@@ -1,4 +1,4 @@
-// Two repairs of one image, and one that is cut (fast_check_trial.h).
+// Compares two repairs of one image, and restarts a cut one (fast_check_trial.h).
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::uint32_t kAllCutsOneIn = 16;  // images; of the others one cut each
+constexpr std::uint32_t kAllCutsOneIn = 16;  // images; all others have a single cut
 
 using Sector = std::array<std::byte, kSectorBytes>;
 
-/// What is written stays here.
+/// Keeps all writes in memory.
 class Overlay final : public model::SectorStore {
  public:
   struct Write {
@@ -64,7 +64,7 @@ Sector sector_of(const Overlay& store, std::uint64_t lba) {
   return bytes;
 }
 
-/// Tags have done what they were for. What else is in an extension stays.
+/// Clears link tags, which are no longer needed. The rest of an extension stays.
 void forget_tags(const Geometry& geometry, std::uint64_t lba, Sector& bytes) {
   const std::uint64_t fragment = lba / geometry.sectors_per_fragment();
   if (fragment >= geometry.size_fragments()) return;
@@ -110,13 +110,13 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
   ++images_;
   Overlay fast(image), full(image);
   const auto quick = fast_.run(fast, {.repair = true, .fast = true});
-  if (!quick) return "the fast check ends: " + quick.error().message();
+  if (!quick) return "the fast check failed: " + quick.error().message();
   if (!quick->fast) {
     ++declined_;
     return {};
   }
   if (const auto whole = full_.run(full, {.repair = true}); !whole)
-    return "the full check ends: " + whole.error().message();
+    return "the full check failed: " + whole.error().message();
   std::vector<std::byte> bytes(kSuperblockBytes);
   if (auto read = image.read(kSuperblockByte / kSectorBytes, bytes); !read)
     return read.error().message();
@@ -140,11 +140,11 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
     again.put(writes[cut].lba, std::span(writes[cut].bytes).first(torn * kSectorBytes));
     const auto second = fast_.run(again, {.repair = true, .fast = true});
     if (!second || !second->fast)
-      return fmt::format("a fast check that was cut after {} of {} writes cannot be begun again",
-                         cut, writes.size());
+      return fmt::format("a fast check cut after {} of {} writes cannot be restarted", cut,
+                         writes.size());
     if (const std::string differs = first_difference(geometry, again, full); !differs.empty())
       return fmt::format(
-          "a fast check that was cut after {} of {} writes, begun again, differs from the full one in {}",
+          "a fast check cut after {} of {} writes and restarted differs from the full one in {}",
           cut, writes.size(), differs);
   }
   return {};

@@ -1,7 +1,7 @@
 #pragma once
-// The fast check (fsck_fast.cc) against the full one, on one image after the other: whatever a
-// power cut has left, both leave the same bytes, and so does a fast check that was cut itself and
-// begun again. Only link tags may differ, which nobody needs any more.
+// Compares the fast check (fsck_fast.cc) with the full one on a series of images. After any power
+// cut, both must leave the same bytes; so must a fast check that is itself cut and restarted. Only
+// link tags, which are no longer needed then, may differ.
 
 #include <memory>
 

@@ -1,24 +1,21 @@
-// The fast check (fsck.h): what was busy, and nothing else (Peacock, Kamaraju and Agrawal 1998,
-// section 5).
+// The fast check (fsck.h): examines only busy items (Peacock, Kamaraju and Agrawal 1998, section
+// 5).
 //
-//   1 every group's header: its counts; of those with the superblock's generation, busy inodes and
-//   fragments. With
-//      the feature busy-map (busy_map.h) only the headers of groups whose record says so, and the
-//      others' records
-//   2  busy inodes, as phase 1 does: sizes, pointers, sectors; who owns what of the busy fragments
-//   3 link tags: names are counted where tags say, counts of links corrected; of two names of a
-//   directory one
-//      goes; who has no name and no links any more is freed
-//   4 maps of busy groups, of busy inodes and fragments only; counts of these groups; then all
-//   totals
+//   1  headers of all groups: counts; in groups with the superblock's generation, busy
+//      inodes and fragments. With the feature busy-map (busy_map.h), only headers of groups with a
+//      busy record, and the records of the others
+//   2  busy inodes, as in phase 1: sizes, pointers, sectors; owners of busy fragments
+//   3  link tags: counts names where tags refer to, and corrects link counts; removes one of two
+//      names of a directory; frees inodes without names and links
+//   4  maps of busy groups, for busy inodes and fragments only; counts of these groups; totals
 //
-// It ends as the full check does, and needs no more than one pass. It is begun again after a cut: a
-// count and its tags are corrected in one sector, what is freed is free in the maps before its
-// inode is cleared, and marks count until the superblock has the next generation, which is written
-// last. Groups stay on the map until all else is done, and one that is not there has its new counts
-// before an inode that lost its blocks there is cleared: who begins again then does not look there
-// any more. What cannot be left by a cut is the full check's business: then this one has changed
-// nothing that the other would not.
+// The result equals that of the full check, in one pass. After a cut it can be restarted: a count
+// and its tags are corrected in one sector; freed space is free in the maps before its inode is
+// cleared; and marks are valid until the next generation is written to the superblock, as the last
+// write. Groups stay on the map until the end. A group that is not on the map gets its new counts
+// before an inode that lost blocks there is cleared, because a restarted check does not examine it
+// again. Damage that a cut cannot cause is left to the full check; this check has then changed
+// nothing that the full one would not.
 
 #include <fmt/core.h>
 
@@ -35,14 +32,14 @@ class FastCheck {
  public:
   explicit FastCheck(Fsck::State& state) : s_(state), geometry_(state.geometry) {}
 
-  /// False: not without the full check.
+  /// Returns false if the full check is needed.
   bool run() {
     if (!read_groups() || !check_inodes()) return false;
     for (BusyInode& busy : inodes_)
       if (!count_names(busy)) return false;
     for (BusyInode& busy : inodes_)
       if (!correct_links(busy)) return false;
-    free_what_goes();
+    free_removed();
     write_groups();
     write_counts_of_quiet_groups();
     for (const BusyInode& busy : inodes_)
@@ -55,21 +52,21 @@ class FastCheck {
   struct BusyGroup {
     std::uint32_t number = 0;
     std::vector<std::byte> header, before;
-    bool live = false;  ///< its marks count
+    bool live = false;  ///< its marks are valid
   };
 
   struct BusyInode {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    std::optional<InodeNumber> parent = {};  ///< of a directory whose names are tagged: 0: none
+    std::optional<InodeNumber> parent = {};  ///< of a directory with tagged names; 0 if none
     bool goes = false;
   };
 
   struct NamePlace {
     InodeNumber directory = 0;
     FragmentAddress block = 0;
-    std::uint64_t at = 0;  ///< in the directory, for their order
+    std::uint64_t at = 0;  ///< position in the directory, for their order
     std::uint32_t offset = 0;
     std::size_t tag = 0;
   };
@@ -84,7 +81,7 @@ class FastCheck {
         s_.superblock.features);
   }
 
-  /// Without a map all groups are as if they were on it.
+  /// Without a map, all groups are treated as busy.
   bool read_map() {
     if (!s_.superblock.features.busy_map) return true;
     records_.resize(std::size_t{geometry_.fragments_of(s_.superblock.summary_bytes)} *
@@ -103,7 +100,7 @@ class FastCheck {
         s_.summaries.push_back(record.counts);
         continue;
       }
-      // Both in one request: the way to the group is what costs.
+      // Reads both in one request, because seeking to the group dominates the cost.
       const std::size_t length = geometry_.block_bytes();
       std::vector<std::byte> blocks(s_.superblock.features.foreign_block ? 2 * length : length);
       if (!s_.read(geometry_.header(number), blocks)) return false;
@@ -147,7 +144,7 @@ class FastCheck {
     s_.check_inode(busy.number, bytes);
   }
 
-  /// Phase 1, of these inodes only.
+  /// Phase 1 for these inodes only.
   bool check_inodes() {
     s_.begin_inodes();
     s_.holding_back = true, s_.held_back = false;
@@ -180,7 +177,7 @@ class FastCheck {
     return at != inodes_.end() && at->number == number ? &*at : nullptr;
   }
 
-  /// Where a block of a directory is; 0: it has none there.
+  /// Returns the address of a directory block; 0 if missing.
   FragmentAddress block_of(const Inode& directory, std::uint64_t block) {
     if (!directory.is_directory() || block >= geometry_.blocks_of_size(directory.size_bytes))
       return 0;
@@ -195,7 +192,7 @@ class FastCheck {
     return geometry_.is_data(at) ? at : 0;
   }
 
-  /// The entries for an inode in the chunks [first, end) of a directory.
+  /// Finds the entries for an inode in the chunks [first, end) of a directory.
   void find_names(InodeNumber inode, InodeNumber in, std::uint64_t first, std::uint64_t end,
                   std::size_t tag, std::vector<NamePlace>& names) {
     if (!geometry_.is_inode(in)) return;
@@ -220,7 +217,7 @@ class FastCheck {
     }
   }
 
-  /// Phases 2 and 3: as many names as there are where tags say, and of a directory only one.
+  /// Phases 2 and 3: counts the names that tags refer to; a directory keeps only one.
   bool count_names(BusyInode& busy) {
     if (!live_tags(busy)) return true;
     std::vector<NamePlace> names;
@@ -240,8 +237,8 @@ class FastCheck {
     return !s_.stopped();
   }
 
-  /// Which one is the full check's choice (fsck_names.cc): of two, the one that ".." confirms, else
-  /// the first.
+  /// Chooses as the full check does (fsck_names.cc): of two names, the one that ".." refers to,
+  /// otherwise the first.
   void keep_one(BusyInode& busy, std::vector<NamePlace>& names) {
     std::ranges::sort(names, {}, [](const NamePlace& n) { return std::pair(n.directory, n.at); });
     busy.parent = 0;
@@ -253,9 +250,10 @@ class FastCheck {
       const bool newer = other.directory != kept.directory && dot_dot == other.directory;
       const NamePlace goes = newer ? kept : other;
       if (newer) kept = other;
-      s_.find(FindingKind::directory_second_name, busy.number, 0, 1,
-              fmt::format("directory {}: has names in directories {} and {}; that in {} goes",
-                          busy.number, kept.directory, goes.directory, goes.directory));
+      s_.find(
+          FindingKind::directory_second_name, busy.number, 0, 1,
+          fmt::format("directory {}: has names in directories {} and {}; the one in {} is removed",
+                      busy.number, kept.directory, goes.directory, goes.directory));
       s_.remove_name(goes.block, goes.offset);
     }
     names = {kept};
@@ -270,7 +268,7 @@ class FastCheck {
     return entry ? entry->inode : 0;
   }
 
-  /// In which directory a child has its name.
+  /// Returns the directory that contains a child's name.
   InodeNumber parent_of(InodeNumber child) {
     if (const BusyInode* const busy = find(child); busy != nullptr && busy->parent)
       return *busy->parent;
@@ -296,7 +294,7 @@ class FastCheck {
         busy.inode.is_directory() ? (busy.parent ? *busy.parent == 0 : links == 0) : links == 0;
     if (busy.goes) {
       s_.find(FindingKind::unreferenced_file, busy.number, 0, 0,
-              fmt::format("inode {}: has no name; it is freed", busy.number));
+              fmt::format("inode {}: has no name; freed", busy.number));
       return true;
     }
     if (links == busy.inode.links) return true;
@@ -304,7 +302,7 @@ class FastCheck {
             busy.number, 0, 1,
             fmt::format("inode {}: says {} links, has {}", busy.number, busy.inode.links, links));
     busy.inode.links = static_cast<std::uint16_t>(links);
-    s_.save(busy.number, busy.inode, Fsck::State::Beside::without_tags);
+    s_.save(busy.number, busy.inode, Fsck::State::ExtensionFate::without_tags);
     return !s_.stopped();
   }
 
@@ -317,8 +315,8 @@ class FastCheck {
     return &*groups_.insert(at, std::move(group));
   }
 
-  /// All that a removed inode has, marked or not.
-  void free_what_goes() {
+  /// Frees all blocks of removed inodes, marked or not.
+  void free_removed() {
     for (BusyInode& busy : inodes_) {
       if (!busy.goes) continue;
       s_.type[busy.number] = 0;
@@ -342,7 +340,7 @@ class FastCheck {
       CylinderGroup map(geometry_, group.header, group.number);
       std::uint32_t directories = map.totals().directories;
       if (group.live)
-        directories = mend_maps(map, BusyMarks(geometry_, group.header, group.number));
+        directories = repair_maps(map, BusyMarks(geometry_, group.header, group.number));
       map.recount();
       Summary totals = map.totals();
       totals.directories = directories;
@@ -350,12 +348,12 @@ class FastCheck {
       s_.summaries[group.number] = totals;
       if (group.header == group.before) continue;
       s_.find(FindingKind::group_totals, 0, geometry_.header(group.number), 0,
-              fmt::format("group {}: its maps are out of date", group.number));
+              fmt::format("group {}: its maps are stale", group.number));
       s_.write(geometry_.header(group.number), group.header);
     }
   }
 
-  /// Of those that have lost a block of an inode that goes.
+  /// For quiet groups that have lost a block of a removed inode.
   void write_counts_of_quiet_groups() {
     bool changed = false;
     for (const BusyGroup& group : groups_) {
@@ -369,8 +367,8 @@ class FastCheck {
     if (changed) s_.write(s_.superblock.summary_address, records_);
   }
 
-  /// How many directories it has.
-  std::uint32_t mend_maps(CylinderGroup& map, const BusyMarks& marks) {
+  /// Updates the maps. Returns the number of directories.
+  std::uint32_t repair_maps(CylinderGroup& map, const BusyMarks& marks) {
     const FragmentAddress base = geometry_.group_base(map.group());
     for (std::uint32_t f = 0; f < map.fragments(); ++f)
       if (marks.fragment_busy(f)) map.set_fragment_free(f, !s_.map.taken(base + f, 1));
@@ -388,9 +386,9 @@ class FastCheck {
 
   Fsck::State& s_;
   const Geometry& geometry_;
-  std::vector<std::byte> records_;  ///< of groups (busy_map.h); empty: there is no map
+  std::vector<std::byte> records_;  ///< of groups (busy_map.h); empty without a map
   std::vector<BusyGroup> groups_;   ///< busy ones, and others that lose a block
-  std::vector<BusyInode> inodes_;   ///< by number
+  std::vector<BusyInode> inodes_;   ///< sorted by number
   std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, by tag
 };
 

@@ -18,7 +18,7 @@ void GroupFlusher::arm() {
       volume_.executor.now() + options_.flush_interval_ns);
 }
 
-/// A group that is in use, or cannot be written, has its turn again.
+/// Cleans groups. A group that is in use or cannot be written is retried in a later round.
 void GroupFlusher::flush() {
   const os::TimeNs end =
       volume_.executor.now() + options_.flush_interval_ns / 100 * options_.flush_share_percent;

@@ -1,9 +1,9 @@
 #pragma once
-// Writes what is busy in one group after the other, so that a check finds few busy ones (Peacock,
-// Kamaraju and Agrawal 1998, section 5.2). Each interval it begins with the group in front of the
-// hot spot, continues in a circle, and stops when its share of the interval is over; one write at a
-// time. It is a work item of the syncer's, and keeps that from others for so long. While nothing is
-// busy it is not there.
+// Cleans busy groups one after another, so that a check finds few of them (Peacock, Kamaraju and
+// Agrawal 1998, section 5.2). In each interval it begins with the group in front of the hot spot,
+// continues in a circle, and stops when its share of the interval is used; one write at a time. It
+// is a work item of the syncer, and delays other items for that time. It is not scheduled while no
+// group is busy.
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ class GroupFlusher {
   GroupFlusher(Volume& volume, BusyGroups& busy, const NetraOptions& options)
       : volume_(volume), busy_(busy), options_(options) {}
 
-  /// Something may have become busy.
+  /// Schedules the flusher. Call when a group may have become busy.
   void arm();
 
  private:

@@ -1,4 +1,4 @@
-// Marks and tags before Conventional's writes (netra.h).
+// Marks and tags before the writes of Conventional (netra.h).
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -79,8 +79,8 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
   return Conventional::inode_removed(operation, removal);
 }
 
-/// Of the same place the newer one counts. Whoever had the inode locked before has written his
-/// entries.
+/// Adds a tag; a newer tag replaces one of the same place. The previous holder of the inode's lock
+/// has written its entries already.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};
@@ -111,8 +111,8 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
               .links = links});
 }
 
-/// It has a name in `to`, and one in the directory that its ".." names still; a rename has locked
-/// all three.
+/// Tags a directory with a name in `to` and another one in the directory that its ".." still refers
+/// to. The rename has locked all three.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
   const auto at = find_block(volume_, moving, 0);
@@ -130,7 +130,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (from == to) return whole(to, 2);
   TRY(whole(to, 1));
   TRY(whole(from, 1));
-  // If the old name is the one that goes, its directory has one child less.
+  // If the old name is the one removed, its directory has one child less.
   const auto parent = volume_.inodes.get(from, &operation);
   if (!parent) return pass_on_errno(parent);
   auto done = mark(**parent);
@@ -140,7 +140,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   return done ? write_inode(**parent) : done;
 }
 
-/// Its name there is about to go; so many are left.
+/// Tags a moved directory before one of its names is removed.
 VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode& moved,
                                            InodeNumber from) {
   const auto& tags = tagged_[moved.number].tags;
@@ -164,7 +164,8 @@ VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Lowers the counts of what is about to lose its entry at `place`, and tags and writes the inodes.
+/// Lowers the counts for the entry at `place`, which is about to be removed, and tags and writes
+/// the inodes.
 VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
                              const EntryPlace& place) {
   tree::CoreInode& inode = *dropped.inode;
@@ -182,7 +183,7 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// A step of an exchange: counts go to the disk as they are.
+/// Runs a step of an exchange; counts are written unchanged.
 VfsResult<void> Netra::exchanged(std::initializer_list<tree::CoreInode*> inodes,
                                  const std::function<VfsResult<void>()>& step) {
   const auto follow = [&] {
@@ -204,7 +205,7 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
         {&addition.target, &addition.directory, addition.replaced.inode, addition.replaced.parent},
         [&] { return Conventional::link_added(operation, addition, std::move(directory_block)); });
   }
-  // The ".." of a directory that moves is not a name, and counts for nobody.
+  // The ".." of a moved directory is not a name and counts for no inode.
   if (addition.cause == tree::NameCause::parent)
     return as_result(volume_.cache.write(std::move(directory_block)));
   tree::CoreInode& target = addition.target;

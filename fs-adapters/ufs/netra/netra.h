@@ -1,39 +1,40 @@
 #pragma once
-// The Netra NFS server's UFS: Conventional, and with it what lets a check look only at what was
-// busy (Peacock, Kamaraju and Agrawal 1998, section 5).
+// The UFS of the Netra NFS server: Conventional, with additions that let a check examine only busy
+// items (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
-// With the feature fast-check everything that a change concerns is marked busy first
-// (busy_groups.h), and counts of links carry tags (inode_extension.h). S: synchronous, D: delayed,
-// M: marks that are not there yet, S
+// With the feature fast-check, everything that a change concerns is marked busy first
+// (busy_groups.h), and link counts carry tags (inode_extension.h). S: synchronous, D: delayed, M:
+// missing marks, S.
 //
-//   create    M, inode with tag S, directory's block S
+//   create    M, inode with tag S, directory block S
 //   mkdir     its block S, M, inode with tag S, parent's inode with tag S, parent's block S
-//   unlink    M, inode with its count lowered and a tag S, directory's block S; without links: M of all its
-//             blocks, cleared inode S, then the bitmaps D
-//   rename    inode with tag S, new name S, inode with tags S, old name S: a cut may leave both names
+//   unlink    M, inode with lowered count and tag S, directory block S; without links: M of all its
+//             blocks, cleared inode S, then bitmaps D
+//   rename    inode with tag S, new name S, inode with tags S, old name S (a cut may leave both
+//             names)
 //   write     M before the bitmaps change, pointers D
-//   truncate  M of what goes, indirect blocks that stay S, inode S, then the bitmaps D
+//   truncate  M of released blocks, remaining indirect blocks S, inode S, then bitmaps D
 //
-// With the feature bmap-cache (bmap_cache.h), which goes without the other one, too:
+// With the feature bmap-cache (bmap_cache.h), which does not need fast-check:
 //
-//   append    behind the direct blocks: the pointer is in the inode; when the cache is full its indirect block S
-//   truncate before all else, where an indirect block stays: the cache's indirect block S, inode
-//   without cache S
+//   append    beyond the direct blocks: the pointer is in the inode; if the cache is full, its
+//             indirect block S
+//   truncate  first, if an indirect block remains: the cache's indirect block S, inode without
+//             cache S
 //
-// A count is lowered before the name goes, so that the tag is never false: it tells how many
-// entries the count takes for granted, and a check corrects the difference. Entries of a directory
-// that is renamed are tagged by the whole of both directories, since the old one's place is not
-// known when the new one is made; of two names the check takes one away. An exchange of names is
-// more than tags can tell: it demands a full check.
+// A count is lowered before the name is removed, so the tag is always correct: it records how many
+// entries the count includes, and a check corrects the difference. For a renamed directory, tags
+// refer to the whole of both directories, because the old entry's place is unknown when the new one
+// is added; if there are two names, the check removes one. Tags cannot describe an exchange of
+// names, which therefore requires a full check.
 //
-// An operation raises a count before it comes here, and an fsync of what lies below copies inodes
-// that others have
-// locked: until there is a tag the count that goes to the disk is the one before (the paper's
-// DL_NOSLOT).
+// An operation raises a count before it calls the scheme, and an fsync of an inode below copies
+// inodes that other operations have locked. Until there is a tag, the previous count is written to
+// the disk (the paper's DL_NOSLOT).
 //
-// The last write of a series is synchronous: what a server has answered must stay. When an entry
-// whose count has been lowered cannot be written the file system stops: with the last count the
-// inode would be removed, and be named still.
+// The last write of a series is synchronous, because an NFS server's replies must be durable. If an
+// entry cannot be written after its count has been lowered, the file system stops: with a count of
+// 0 the inode would be freed while it still has a name.
 
 #include <cstdint>
 #include <functional>
@@ -74,7 +75,7 @@ class Netra : public Conventional {
   BusyGroups& busy() { return busy_; }
 
  private:
-  /// An entry that has come or is about to go, in memory.
+  /// An entry, in memory, that was added or is about to be removed.
   struct EntryPlace {
     InodeNumber directory;
     std::int64_t block;
@@ -98,7 +99,7 @@ class Netra : public Conventional {
   BusyGroups busy_;
   GroupFlusher flusher_;
   struct TaggedInode {
-    const Operation* operation = nullptr;  ///< that has it locked, or had it last
+    const Operation* operation = nullptr;  ///< the operation that has it locked, or had it last
     std::vector<LinkTag> tags = {};
   };
   std::map<InodeNumber, TaggedInode> tagged_;

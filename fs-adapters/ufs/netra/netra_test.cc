@@ -1,5 +1,5 @@
-// Netra: the fast check after every write, what it reads, and what keeps the marks few and the
-// features apart.
+// Tests of Netra: the fast check after every write, its reads, the flusher, and compatibility of
+// features.
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -42,8 +42,8 @@ void change_all_kinds(Vfs& fs) {
   EXPECT_TRUE(fs.rmdir("q/other"));
 }
 
-/// Blocks of 4 KiB that go through a bmap cache: over its end, cut inside it, into a hole before
-/// it.
+/// Writes 4 KiB blocks through a bmap cache: beyond its end, truncated inside it, and into a hole
+/// before it.
 void grow_behind_the_direct_blocks(Vfs& fs) {
   constexpr std::uint64_t kBlock = 4096;
   bench::put_file(fs, "log", std::string(13 * kBlock, 'L'));
@@ -77,7 +77,7 @@ void grow_behind_the_direct_blocks(Vfs& fs) {
 
 class NetraSetups : public testing::TestWithParam<const char*> {};
 
-TEST_P(NetraSetups, AFastCheckEndsAsTheFullOneAfterEveryWrite) {
+TEST_P(NetraSetups, FastAndFullCheckAgreeAfterEveryWrite) {
   const bench::Setup setup = bench::setup_named(GetParam());
   Mounted m(setup);
   const auto before = media::MemoryStore::create(m.store->sectors());
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(All, NetraSetups,
                            return text;
                          });
 
-TEST(Netra, AnExchangeDemandsAFullCheckUntilAllIsWritten) {
+TEST(Netra, AnExchangeRequiresAFullCheckUntilAllIsWritten) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
   m.as_user([&] {
@@ -132,7 +132,7 @@ TEST(Netra, AnExchangeDemandsAFullCheckUntilAllIsWritten) {
   bench::expect_clean(*m.store);
 }
 
-TEST(Netra, AFastCheckReadsHeadersAndWhatIsBusy) {
+TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   Mounted m(bench::without_flusher("netra"),
             {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 4096, .group_bytes = 4 << 20}});
   m.mount();
@@ -151,12 +151,12 @@ TEST(Netra, AFastCheckReadsHeadersAndWhatIsBusy) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // 16 headers of 8 KiB, as much behind each, the superblock, some inodes.
+  // 16 headers of 8 KiB, the same amount behind each, the superblock, some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);
 }
 
-TEST(Netra, TheFlusherMakesGroupsQuiet) {
+TEST(Netra, TheFlusherCleansGroups) {
   Mounted m(bench::setup_named("netra-flush"));
   m.mount();
   m.as_user([&] {
@@ -167,7 +167,7 @@ TEST(Netra, TheFlusherMakesGroupsQuiet) {
     m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
     EXPECT_FALSE(busy_of(m).any_busy());
     EXPECT_GT(busy_of(m).counters().cleaned, 0U);
-    // A file that is open and has no name is a check's to remove: its group stays busy.
+    // An open file without a name would be removed by a check, so its group stays busy.
     const auto open = fs.open("f1", {});
     ASSERT_TRUE(open);
     EXPECT_TRUE(fs.unlink("f1"));
@@ -179,9 +179,8 @@ TEST(Netra, TheFlusherMakesGroupsQuiet) {
   bench::expect_clean(*m.store);
 }
 
-/// A write that failed has perhaps left the generation as it was: marks that count must not go
-/// before it.
-TEST(Netra, WhereAGroupCouldNotBeMadeQuietItsMarksStayUntilItIs) {
+/// A failed write may have left the old generation, so valid marks must not be removed before it.
+TEST(Netra, MarksStayUntilTheirGroupIsCleaned) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
   m.as_user([&] {
@@ -216,8 +215,8 @@ struct MarkedAtOnce {
   std::uint64_t header_writes = 0, refused = 0;
 };
 
-/// Eight users want marks in one group at once. Each is told when its own is on the disk, or that
-/// it is not. Of the header's writes the one with the number `fails` does.
+/// Eight users mark inodes in one group at once. Each call returns when its mark is on the disk or
+/// has failed. The header write number `fails` fails.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");
@@ -252,13 +251,13 @@ MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
 
 TEST(Netra, MarksOfAGroupShareAWrite) {
   EXPECT_EQ(mark_at_once(true).header_writes,
-            2U);  // the first one's, and that of all who came meanwhile
+            2U);  // that of the first user, and one for all others
   EXPECT_EQ(mark_at_once(false).header_writes, 8U);
 }
 
-TEST(Netra, OfAWriteOfMarksThatFailsOnlyOneUserIsRefused) {
+TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
-  EXPECT_EQ(made.header_writes, 3U);  // who waited has its mark in the next one
+  EXPECT_EQ(made.header_writes, 3U);  // waiting users have their marks in the next write
   EXPECT_EQ(made.refused, 1U);
 }
 
@@ -281,7 +280,7 @@ TEST(Netra, ARebuiltHeaderKeepsItsInodes) {
   m.unmount();
 }
 
-TEST(Netra, ATornLastWriteOfTheSuperblockIsWrittenAgain) {
+TEST(Netra, ATornSuperblockWriteIsRepeated) {
   for (const bool fast : {false, true}) {
     Mounted m(bench::setup_named("netra"));
     std::vector<std::byte> bytes(kSuperblockBytes);
@@ -303,8 +302,8 @@ TEST(Netra, ATornLastWriteOfTheSuperblockIsWrittenAgain) {
   }
 }
 
-/// Whatever first part of its last write has arrived.
-TEST(Netra, AnUnmountSaysCleanOnlyBesideItsTotals) {
+/// Any first part of its last write may be on the disk.
+TEST(Netra, UnmountMarksCleanOnlyWithCorrectTotals) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
   ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
@@ -323,7 +322,7 @@ TEST(Netra, AnUnmountSaysCleanOnlyBesideItsTotals) {
   }
 }
 
-TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
+TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
   const Geometry geometry = [] {
     const auto store = media::MemoryStore::create(16 << 11);
     return Geometry(*mkfs(**store, {.block_bytes = 4096, .features = kAll}));
@@ -334,15 +333,15 @@ TEST(Netra, FullListsOfForeignInodesLeaveItToTheFullCheck) {
   InodeNumber inode = 2;
   while (marks.add_foreign_inode(inode)) inode += 2;
   EXPECT_GE(marks.foreign_inodes().size(), 32U);
-  EXPECT_TRUE(marks.add_foreign_inode(2)) << "it is there already";
+  EXPECT_TRUE(marks.add_foreign_inode(2)) << "already listed";
   marks.clear(0);
   EXPECT_TRUE(marks.foreign_inodes().empty());
 }
 
-/// Files of many groups grow in one. Their inodes do not fit its header; of those in the block
-/// behind it, too, a fast check knows, also when their own groups are quiet; and the group may
-/// become quiet and busy again.
-TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
+/// Files of many groups grow in one group, whose header has no room for all their inodes. A fast
+/// check must find those in the block behind it too, even if their own groups are quiet. The group
+/// may become quiet and busy again.
+TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
   m.mount();
@@ -365,7 +364,7 @@ TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   m.log.keep = true;
   m.as_user([&] {
     grow(0);
-    // Their own groups say nothing of them any more.
+    // Their own groups no longer record them.
     const std::uint32_t hot = m.file_system->volume().allocator.hot_group();
     for (std::uint32_t group = 0; group < hot; ++group) EXPECT_TRUE(busy_of(m).clean(group));
     EXPECT_TRUE(busy_of(m).busy(hot) && !busy_of(m).busy(hot - 1));
@@ -380,7 +379,7 @@ TEST(Netra, ABlockOfForeignInodesCountsAsTheHeaderDoes) {
   ASSERT_NO_FATAL_FAILURE(bench::compare_checks_after_each(m.log.log, *before, trial));
 }
 
-TEST(Netra, ABlockOfForeignInodesBeginsEmptyAndMayBeFull) {
+TEST(Netra, TheForeignBlockBeginsEmptyAndCanBeFull) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 2048, .group_bytes = 4 << 20}});
   m.mount();
@@ -410,7 +409,7 @@ TEST(Netra, ABlockOfForeignInodesBeginsEmptyAndMayBeFull) {
   m.file_system->abandon();
 }
 
-TEST(Netra, MarksKeepWhatAnInodeWas) {
+TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
   const auto store = media::MemoryStore::create(16 << 11);
   const Geometry geometry(*mkfs(**store, {.features = kAll}));
   std::vector<std::byte> header(geometry.block_bytes());
@@ -424,10 +423,10 @@ TEST(Netra, MarksKeepWhatAnInodeWas) {
   EXPECT_FALSE(marks.inode_busy(10) || marks.inode_busy(4));
 }
 
-/// Why nobody is served before the check, and busy groups are not checked behind a mounted file
-/// system's back: a count is lowered before its name goes, and only the tag beside it tells that
-/// the name is still there.
-TEST(Netra, AMountBeforeTheCheckCanRemoveAFileThatHasAName) {
+/// Shows why the file system must not be used before a check, and busy groups cannot be checked
+/// after mounting: a count is lowered before its name is removed, and only the tag shows that the
+/// name still exists.
+TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
   m.as_user([&] {
@@ -466,7 +465,7 @@ TEST(Netra, AMountBeforeTheCheckCanRemoveAFileThatHasAName) {
   }
 }
 
-TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
+TEST(Netra, RejectsUnknownFeatures) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
   ASSERT_TRUE(m.store->read(kSuperblockByte / kSectorBytes, bytes));
@@ -485,9 +484,9 @@ TEST(Netra, FeaturesAreRefusedByWhoDoesNotKnowThem) {
   });
 }
 
-/// Without the marks nothing would be checked fast, and without the extensions there is no cache:
-/// Conventional by another name.
-TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
+/// Without marks there is no fast check, and without extensions no cache: the scheme would equal
+/// Conventional.
+TEST(Netra, RejectsAFormatWithoutItsFeatures) {
   const auto error_of = [](const char* scheme, const Features& features) -> std::string {
     bench::Setup setup = bench::setup_named(scheme);
     setup.features = features;
@@ -506,7 +505,8 @@ TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
   const auto expect_lacks = [&](const char* scheme, const Features& features,
                                 const std::string& lacks, const std::string& mkfs) {
     const std::string message = error_of(scheme, features);
-    EXPECT_NE(message.find("scheme requires: " + lacks), std::string::npos) << scheme << ": " << message;
+    EXPECT_NE(message.find("scheme requires: " + lacks), std::string::npos)
+        << scheme << ": " << message;
     EXPECT_NE(message.find("`mkfs.headcrash-ufs " + mkfs + "`"), std::string::npos)
         << scheme << ": " << message;
   };
@@ -521,7 +521,7 @@ TEST(Netra, AFormatWithoutItsFeaturesIsRefused) {
   expect_lacks("netra-foreign-block", kAll, "foreign-block", "--foreign-block 1");
 }
 
-TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
+TEST(Netra, AllocatesInAMovingHotSpot) {
   Mounted m(bench::without_flusher("netra"),
             {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
   m.mount();
@@ -532,7 +532,7 @@ TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
     bench::put_file(fs, "a", std::string(3 << 20, 'a'));
     EXPECT_TRUE(fs.unlink("a"));
     bench::put_file(fs, "b", std::string(3 << 20, 'b'));
-    EXPECT_EQ(allocator.hot_group(), 1U) << "what was freed is behind it";
+    EXPECT_EQ(allocator.hot_group(), 1U) << "freed space is behind it";
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(fs.mkdir(fmt::format("d{}", i), 0755));
     EXPECT_EQ(allocator.hot_group(), 1U) << "directories are not spread";
   });
@@ -540,10 +540,9 @@ TEST(Netra, AllocatesInAHotSpotThatMovesOn) {
   bench::expect_clean(*m.store);
 }
 
-/// Files of all sizes come and go on a disk nine tenths of whose space is in use, by its own
-/// account. What is free stays in whole blocks, but for the share at which FFS turns to space: the
-/// reserve without 2 %.
-TEST(Netra, AFullDiskTakesWhatItSaysItHas) {
+/// Creates and removes files of all sizes on a disk that is 90 % full. Free space stays in whole
+/// blocks, except for the share at which FFS changes to space: the reserve less 2 %.
+TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
   for (const std::uint32_t seed : {1, 3}) {
     Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
                                                 .mkfs = {.block_bytes = 8192,

@@ -39,7 +39,7 @@ std::string content(const ImageReader& reader, const ImageReader::Found& found) 
 }
 
 /// Lists the tree in the format of judge_dissect.py.
-std::string told(const model::SectorStore& store) {
+std::string describe(const model::SectorStore& store) {
   std::vector<std::string> lines;
   const auto reader = ImageReader::open(store);
   const auto walked = reader->walk([&](const ImageReader::Found& f) {
@@ -136,7 +136,7 @@ TEST(Independent, DissectReadsOurImages) {
     if (code == 77 || code == 127)
       GTEST_SKIP() << "no dissect.ffs; HEADCRASH_PYTHON names a python3 that has it";
     EXPECT_EQ(code, 0);
-    EXPECT_EQ(output, told(*tree.store));
+    EXPECT_EQ(output, describe(*tree.store));
   }
 }
 

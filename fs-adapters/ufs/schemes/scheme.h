@@ -27,8 +27,8 @@
 //   |      if the entry named another inode before: `replaced`, a link that is dropped as in (4)
 //   |  (4) link removal
 //   |      remove entry from the directory block -> link_removed()
-//   |      the scheme, now or later: Volume::drop_link(), which lowers the count; if it was the last
-//   |      link and the file is not open, it clears pointers and mode and calls
+//   |      the scheme, now or later: Volume::drop_link(), which lowers the count; for the last link
+//   |      of a file that is not open, it clears pointers and mode and calls
 //   |      (4b) inode_removed() with all its blocks
 //   |      the scheme, now or later: Volume::free_extents(), then Volume::free_inode()
 //   end

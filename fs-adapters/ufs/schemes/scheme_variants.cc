@@ -44,7 +44,7 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;
-  made.may_leave = Weight::stale;
+  made.may_leave = Severity::stale;
   made.maps_lag = false;
   made.control = options.record == JournalOptions::CommitRecord::unordered ||
                  options.broken != JournalOptions::Rule::all_kept;
@@ -270,8 +270,8 @@ void PrintTo(const SchemeVariant& scheme, std::ostream* out) {
 }
 
 bool permitted(const SchemeVariant& scheme, FindingKind kind) {
-  if (weight_of(kind) <= scheme.may_leave) return true;
-  if (scheme.may_leave < Weight::residue) return false;
+  if (severity_of(kind) <= scheme.may_leave) return true;
+  if (scheme.may_leave < Severity::residue) return false;
   if (kind == FindingKind::bad_sectors) return true;
   if (kind == FindingKind::directory_second_name || kind == FindingKind::dot_dot_elsewhere)
     return !scheme.control;

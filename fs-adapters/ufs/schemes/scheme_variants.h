@@ -1,7 +1,7 @@
 #pragma once
 // The table of scheme variants: for each, what a power cut may leave behind and whether it is a
 // control. Used by tests, crash exploration and mounts.
-// fsck findings have a severity (ufs::weight_of): `stale` results from every power cut, `residue`
+// fsck findings have a severity (ufs::severity_of): `stale` results from every power cut, `residue`
 // from correctly ordered updates (leaked blocks and inodes, link counts that are too high),
 // `damage` from errors. All schemes of the paper write the maps of free blocks and inodes in any
 // order, because fsck rebuilds them from the inodes (Ganger and Patt 1994, section 1, has no rule
@@ -44,7 +44,7 @@ struct SchemeVariant {
   os::DiskQueueOptions queue;  ///< the driver that it requires
   bool block_copy = false;     ///< -CB
   Features features = {};      ///< features of the file systems that it is tested on
-  Weight may_leave = Weight::residue;
+  Severity may_leave = Severity::residue;
   bool maps_lag = true;                          ///< maps may show used space as free
   bool control = false;                          ///< must be caught
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription

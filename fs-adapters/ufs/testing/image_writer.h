@@ -1,7 +1,6 @@
 #pragma once
-// Puts files into an image for tests, one after the other and without any cache: what reader,
-// checker and strangers' readers are shown. It takes the first free thing it finds, and fails the
-// test when there is none.
+// Writes files to an image for tests of readers and checkers, directly and without a cache. It
+// allocates the first free space, and fails the test without free space.
 
 #include <gtest/gtest.h>
 
@@ -65,7 +64,7 @@ class ImageWriter {
     save(number, inode);
     enter(parent, name, number, inode.mode);
   }
-  /// A file of that size with nothing but this block.
+  /// Creates a file of that size with only this block.
   InodeNumber sparse(InodeNumber parent, std::string_view name, std::uint64_t size,
                      std::uint64_t block, std::string_view content) {
     Inode inode{{.mode = kTypeRegular | 0644, .links = 1, .size_bytes = size}};
@@ -86,8 +85,7 @@ class ImageWriter {
     encode_extension(extension, std::span(bytes).subspan(place.offset, kInodeBytes));
     write(place.block, bytes);
   }
-  /// The last blocks of a file with single indirect pointers are in its bmap cache, and nowhere
-  /// else.
+  /// Moves the addresses of a file's last blocks from the single indirect block to the bmap cache.
   BmapCache cache_last_blocks(InodeNumber number, std::uint32_t count) {
     const Inode inode = load(number);
     const std::uint64_t end = geometry_.blocks_of_size(inode.size_bytes);
@@ -120,7 +118,8 @@ class ImageWriter {
       if (!tree::add_entry(bytes, name, number, entry_type(mode))) continue;
       return write((*blocks)[i], bytes);
     }
-    // Another block: tests' directories are short, so the last one is grown to a whole block first.
+    // Adds another block. Directories in tests are short, so the last one is first extended to a
+    // whole block.
     std::vector<std::byte> bytes(geometry_.block_bytes());
     tree::format_chunks(bytes);
     const std::uint32_t tail = geometry_.offset_in_block(inode.size_bytes);
@@ -138,7 +137,7 @@ class ImageWriter {
     write(inode.direct[index], bytes);
     save(parent, inode);
   }
-  /// Writes the totals that lie outside the groups.
+  /// Writes the totals outside the groups.
   void finish() {
     superblock_.total = {};
     std::vector<std::byte> summary(superblock_.summary_bytes);
@@ -154,13 +153,13 @@ class ImageWriter {
     write(superblock_.summary_address, summary);
     write_superblock();
   }
-  /// Not clean, and its totals are out of date.
+  /// Marks the file system as not clean, with stale totals.
   void as_after_a_cut() {
     superblock_.clean = false;
     superblock_.total = {};
     write_superblock();
   }
-  /// change(CylinderGroup&) -> true: that was it.
+  /// Calls change(CylinderGroup&), which returns true if it changed the group.
   template <typename Change>
   bool in_group(std::uint32_t group, Change change) {
     auto header = read(geometry_.header(group), geometry_.block_bytes());

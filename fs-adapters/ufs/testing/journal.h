@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the mounted journal share: its counters, and what a cut now would leave.
+// Functions for tests of the mounted journal: its counters, and the state after a cut.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& sto
   return copied;
 }
 
-/// After a cut now and a replay: nothing to repair, and what is there.
+/// Simulates a cut and a replay; expects nothing to repair. Returns a reader of the result.
 inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   Fsck fsck;
   const auto seen = fsck.check(*image);

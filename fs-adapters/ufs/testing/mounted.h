@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the mounted file system share: a disk in memory, its log of writes, a small
-// operating system in virtual time, and a file system of some scheme on it.
+// Fixture for tests of the mounted file system: a disk in memory with a log of its writes, a small
+// operating system in virtual time, and a file system with some scheme.
 
 #include <gtest/gtest.h>
 
@@ -38,12 +38,12 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Those of the table that differ for who mounts them. What -CB is good for, a last write that is
-/// started at once, is tried with it.
+/// Returns the variants that differ for their users. Variants with -CB also use an asynchronous
+/// last write.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {
-    if (variant.features.external_journal) continue;  // wants two disks: external_journal_test.cc
+    if (variant.features.external_journal) continue;  // needs two disks: external_journal_test.cc
     const bool driver_only = variant.queue.flag == os::FlagMeaning::part && !variant.block_copy;
     if (driver_only || (variant.control && variant.mount.scheme != SchemeKind::no_order)) continue;
     if (variant.block_copy && !variant.mount.options.allocation_initialization)
@@ -53,7 +53,7 @@ inline std::vector<Setup> all_setups() {
   setups.push_back(journal_setup());
   setups.back().name = "journal-cb";
   setups.back().block_copy = true;
-  setups.back().may_leave = Weight::stale;
+  setups.back().may_leave = Severity::stale;
   setups.back().maps_lag = false;
   return setups;
 }
@@ -89,7 +89,7 @@ class Mounted {
                         .syncer = options.syncer}}) {
     MkfsOptions making = options.mkfs;
     making.features = its_setup.features;
-    if (making.features.any()) making.journal_bytes.reset();  // which does not go with them
+    if (making.features.any()) making.journal_bytes.reset();  // not supported with features
     const auto made = mkfs(*store, making);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();
@@ -136,7 +136,7 @@ inline std::string findings_of(const FsckReport& report) {
   return lines;
 }
 
-/// After an unmount: nothing at all to complain of.
+/// Expects no findings after an unmount.
 inline void expect_clean(const model::SectorStore& store) {
   Fsck fsck;
   const auto report = fsck.check(store);

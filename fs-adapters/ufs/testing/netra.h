@@ -1,5 +1,5 @@
 #pragma once
-// What tests of Netra's marks and of the fast check share.
+// Functions for tests of Netra's marks and of the fast check.
 
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ inline BusyGroups& busy_of(Mounted& m) {
   return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
 }
 
-/// Without a flusher groups become quiet when a test says so.
+/// Without a flusher, groups become quiet only when the test cleans them.
 inline Setup without_flusher(const char* scheme) {
   Setup setup = setup_named(scheme);
   setup.mount.options.netra.flush_interval_ns = 0;
   return setup;
 }
 
-/// The fast check has to end as the full one does inside each of these writes and after it. `image`
-/// begins as the disk that they went to; `after_each` looks at it.
+/// Expects that the fast check has the same result as the full one within and after each write.
+/// `image` is the disk before the writes; `after_each` may examine it.
 inline void compare_checks_after_each(
     const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
     const std::function<void()>& after_each = [] {}) {
@@ -43,7 +43,7 @@ inline void compare_checks_after_each(
   }
 }
 
-/// Counts what is read of a store.
+/// Counts the reads of a store.
 class CountedReads final : public model::SectorStore {
  public:
   explicit CountedReads(model::SectorStore& below) : below_(below) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Media that tests put under fsck and the journal's replay: one that the power leaves in the middle
-// of a write, and one that a hostile image must not get anybody to leave.
+// Media for tests of fsck and journal replay: one with a power cut within a write, and one that
+// detects accesses beyond its end.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace headcrash::ufs {
 
-/// Sectors reach the medium one by one until the power goes.
+/// Writes sectors one by one until the power is cut.
 class CutStore : public model::SectorStore {
  public:
   CutStore(model::SectorStore& below, std::uint64_t sectors) : below_(below), left_(sectors) {}
@@ -39,7 +39,7 @@ class CutStore : public model::SectorStore {
   std::uint64_t left_;
 };
 
-/// Keeps count of requests; one that reaches outside ends the test.
+/// Counts requests. Access beyond the end stops the test.
 class BoundedStore : public model::SectorStore {
  public:
   explicit BoundedStore(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
@@ -66,7 +66,7 @@ class BoundedStore : public model::SectorStore {
   void check(std::uint64_t lba, std::size_t size) const {
     ++requests_;
     invariant(size % kSectorBytes == 0 && lba + size / kSectorBytes <= sectors(),
-              "nobody leaves the device");
+              "access beyond the end of the device");
   }
   std::vector<std::byte> bytes_;
   mutable std::uint64_t requests_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// A small file system with one of everything, and what damages it, for the tests of reader and
-// checker.
+// A small file system with one inode of each kind, and functions to damage it, for tests of reader
+// and checker.
 
 #include <fmt/core.h>
 
@@ -33,7 +33,7 @@ struct TestTree {
     writer.link(deep, "again", twice);
     short_link = writer.symlink(kRootInode, "short", "docs/small");
     long_link = writer.symlink(kRootInode, "long", std::string(200, 'l'));
-    // The last block of all that three levels of pointers reach first.
+    // The first block that needs three levels of pointers.
     const std::uint64_t far = writer.geometry().blocks_within(2);
     holes = writer.sparse(kRootInode, "holes", (far + 1) * writer.geometry().block_bytes(), far,
                           "far out");

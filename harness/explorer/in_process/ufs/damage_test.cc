@@ -247,18 +247,18 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
     };
   };
   const std::vector<Broken> all{
-      {"sectors-too-high", "a second check finds",
+      {"sectors-too-high", "a second check reports",
        [](model::SectorStore& store, auto) { return ufs::Fsck().run(store, {}); }},
-      {"sectors-too-high", "has not ended",
+      {"sectors-too-high", "did not terminate",
        [](model::SectorStore& store, auto) -> Result<ufs::FsckReport> {
          for (std::array<std::byte, ufs::kSectorBytes> sector;;) TRY(store.read(0, sector));
        }},
-      {"sectors-too-high", "says that it is not clean", and_then(flag(0))},
+      {"sectors-too-high", "is not marked clean", and_then(flag(0))},
       {"sectors-too-high", "other bytes", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, kUntouched) + 77,
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
-      {"sectors-too-high", "another owner", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "a different owner", and_then([](auto& store, auto&) {
          change_inode(store, number_of(store, kUntouched),
                       [](ufs::Inode& inode) { inode.user = 4711; });
        })},
@@ -283,7 +283,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          change_sector(store, ufs::kSuperblockByte + 144,  // fs_id
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
-      {"sectors-too-high", "a check finds nothing", and_then([&](auto& store, auto& report) {
+      {"sectors-too-high", "a check has no findings", and_then([&](auto& store, auto& report) {
          report.unrepaired = true;
          flag(0)(store, report);
        })},
