@@ -1,5 +1,5 @@
 #pragma once
-// A modelled machine and a few users who are not a timed workload.
+// A modelled machine with a few users that are not a timed workload.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 
 namespace headcrash::experiment {
 
-/// A machine and its users; the first error of any of them.
+/// A machine and its users, with the first error of any user.
 class Bench {
  public:
   explicit Bench(const Result<ModelledMachineOptions>& options) {
@@ -38,7 +38,7 @@ class Bench {
   os::TimeNs now() const { return machine_->now(); }
   void sleep_until(os::TimeNs at) { machine_->system().executor.sleep_until(at); }
 
-  /// Notes what a call was refused with; true if it was not.
+  /// Records the error of a call. Returns true if there was none.
   template <typename Value>
   bool ok(const VfsResult<Value>& result) {
     if (!result && error_.empty())
@@ -46,7 +46,7 @@ class Bench {
     return result.has_value();
   }
 
-  /// Users at the same time, until all have ended.
+  /// Runs users concurrently until all have ended.
   void run(const std::vector<std::function<void()>>& users) {
     if (!good()) return;
     for (std::size_t i = 0; i < users.size(); ++i)
@@ -54,7 +54,7 @@ class Bench {
     machine_->system().executor.run();
   }
 
-  /// A file of that size, on the disk and not in the cache.
+  /// Creates a file of that size, on the disk and not in the cache.
   void make_cold_file(const std::string& path, std::uint64_t bytes) {
     run({[&] {
       const auto file = vfs().open(path, {.create = true});
@@ -65,7 +65,7 @@ class Bench {
       ok(vfs().drop_caches());
     }});
   }
-  /// In units of kUnitBytes, from `offset`; false after an error.
+  /// Writes in units of kUnitBytes from `offset`. Returns false after an error.
   bool write(FileHandle file, std::uint64_t offset, std::uint64_t bytes) {
     for (std::uint64_t done = 0; done < bytes;) {
       const std::uint64_t unit = std::min(kUnitBytes, bytes - done);

@@ -1,4 +1,4 @@
-// Running each cell once (cells.h).
+// Runs each cell once (cells.h).
 #include "harness/papers/cells.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ Result<WorkloadOutcome> execute(const Cell& cell, std::size_t number) {
   return run_workload(*machine, run);
 }
 
-/// Its executions side by side: each has a machine of its own.
+/// Runs its executions in parallel, each on a separate machine.
 void run_cell(Cell& cell, const Interrupted& interrupted) {
   std::vector<Result<WorkloadOutcome>> executions(cell.executions);
   if (!in_parallel(interrupted, executions.size(),
@@ -78,7 +78,7 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload,
   key += " / " + setup.name;
   if (const auto known = by_key_.find(key); known != by_key_.end()) {
     if (known->second->executions == executions) return *known->second;
-    key += fmt::format(" x{}", executions);  // the same cell, otherwise repeated
+    key += fmt::format(" x{}", executions);  // the same cell with another number of executions
     if (const auto again = by_key_.find(key); again != by_key_.end()) return *again->second;
   }
   auto cell = std::make_unique<Cell>();

@@ -1,6 +1,6 @@
 #pragma once
 // The cells of an experiment: a machine with a scheme, and a workload. Each is run once, however
-// many claims ask for it.
+// many claims use it.
 
 #include <functional>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment {
 
-/// Of this process so far.
+/// Returns the CPU time of this process so far.
 double cpu_seconds_here();
 
 struct Setup {
@@ -25,25 +25,25 @@ struct Cell {
   Setup setup;
   WorkloadRun run;
   std::uint32_t executions = 1;
-  std::optional<WorkloadOutcome> outcome;  ///< the mean of the executions
-  double spread = 0;                       ///< of their elapsed times: (longest - shortest) / mean
-  std::string remark;                      ///< without an outcome: "not built", or the failure
-  double host_s = 0;                       ///< what it took here
+  std::optional<WorkloadOutcome> outcome;  ///< mean of the executions
+  double spread = 0;                       ///< of the elapsed times: (longest - shortest) / mean
+  std::string remark;                      ///< without an outcome: "not built", or the error
+  double host_s = 0;                       ///< time spent on this host
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";
   static constexpr const char* kInterrupted = "interrupted";
 
-  /// Of a measured phase; none without an outcome.
+  /// Returns a quantity of a measured phase; nullopt without an outcome.
   Figure of(std::string_view phase,
             const std::function<double(const PhaseOutcome&)>& quantity) const;
 };
 
 struct CellOptions {
   std::uint64_t seed = 1;
-  bool scaled = false;  ///< for tests: the workloads' small variants
+  bool scaled = false;  ///< for tests: use the workloads' small variants
   bool verify = true;
-  std::function<void(const Cell&)> on_cell = {};  ///< progress
+  std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};
 };
 
@@ -51,14 +51,14 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  /// The cell, run if it was not yet. Its executions begin at different instants between two ticks
-  /// of the syncer; `executions` of them, 0: as many as executions() said last; always one when
-  /// scaled. The reference is good as long as this object. A cell that failed has a remark and no
-  /// outcome.
+  /// Returns the cell; runs it on first use. Its executions start at different instants between two
+  /// ticks of the syncer. There are `executions` of them, or for 0 the number last set by
+  /// executions(); always one when scaled. The reference is valid while this object exists. A
+  /// failed cell has a remark and no outcome.
   const Cell& get(const Setup& setup, const std::string& workload,
                   const timed::Arguments& arguments = {}, std::uint32_t executions = 0);
   void executions(std::uint32_t usual) { usual_executions_ = usual; }
-  /// In the order in which they were run.
+  /// Returns the cells in the order in which they were run.
   const std::vector<std::unique_ptr<Cell>>& all() const { return all_; }
   const CellOptions& options() const { return options_; }
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }

@@ -1,11 +1,10 @@
 #pragma once
-// What a paper claims, beside what came out here: rows of numbers, and rules in words that hold or
-// do not.
+// A paper's claims and our results: rows of numbers, and rules in words that hold or do not hold.
 //
-// A row is one number of the paper (none where it only has a figure) and ours. A rule is the shape
-// that a reproduction on other hardware must keep. What needs a scheme that does not exist is "not
-// built", what needs a cell that failed says why: neither is ever a number, and a rule about it is
-// undecided.
+// A row is one number of the paper (absent if it has only a figure) and ours. A rule is the
+// qualitative result that a reproduction on other hardware must show. A cell whose scheme does not
+// exist is "not built", and a failed cell has a reason. Neither becomes a number, and a rule about
+// it is undecided.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@
 
 namespace headcrash::experiment {
 
-/// Ours, where there is one.
+/// Our number, if any.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {
@@ -23,8 +22,8 @@ struct ClaimNumber {
   std::string quantity;  ///< "elapsed"
   std::string unit;      ///< "s", "%", ""
   Figure paper, ours;
-  std::string remark;          ///< why there is no number of ours: "not built", or the failure
-  Figure low = {}, high = {};  ///< ours is a mean over seeds: between which the mean lies, at 95 %
+  std::string remark;          ///< why we have no number: "not built", or the error
+  Figure low = {}, high = {};  ///< 95 % interval of our mean over seeds
 
   Figure ratio() const {
     if (!paper || !ours || *paper == 0) return std::nullopt;
@@ -50,45 +49,45 @@ struct ClaimRule {
   std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
   Verdict verdict = Verdict::undecided;
   std::string detail;  ///< the numbers that decided
-  bool ours = false;   ///< no claim of the paper: what we ask of it beside
+  bool ours = false;   ///< our own question, not a claim of the paper
 
   std::string told() const { return (ours ? "(ours) " : "") + text; }
 };
 
-/// A table that is not a comparison with the paper, such as a calculator's. A column whose cells
-/// are all numbers is set right.
+/// A table that is not a comparison with the paper, such as a calculator's. Columns of numbers are
+/// right-aligned.
 struct Table {
   std::string name;                            ///< "delays", unique in its claim
   std::string title;                           ///< one line
   std::vector<std::string> columns;            ///< headings, with units
-  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
+  std::vector<std::vector<std::string>> rows;  ///< each has as many cells as `columns`
 };
 
 /// One line of a plot.
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< x, y, in drawing order
-  bool from_paper = false;                        ///< points of the paper: drawn as points alone
+  bool from_paper = false;                        ///< points of the paper, drawn without lines
 };
 struct Plot {
   std::string name;   ///< "figure3", unique in its claim
   std::string title;  ///< one line
-  std::string x, y;   ///< what is at the axes, with units
+  std::string x, y;   ///< axis labels, with units
   bool logarithmic_x = false;
   std::vector<Series> series;
 };
 
 struct ClaimAnswer {
   std::string id;     ///< "GP-15"
-  std::string part;   ///< "table1": what a user asks for by name
-  std::string title;  ///< what was run
+  std::string part;   ///< "table1": the name that a user gives
+  std::string title;  ///< description of the runs
   std::vector<ClaimNumber> numbers;
   std::vector<ClaimRule> rules;
-  std::vector<std::string> remarks;  ///< inputs that are ours, counterfactuals
+  std::vector<std::string> remarks;  ///< inputs chosen by us, counterfactuals
   std::vector<Table> tables = {};
-  std::vector<Plot> plots = {};  ///< the report draws them
-  bool tables_tell_all =
-      false;  ///< its numbers are in its tables, too: a terminal shows these alone
+  std::vector<Plot> plots = {};  ///< drawn in the report
+  /// The numbers are also in the tables, so a terminal shows only the tables.
+  bool tables_tell_all = false;
 };
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,4 @@
-// Media, and what caches had kept (cut_machine.h).
+// Restores media and cache contents (cut_machine.h).
 #include "harness/papers/cut_machine.h"
 
 #include <algorithm>
@@ -11,10 +11,9 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-constexpr std::uint64_t kKeptBytesMost = 1
-                                         << 30;  // written over one drive by what a cache had kept
+constexpr std::uint64_t kKeptBytesMost = 1 << 30;  // amount that a cache may write over one drive
 
-/// A range of what `cache` holds, onto `store`, where it has its own addresses.
+/// Copies a range of `cache` to `store`, which has different addresses.
 Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
                        model::SectorStore& store) {
   std::vector<std::byte> bytes;
@@ -37,8 +36,8 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Sectors that the cache had taken, and that no write to the device below it, begun since, had
-/// brought there before the cut: ascending. All that was written through it counts as taken.
+/// Returns the ascending sectors accepted by the cache and not written to the device below it
+/// before the cut by a later write. Data written through the cache counts as accepted.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
   std::map<std::uint64_t, std::uint64_t> taken_at;  // by sector: the event
@@ -90,7 +89,7 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (!devices[id].medium) continue;
     TRY(const auto image, run->image(state, id));
     auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
-    if (id > 0 && has_cache(id - 1)) {  // ids count depth first
+    if (id > 0 && has_cache(id - 1)) {  // ids are assigned depth first
       TRY(const auto kept, run->image(state, id - 1));
       TRY(copy_all_kept(kept, *drive));
     }
@@ -101,7 +100,7 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (cache != 0)
       return fail(devices[cache].name,
                   "is a cache in front of an array that is part of another one",
-                  "only one above everything can be begun with");
+                  "only a cache above all devices is supported");
     auto kept = run->image(state, cache);
     if (!kept) return forward_error(kept);
     found.write_back = [run, image = *std::move(kept),

@@ -1,23 +1,23 @@
 #pragma once
-// A crash state of a recording, as a machine in virtual time begins with it: the same media, of a
-// guest's trial, under the same hardware. What a recovery takes there can then be set beside what
-// it took in the guest.
+// Starts a machine in virtual time with a crash state of a recording: the media of a guest's trial,
+// under the same hardware. Recovery times in virtual time can then be compared with those in the
+// guest.
 //
-// Beside the media the recording tells what battery-backed caches had kept. One in front of a drive
-// is written back before the array starts. What was dirty in one above the first device is written
-// through it again, since it keeps that over a cut, and nothing else.
+// The recording also contains the contents of battery-backed caches. A cache in front of a drive is
+// written back before the array starts. Dirty data of one above the first device is written through
+// it again, since the cache keeps exactly this data over a cut.
 
 #include "harness/papers/modelled_machine.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::experiment {
 
-/// `run` must outlive the result and the machines made of it. Errors: a state that the recording
-/// does not have; a cache in front of an array that is part of another one.
+/// `run` must outlive the result and the machines created from it. Fails for a state that the
+/// recording lacks, and for a cache in front of an array inside another one.
 Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
                                   const states::CrashState& state);
 
-/// Profile and size of the first device, as the header of the recording tells them.
+/// Returns profile and size of the first device, from the header of the recording.
 ModelledMachineOptions machine_of(const states::RunHistory& run);
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,4 @@
-// A recording of hardware in front of a stage, found by a machine in virtual time.
+// Starts a machine in virtual time from a recording of hardware in front of a stage.
 #include "harness/papers/cut_machine.h"
 
 #include "fs-adapters/registry.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kPresto = "netra-raid5-presto";
 constexpr std::uint64_t kSectors = 64 << 11;
 
-/// What mkfs makes of an empty disk, written through the hardware, from the beginning on.
+/// Writes the result of mkfs on an empty disk through the hardware, from the start.
 void write_file_system(stages::StageClient& client) {
   const auto image = media::MemoryStore::create(client.sectors());
   ASSERT_TRUE(image);
@@ -27,7 +27,7 @@ void write_file_system(stages::StageClient& client) {
   }
 }
 
-/// The first state: the caches are full of it. The second one: all of it is on the drives.
+/// In the first state the caches are full of it; in the second everything is on the drives.
 struct Recorded {
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState at_mark, at_end;
@@ -49,7 +49,7 @@ Recorded record(const std::filesystem::path& path) {
   return recorded;
 }
 
-/// A machine over the state; it has to recover to a sound file system.
+/// Starts a machine with the state and verifies that it recovers to a correct file system.
 std::uint64_t blocks_written_again(const Recorded& recorded, const states::CrashState& state,
                                    const std::vector<const char*>& faults = {}) {
   ModelledMachineOptions options = machine_of(*recorded.run);
@@ -68,20 +68,20 @@ std::uint64_t blocks_written_again(const Recorded& recorded, const states::Crash
   return again;
 }
 
-TEST(CutMachine, BeginsWithMediaAndWithWhatWasDirtyInTheCache) {
+TEST(CutMachine, StartsWithMediaAndDirtyCacheContents) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   EXPECT_GT(blocks_written_again(recorded, recorded.at_mark), 0U);
   EXPECT_EQ(blocks_written_again(recorded, recorded.at_end), 0U) << "the drives have it";
 }
 
-TEST(CutMachine, AMemberMayBeGone) {
+TEST(CutMachine, AMemberMayBeMissing) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   blocks_written_again(recorded, recorded.at_end, {"dead:hd0.below.3.below"});
 }
 
-TEST(CutMachine, OtherHardwareIsRefused) {
+TEST(CutMachine, RejectsOtherHardware) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   ModelledMachineOptions options = machine_of(*recorded.run);

@@ -1,4 +1,4 @@
-// Which experiments there are, and their way into the database (experiment.h).
+// Finds and runs experiments, and stores them in the database (experiment.h).
 #include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
@@ -111,12 +111,12 @@ std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
 
 tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::string>& known) {
   const std::string near = base::nearest(name, known);
-  return fail(name, "there is no such experiment",
-              near.empty() ? "headcrash list experiments shows them"
-                           : fmt::format("did you mean {}?", near));
+  return fail(
+      name, "unknown experiment",
+      near.empty() ? "see headcrash list experiments" : fmt::format("did you mean {}?", near));
 }
 
-/// The parts that the name means; empty if it means none.
+/// Returns the parts with that name; empty if unknown.
 std::vector<const Part*> parts_of(const std::string& name) {
   std::vector<const Part*> parts;
   for (const Paper& paper : papers()) {

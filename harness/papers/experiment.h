@@ -1,8 +1,8 @@
 #pragma once
-// A paper's experiment: which there are, running one, keeping what came out.
+// Lists and runs the experiments of papers, and stores their results.
 //
-// Everything happens in virtual time on the calling thread; equal seeds give equal answers. The
-// database gets a trial for each cell, with its phases, and the claims' numbers and rules.
+// Everything runs in virtual time on the calling thread; equal seeds give equal results. The
+// database receives a trial for each cell, with its phases, and the numbers and rules of claims.
 
 #include <functional>
 #include <map>
@@ -18,17 +18,16 @@ namespace headcrash::experiment {
 struct ExperimentSummary {
   std::string name;  ///< "ganger94", or "ganger94/table1"
   std::string title;
-  std::vector<Parameter> parameters = {};  ///< that can be set
+  std::vector<Parameter> parameters = {};  ///< parameters that can be set
 };
 std::vector<ExperimentSummary> known_experiments();
 
 struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
-  bool scaled =
-      false;  ///< for tests: small trees, so that no number means anything beside the paper's
-  std::map<std::string, double> parameters =
-      {};  ///< of the parts that are run, where they differ from usual
+  /// For tests: use small trees; the numbers are then not comparable with the paper.
+  bool scaled = false;
+  std::map<std::string, double> parameters = {};  ///< overrides for the parts to run
   std::function<void(const Cell&)> on_cell = {};
   std::function<bool()> interrupted = {};
 };
@@ -38,27 +37,27 @@ struct ExperimentOutcome {
   std::uint64_t seed = 1;
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
-  double host_s = 0;      ///< CPU time that all of it took here
-  double wall_s = 0;      ///< ... and time: less, where parts run on several threads
-  double modelled_s = 0;  ///< model time of all cells, and of what parts run beside them
+  double host_s = 0;      ///< CPU time on this host
+  double wall_s = 0;      ///< wall time on this host; shorter if parts use several threads
+  double modelled_s = 0;  ///< model time of all cells and of other runs
   bool interrupted = false;
 
   std::size_t count(Verdict verdict, RuleOf whose = RuleOf::anybody) const;
-  /// Cells that have neither numbers nor a missing scheme for it.
+  /// Returns the number of cells that have neither numbers nor a missing scheme.
   std::size_t failed() const;
 };
 
-/// Errors: no such experiment or parameter (the nearest name). A cell that fails is told in its
-/// rows.
+/// Fails for an unknown experiment or parameter (the error suggests the nearest name). The rows of
+/// a failed cell contain its error.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
-/// A finished run of kind "experiment". Returns its number.
+/// Stores a finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
-// What the host took is in none of them: equal seeds give equal bytes.
+// The following do not contain times of the host: equal seeds give equal bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
-/// The claims' numbers, then their rules, a line each.
+/// Formats the claims' numbers and then their rules, one per line.
 std::string as_csv(const ExperimentOutcome& outcome);
 
 }  // namespace headcrash::experiment

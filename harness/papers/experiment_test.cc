@@ -1,4 +1,5 @@
-// Parts of the experiment with small trees: everything is answered, twice the same.
+// Parts of the experiment with small trees: every question has an answer, and answers are
+// reproducible.
 #include "harness/papers/experiment.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ ExperimentOutcome small(const std::string& name) {
   return *std::move(outcome);
 }
 
-TEST(Experiment, SaysTheSameTwice) {
+TEST(Experiment, IsReproducible) {
   for (const char* name : {"ganger94/table2", "ganger94/fsync"}) {
     const ExperimentOutcome first = small(name);
     EXPECT_EQ(first.failed(), 0U) << as_text(first);
@@ -28,7 +29,7 @@ TEST(Experiment, SaysTheSameTwice) {
   }
 }
 
-TEST(Experiment, EveryRowHasANumberOrSaysWhyNot) {
+TEST(Experiment, EveryRowHasANumberOrAReason) {
   for (const char* name : {"ganger94/table1", "ganger94/semantics", "ganger94/lines",
                            "ganger94/cycles", "ganger94/workitems"}) {
     for (const ClaimAnswer& answer : small(name).answers) {
@@ -40,14 +41,14 @@ TEST(Experiment, EveryRowHasANumberOrSaysWhyNot) {
   }
 }
 
-TEST(Experiment, RefusesAnUnknownName) {
+TEST(Experiment, RejectsAnUnknownName) {
   const auto outcome = run_experiment({.name = "ganger94/tabel1"});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("ganger94/table1"), std::string::npos)
       << outcome.error().message();
 }
 
-TEST(Experiment, EveryPaperAndPartHasItsOwnName) {
+TEST(Experiment, PapersAndPartsHaveUniqueNames) {
   std::set<std::string> names;
   std::size_t parts = 0;
   for (const Paper& paper : papers()) {
@@ -63,13 +64,13 @@ TEST(Experiment, EveryPaperAndPartHasItsOwnName) {
   EXPECT_EQ(known_experiments().size(), papers().size() + parts);
 }
 
-TEST(Experiment, RefusesAParameterThatNoPartHas) {
+TEST(Experiment, RejectsAnUnknownParameter) {
   const auto outcome = run_experiment({.name = "ganger94/lines", .parameters = {{"memory-mb", 3}}});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("memory-mb"), std::string::npos);
 }
 
-TEST(Cells, ACellIsRunOnceForEachNumberOfExecutions) {
+TEST(Cells, ACellRunsOnceForEachNumberOfExecutions) {
   std::size_t run = 0;
   Cells cells({.verify = false, .on_cell = [&run](const Cell&) { ++run; }});
   cells.executions(2);
@@ -91,7 +92,7 @@ TEST(Cells, ACellIsRunOnceForEachNumberOfExecutions) {
   EXPECT_GT(twice.outcome->modelled_s, 1.5 * once.outcome->modelled_s);
 }
 
-TEST(Experiment, IsKeptWithItsCellsAndClaims) {
+TEST(Experiment, IsStoredWithItsCellsAndClaims) {
   const TemporaryFolder folder;
   auto database = db::Database::open(folder.path() / "x.db", db::Database::Access::read_write);
   ASSERT_TRUE(database.has_value());

@@ -1,4 +1,4 @@
-// An experiment for a terminal, and as JSON (experiment.h).
+// An experiment as text and as JSON (experiment.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ json figure_json(const Figure& value) {
   return value ? json(*value) : json();
 }
 
-/// All columns but the first are set right.
+/// All columns except the first are right-aligned.
 std::string text_of(const Table& table) {
   std::vector<std::string> titles;
   titles.reserve(table.columns.size());
@@ -41,7 +41,7 @@ bool any_interval(const ExperimentOutcome& outcome) {
   });
 }
 
-/// What the columns of numbers are.
+/// Returns the description of the columns of numbers.
 const char* columns_of(const ExperimentOutcome& outcome) {
   const bool listed = std::ranges::any_of(outcome.answers, [](const ClaimAnswer& answer) {
     return !answer.numbers.empty() && !answer.tables_tell_all;

@@ -1,42 +1,46 @@
 #pragma once
-// What things cost on one i486 at 33 MHz: a documented estimate, which the other papers' machines
-// are multiples of (scaled_costs), and which is the default of a modelled machine.
+// The costs of operations on one i486 at 33 MHz: a documented estimate. Other papers' machines are
+// multiples of it (scaled_costs), and it is the default of a modelled machine.
 //
 // It is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX SVR4 MP,
-// by two of the 14 CPU times that the paper prints. Their experiment has a table of its own, fitted
-// to all of them (ganger94/ncr3433.h). The other machines keep this one: none of them is an NCR
-// 3433, the factor that makes each of them from it was chosen with it, and their numbers stay
-// comparable with earlier ones. What is counted how often (thousands, four users) was measured on
-// our own runs with one cost at a time:
+// by two of the 14 CPU times in the paper. Their experiment has a separate table, fitted to all of
+// them (ganger94/ncr3433.h). The other machines keep this one: none of them is an NCR 3433, their
+// factors were chosen with it, and their numbers remain comparable with earlier ones. The counts
+// (thousands, four users) were measured on our own runs with one cost at a time:
 //
-//              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum of CPU
-//   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7     68.4 s
-//   remove           2.4         7.8          36.6       4.5       17.7         0.3       0        7.4 s
-//   remove, Soft Updates: what users do themselves                                                 5.6 s
+//              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum
+//                                                                                      of CPU
+//   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7
+//                                                                                       68.4 s
+//   remove           2.4         7.8          36.6       4.5       17.7         0.3       0
+//                                                                                         7.4 s
+//   remove, Soft Updates: users' own work
+//   5.6 s
 //                    2.4         7.8          19.0       0         0            0.05      0
 //
-//   request    Conventional less No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1 with
-//              initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, Flag's likewise 1.1 ms: 1.0 ms
-//              for issue, two switches and its share of interrupts
-//   remove     two sums: Soft Updates puts the freeing off, so that 5.6 s are for names and 1.8 s for blocks
-//              and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s = 5.6 s:
-//              a component of a path has all that rm does for a file by itself; 17.6 x 40 us + 17.7
-//              x 40 us + 4.5 x 100 us = 1.9 s
-//   transfer   copy, likewise: 68.4 s less all but the bytes, by 111.7 thousand KiB
-//   dependency Soft Updates less No Order in table 1: 1.2 s for 2 140 creations with about five
-//   structures each
+//   request    Conventional minus No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1
+//              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms: 1.0 ms
+//              for issue, two switches and a share of interrupts
+//   remove     two sums: Soft Updates delays the freeing, so 5.6 s are for names and 1.8 s for
+//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s =
+//              5.6 s: a path component includes the work of rm for a file; 17.6 x 40 us + 17.7 x 40
+//              us + 4.5 x 100 us = 1.9 s
+//   transfer   copy, in the same way: 68.4 s minus all costs except bytes, divided by 111.7
+//              thousand KiB
+//   dependency Soft Updates minus No Order in table 1: 1.2 s for 2 140 creations with about five
+//              structures each
 
 #include "fs-adapters/substrate/os/cpu.h"
 
 namespace headcrash::experiment {
 
-/// A machine and its kernel.
+/// The machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
     // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: memory of 1993, 15 MB a second.
+    // Estimate: memory of 1993, 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB in 1.05 ms, its mapping and fault far more than its
+    // Calibrated (transfer): a page of 4 KiB in 1.05 ms; mapping and fault cost far more than the
     // copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half of a copy.
@@ -45,17 +49,18 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
     .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,
-    // Estimate: what is not charged to anybody; 6 600 cycles.
+    // Estimate: time not charged to any user; 6 600 cycles.
     .interrupt = 200 * model::kMicrosecondNs,
     // Estimate; no workload of the experiment forks.
     .process_created = 20 * model::kMillisecondNs,
 };
 
-/// Its file system, the UFS of SVR4 with what the paper added.
+/// The file system: the UFS of SVR4 with the paper's additions.
 inline constexpr os::FileSystemCosts kI486At33MhzUfs{
-    // Calibrated (remove): name copied, inode found and locked, and the program's own work with it.
+    // Calibrated (remove): copying the name, finding and locking the inode, and the program's
+    // related work.
     .path_component = 560 * model::kMicrosecondNs,
-    // Estimate: 30 cycles to look at a name's length and first bytes.
+    // Estimate: 30 cycles to compare a name's length and first bytes.
     .directory_entry = 900,
     // Estimate: 128 bytes, and the block's lock.
     .inode_changed = 100 * model::kMicrosecondNs,
@@ -67,7 +72,7 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
 
 inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
-/// All costs `times` as high: other machines of the papers, by one factor.
+/// Returns all costs multiplied by `times`, for other machines of the papers.
 constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;

@@ -1,4 +1,4 @@
-// Whose turn it is (in_parallel.h).
+// Schedules runs on threads (in_parallel.h).
 #include "harness/papers/in_parallel.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<Group> grouped(const std::vector<std::string>& names) {
   return groups;
 }
 
-/// For a thread that was in `mine`; null: none that may begin now.
+/// Returns the next group for a thread that was in `mine`; null if no run may start now.
 Group* next(std::vector<Group>& groups, Group* mine) {
   if (mine != nullptr && mine->left()) return mine;
   auto group = std::ranges::find(groups, std::size_t{0}, &Group::begun);

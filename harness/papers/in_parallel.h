@@ -1,5 +1,5 @@
 #pragma once
-// Runs that have nothing to do with each other, or only begin with the same thing, side by side.
+// Executes independent runs, or runs with a common start, in parallel.
 
 #include <cstddef>
 #include <functional>
@@ -8,18 +8,18 @@
 
 namespace headcrash::experiment {
 
-/// Empty: never.
+/// Empty if it cannot be interrupted.
 using Interrupted = std::function<bool()>;
 
-/// Calls `run` of each number below `count`, on two threads at most: each has a machine with all
-/// its memory. False: it was interrupted, and some were not called. `interrupted` is asked from
-/// both threads.
+/// Calls `run` with each number below `count`, on at most two threads, because each run needs all
+/// the memory of a machine. Returns false if interrupted, with some numbers skipped. Both threads
+/// call `interrupted`.
 bool in_parallel(const Interrupted& interrupted, std::size_t count,
                  const std::function<void(std::size_t)>& run);
 
-/// The same with the number of each of `names`, of which equal ones are a group. The first of a
-/// group is done before any other of it begins, and can make what all of them need; then a thread
-/// goes on with its group, and takes part in the other thread's when no new one is left.
+/// Does the same with the index of each of `names`; equal names form a group. The first of a group
+/// ends before any other of it starts, so it can prepare shared data. A thread then continues with
+/// its group, and helps the other thread when no new group is left.
 bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run);
 

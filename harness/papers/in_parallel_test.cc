@@ -10,7 +10,7 @@
 namespace headcrash::experiment {
 namespace {
 
-TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
+TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupFirst) {
   const std::vector<std::string> groups{"a", "b", "a", "a", "b", "c", "a", "a"};
   for (int round = 0; round < 50; ++round) {
     std::mutex mutex;
@@ -29,11 +29,11 @@ TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupBeforeAnyOther) {
   }
 }
 
-TEST(InParallel, NothingToRun) {
+TEST(InParallel, AcceptsAnEmptyList) {
   EXPECT_TRUE(in_parallel({}, 0, [](std::size_t) { FAIL(); }));
 }
 
-TEST(InParallel, EndsWhenItIsInterrupted) {
+TEST(InParallel, StopsWhenInterrupted) {
   std::atomic<int> runs{0};
   EXPECT_FALSE(in_parallel([&] { return runs >= 3; }, 100, [&](std::size_t) { ++runs; }));
   EXPECT_LE(runs, 4) << "one more on the other thread at most";

@@ -1,5 +1,5 @@
 #pragma once
-// Short words for writing claims down: numbers into rows, comparisons into verdicts.
+// Helpers for writing claims: numbers in rows, comparisons as verdicts.
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ inline std::string told(const std::vector<Named>& values) {
   return text;
 }
 
-/// `holds` is asked only when all values are there.
+/// Calls `holds` only if all values are available.
 template <typename Holds>
 void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
               const Holds& holds) {
@@ -50,17 +50,17 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// What the paper does not claim: the last rule of the answer is of ours.
+/// Marks the last rule of the answer as ours, not a claim of the paper.
 inline void mark_ours(ClaimAnswer& answer) {
   answer.rules.back().ours = true;
 }
 
-/// Within a factor `times` either way.
+/// Returns true if the ratio is within a factor `times` in either direction.
 inline bool within_times(double ours, double paper, double times) {
   return ours <= paper * times && ours * times >= paper;
 }
 
-/// Falling, neighbours at most `slack` the wrong way round (a share).
+/// Adds a rule that values fall. Neighbours may be in the wrong order by at most `slack` (a share).
 inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                         double slack = 0) {
   add_rule(answer, std::move(text), values, [&] {
@@ -71,8 +71,8 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
   });
 }
 
-/// The measure for percentages of No Order: within 5 points, or a quarter of the paper's
-/// distance from 100.
+/// Tolerance for percentages of No Order: within 5 points, or a quarter of the paper's distance
+/// from 100.
 inline bool close_percentage(double ours, double paper) {
   return std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);
 }
@@ -82,7 +82,7 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
-/// A number that no cell has; without one of ours the remark says why.
+/// Adds a number without a cell. If we have no number, the remark gives the reason.
 inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                     Figure paper, Figure ours, const std::string& remark = {}) {
   answer.numbers.push_back({.cell = std::move(cell),

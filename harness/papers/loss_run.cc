@@ -1,4 +1,4 @@
-// A user, a reader and somebody who looks at the medium (loss_run.h).
+// A user, a reader, and the examination of the medium (loss_run.h).
 #include "harness/papers/loss_run.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string second_name(std::uint64_t number) {
   return fmt::format("{}/r{}", folder_of(number), number);
 }
 
-/// Of change `number`, so that no two are equal.
+/// Returns the content of change `number`; no two are equal.
 std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
   Random random(number);
@@ -44,7 +44,7 @@ std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   return made;
 }
 
-/// The medium as it is; what a repair writes stays here.
+/// The current medium, with writes of a repair kept in memory.
 class CutImage final : public model::SectorStore {
  public:
   explicit CutImage(const model::SectorStore& medium) : medium_(medium) {}
@@ -73,23 +73,23 @@ class CutImage final : public model::SectorStore {
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> written_;
 };
 
-/// What the user has done, in order.
+/// A change made by the user.
 struct Change {
   enum class Kind : std::uint8_t { overwrite, create, write, append, rename, remove };
   Kind kind = Kind::overwrite;
-  std::uint64_t number = 0;   ///< its contents
-  std::uint64_t subject = 0;  ///< a block, a file, a log
+  std::uint64_t number = 0;   ///< number of its content
+  std::uint64_t subject = 0;  ///< number of a block, a file or a log
   std::uint64_t offset = 0, bytes = 0;
   TimeNs returned_at = 0;
-  bool promised = false;  ///< an fsync has returned since
+  bool promised = false;  ///< covered by an fsync that has returned
 };
 
-/// Files by number: created one after the other.
+/// Files by number, in the order of creation.
 struct FileLife {
   bool renamed = false, removal_begun = false;
 };
 
-/// Looks at one image.
+/// Examines one image.
 class Survivors {
  public:
   Survivors(const adapters::ImageReader& reader, const std::vector<FileLife>& files)
@@ -188,7 +188,7 @@ class LossRun {
   }
 
  private:
-  /// Calls `each` at random times until the end, or until it fails.
+  /// Calls `each` at random times until the end or its failure.
   template <typename Each>
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
@@ -267,7 +267,7 @@ class LossRun {
            write(first_name(number),
                  {.kind = Change::Kind::write, .subject = number, .bytes = kFileBytes});
   }
-  /// The oldest that has its first name.
+  /// Renames the oldest file that has its first name.
   bool rename() {
     if (renamed_ >= files_.size()) return true;
     const std::uint64_t number = renamed_++;
@@ -279,7 +279,7 @@ class LossRun {
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
   }
-  /// The newest that is there: half of them have never been on the disk.
+  /// Removes the newest file; half of these have never been on the disk.
   bool remove() {
     for (std::size_t number = files_.size(); number-- > 0;) {
       FileLife& file = files_[number];
@@ -310,7 +310,7 @@ class LossRun {
   /// Users' calls fail from here on.
   LossSeen cut() {
     const TimeNs at = bench_.now();
-    over_ = true;  // what the cache has can be read and changed without power
+    over_ = true;  // data in the cache can be read and changed without power
     bench_.machine().cut();
     const auto recovered = bench_.machine().recover(asked_.repair);
     seen_.modelled_s = seconds_of(bench_.now());
@@ -375,7 +375,7 @@ class LossRun {
   const adapters::SystemUnderTest& system_;
   TimeNs begin_, warm_, end_;
   Random random_, syncs_;
-  std::vector<std::uint64_t> blocks_;  ///< in the order in which they are overwritten
+  std::vector<std::uint64_t> blocks_;  ///< in the order of overwriting
   std::uint64_t overwritten_ = 0, renamed_ = 0, numbers_ = 0;
   std::array<std::uint64_t, kLogs> lengths_ = {};
   std::vector<FileLife> files_;

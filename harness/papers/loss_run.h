@@ -1,16 +1,16 @@
 #pragma once
-// What a power cut loses: a machine at work without fsync, looked at at many instants.
+// Measures the loss at a power cut: a machine works without fsync and is examined at many instants.
 //
-//   user      ten changes a second at random times: blocks of a large file are overwritten, files are created and
-//             written, renamed and removed, logs grow
-//   reader    five blocks a second of a file that the cache does not hold: what a policy costs
-//   instant   what is on the medium at that moment is repaired and read, as after a cut; a change that had returned and
-//             is not there is lost, and its age is the time since it returned
+//   user      ten changes per second at random times: overwrites blocks of a large file, creates,
+//             writes, renames and removes files, appends to logs
+//   reader    reads five blocks per second of an uncached file, to measure the cost of a policy
+//   instant   the content of the medium is repaired and read as after a cut; a change that had
+//             returned and is missing is lost, and its age is the time since it returned
 //
-// The age of what an instant loses is that of its oldest lost change, 0 when nothing is lost. A
-// change that a later one has made worthless is not counted: what belongs to a file whose removal
-// had begun. A write that is under way at the instant counts as not on the medium, where a cut
-// would keep the sectors that the head had passed.
+// The age of the loss at an instant is that of its oldest lost change, or 0 without loss. A change
+// that a later one has made irrelevant is not counted: changes to a file whose removal had begun. A
+// write in flight counts as not on the medium, whereas a cut would keep the sectors that the head
+// had passed.
 
 #include <array>
 #include <optional>
@@ -23,17 +23,18 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// On one drive, so that its medium can be looked at; for a cut alone (`instants` 0) on anything.
-  /// Unless it has an image, with make_loss_files() among what is there, it is populated here.
+  /// Uses one drive, whose medium can be examined; with a cut only (`instants` 0), any device.
+  /// Populated by this function unless it has an image that includes the files of
+  /// make_loss_files().
   ModelledMachineOptions machine;
-  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< until then nobody looks
+  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
-  double synced = 0;  ///< share of the changes of contents that are followed by fsync
-  /// At the last instant, or at the end of `warm_ns` where there is none, the power goes, and the
-  /// machine recovers: what that has lost is told beside what the look has.
+  double synced = 0;  ///< share of content changes followed by fsync
+  /// Cut the power at the last instant, or at the end of `warm_ns` without instants, and recover.
+  /// The result includes the actual loss in addition to the examined one.
   bool cut_at_last = false;
-  Repair repair = Repair::as_needed;  ///< then
+  Repair repair = Repair::as_needed;  ///< after the cut
   std::uint64_t seed = 1;
 };
 
@@ -42,27 +43,26 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
                                                          "append",    "rename", "remove"};
 
 struct LossSeen {
-  std::vector<double> oldest_s;  ///< of each instant: the age of the oldest lost change
-  std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< of all instants
-  std::vector<double> lost_changes;                               ///< of each instant
-  std::vector<double> lost_kb;             ///< of each instant: bytes of their writes, kB of 1000
+  std::vector<double> oldest_s;  ///< for each instant: age of the oldest lost change
+  std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< over all instants
+  std::vector<double> lost_changes;                               ///< for each instant
+  std::vector<double> lost_kb;  ///< for each instant: bytes of lost writes, in kB of 1000
   std::vector<double> read_ms, change_ms;  ///< responses after warm_ns
   double written_kb_s = 0;                 ///< to the disk
   double modelled_s = 0;
-  std::uint64_t promised = 0;  ///< changes that an fsync had covered, looked for at the instants
-  std::uint64_t broken = 0;    ///< of them: not there
-  std::uint64_t damaged =
-      0;                     ///< instants after which the check finds what the system may not leave
-  std::string first_damage;  ///< what it found
+  std::uint64_t promised = 0;  ///< changes covered by an fsync, checked at the instants
+  std::uint64_t broken = 0;    ///< of these, missing
+  std::uint64_t damaged = 0;   ///< Number of instants with forbidden findings of the check.
+  std::string first_damage;    ///< finding of the check
   Figure cut_oldest_s, cut_lost_changes;  ///< with cut_at_last, on a drive
   std::optional<Recovery> recovery;       ///< with cut_at_last
-  std::string error;                      ///< empty: all of it was measured
+  std::string error;                      ///< empty if everything was measured
 };
 
 /// Equal arguments give equal results.
 LossSeen run_loss(const LossAsked& asked);
 
-/// What the user and the reader work on: 80 MB.
+/// Creates the files of user and reader: 80 MB.
 VfsResult<void> make_loss_files(Vfs& vfs);
 
 }  // namespace headcrash::experiment

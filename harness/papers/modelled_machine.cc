@@ -1,4 +1,4 @@
-// Putting the pieces together, and taking them apart in the right order (modelled_machine.h).
+// Builds a machine, and destroys it in the right order (modelled_machine.h).
 #include "harness/papers/modelled_machine.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
-    2;  // whose kind is remembered: the smallest fragment of an experiment
+    2;  // unit of remembered kinds: the smallest fragment of an experiment
 
-/// A checker's view of the disk: requests take their time, and each byte is looked at once.
+/// A checker's view of the disk: requests take time, and each byte is processed once.
 class CheckedStore final : public model::SectorStore {
  public:
   CheckedStore(os::System& system, std::uint32_t request_sectors_max)
@@ -53,7 +53,7 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-/// The stack with that queue in each of its drives.
+/// Returns the stack with that queue in each drive.
 std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
                                                   const model::QueueProfile& queue) {
   auto copy = std::make_shared<profiles::Stack>(stack);
@@ -62,7 +62,8 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// All but the pieces that are there before; neighbours in one request. As many bytes of each.
+/// Writes the pieces that differ from `before`, adjacent ones in one request. Both spans have the
+/// same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
                                 std::span<const std::byte> bytes) {
@@ -80,7 +81,7 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Of the pieces from `lba` on, kLoadSectors at most, each of which has something packed.
+/// Returns the end of the packed pieces from `lba` on, at most kLoadSectors.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
   std::uint64_t end = lba;
@@ -88,14 +89,14 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Of a medium that an image is made on, over another one's or not.
+/// Returns the packed content of a medium on which an image is made, which may overlay another one.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);
   return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
 }
 
-/// A medium for writing: a copy of `base`, or, if there is none, a blank one.
+/// Returns a writable medium: a copy of `base`, or a blank one without it.
 Result<std::unique_ptr<model::SectorStore>> medium_over(
     std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
@@ -152,7 +153,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
   if (const model::Array* const array = machine->array())
     if (const auto refused = array->status().refused)
       return fail(options.profile, "does not start: " + *refused,
-                  "set accept-dirty-degraded in the array's profile to take what is there");
+                  "set accept-dirty-degraded in the array's profile to accept its content");
   if (found.write_back) TRY(machine->write_uncounted(0, found.write_back));
   machine->built_.machine->simulation().run_until(machine->now() + found.start_ns);
   return machine;
@@ -171,8 +172,8 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       const auto& leaves = options_.image->leaves;
       if (stores_.size() >= leaves.size() ||
           leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-        return fail(options_.profile, "has other drives than the image was made of",
-                    "use the profile and the size that it was made with");
+        return fail(options_.profile, "has other drives than those of the image",
+                    "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
     auto store = medium_over(std::move(base), plan.all[id].sectors);
@@ -201,9 +202,9 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   if (wanted.size() < used)
     return fail(options_.system->full_name(),
                 "has its log on a device of its own, which the machine lacks",
-                "name it as the first of more_disks");
+                "add it as the first of more_disks");
   TRY(open_stores(plan));
-  // One drive holds what its host sees, whatever cache is between them; an array does not.
+  // A drive holds the data that its host sees, whatever cache is between them; an array does not.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -278,14 +279,14 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
                                           : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
-      done = fail("the image", "could not be populated",
-                  "the file system refused, perhaps for want of space");
+      done = fail("the image", "cannot be populated",
+                  "the file system refused; its space may be exhausted");
   });
   machine.system.executor.halt();
   return done;
 }
 
-/// Through the array's own writes: where its members hold what, parity included, is its own affair.
+/// Uses the array's own writes, since it decides the placement of data and parity.
 Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
     std::vector<std::byte> before, bytes;
@@ -307,7 +308,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
 Result<void> ModelledMachine::write_uncounted(
     std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
   constexpr os::TimeNs kRest =
-      2 * model::kSecondNs;  // until an array says on its members that it is clean
+      2 * model::kSecondNs;  // until an array marks itself clean on its members
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
@@ -335,7 +336,7 @@ os::SystemOptions ModelledMachine::system_options() const {
   return how;
 }
 
-/// Of what the file system is on.
+/// Refers to the device of the file system.
 bool ModelledMachine::has_write_cache() const {
   const std::size_t more = options_.system->description().devices - 1;
   const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);
@@ -370,7 +371,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Lets go of what is in memory.
+/// Discards the state in memory.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
@@ -392,7 +393,7 @@ void ModelledMachine::cut_after(os::TimeNs delay_ns) {
 void ModelledMachine::cut() {
   built_.machine->disarm();
   built_.machine->power_cut();
-  // What is under way fails in the next events, before anything of it may go.
+  // Requests in flight fail in the next events, before the system is destroyed.
   if (system_) system_->executor.run_until(now() + 1);
   end_system();
   system_.reset();
@@ -426,13 +427,13 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
     findings = report->findings.size() + report->more_findings;
     if (report->unrepaired)
       findings =
-          fail(options_.system->full_name(), "cannot be repaired", "a defect: keep the seed");
+          fail(options_.system->full_name(), "cannot be repaired", "this is a bug: keep the seed");
   });
   return findings;
 }
 
 Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr && !options.image, "mkfs is for a blank device");
+  invariant(options.system != nullptr && !options.image, "mkfs needs a blank device");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::blank));
   machine->start_system();
@@ -456,7 +457,7 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
   Recovery recovery;
   if (when == Repair::as_needed) {
     if (const auto mounted = as_step(recovery.mount, [this] { return mount(); })) return recovery;
-    // What its cache has read is not what the repair leaves.
+    // Discards the checker's cached reads, which differ from the repaired disk.
     recovery.mount = {};
     end_system();
     start_system();
@@ -482,8 +483,8 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (!under_way && !system_->cache.any_dirty() && system_->syncer.work_waiting() == 0) break;
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
-                  fmt::format("is not quiet after {} s", most_ns / model::kSecondNs),
-                  "this is a bug of the ordering scheme: something stays dirty for ever");
+                  fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
+                  "this is a bug of the ordering scheme: data remains dirty forever");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }
@@ -537,7 +538,7 @@ model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
   return sum;
 }
 
-/// From here on: what an image's loading has written is of no kind.
+/// Starts counting here; writes during the loading of an image have no kind.
 void ModelledMachine::count_kinds() {
   kinds_.resize(host_devices_.size());
   for (std::size_t i = 0; i < host_devices_.size(); ++i) {
@@ -548,8 +549,8 @@ void ModelledMachine::count_kinds() {
   }
 }
 
-/// Before requests are concatenated: of what is written to one place last, the kind is known when
-/// the cache takes it.
+/// Called before requests are concatenated: the kind of the last write to a place is then known
+/// when the cache accepts it.
 void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) {
   if (request.op != model::Op::write || request.sectors == 0) return;
   std::vector<std::uint8_t>& kinds = kinds_[os::device_of(request.lba)];

@@ -1,4 +1,4 @@
-// The machine: devices of every kind, images made before it starts, cuts and recoveries in model
+// The machine: devices of every kind, images created before it starts, cuts and recoveries in model
 // time.
 #include "harness/papers/modelled_machine.h"
 
@@ -50,7 +50,7 @@ bool is_there(ModelledMachine& machine, const std::string& name) {
   return found;
 }
 
-/// One file is synced, then twenty are not.
+/// Creates one synced file and twenty unsynced ones.
 void work(ModelledMachine& machine) {
   os::Account account{.name = "test"};
   machine.system().run_as(account, [&] {
@@ -76,7 +76,7 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   EXPECT_TRUE(recovery.mount.done);
   EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
   EXPECT_TRUE(is_there(*machine, "synced"));
-  EXPECT_FALSE(is_there(*machine, "young3"));  // nothing had been written of it
+  EXPECT_FALSE(is_there(*machine, "young3"));  // it had not been written
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
@@ -102,7 +102,7 @@ TEST(ModelledMachine, RunsAndRecoversEveryType) {
   }
 }
 
-TEST(ModelledMachine, ARepairTakesAsMuchOfTheProcessorAsTheTableSays) {
+TEST(ModelledMachine, ARepairIsChargedAccordingToTheTable) {
   const auto cpu_of = [](os::CpuCosts costs) {
     ModelledMachineOptions options = small_machine("soft-updates");
     options.costs = costs;
@@ -116,7 +116,7 @@ TEST(ModelledMachine, ARepairTakesAsMuchOfTheProcessorAsTheTableSays) {
   EXPECT_GT(cpu_of(twice), cpu_of(kI486At33Mhz));
 }
 
-TEST(ModelledMachine, AJournalIsReplayedByTheMount) {
+TEST(ModelledMachine, TheMountReplaysAJournal) {
   for (const Repair repair : {Repair::as_needed, Repair::always}) {
     const auto machine = taken(ModelledMachine::start(small_machine("journal")));
     work(*machine);
@@ -129,7 +129,7 @@ TEST(ModelledMachine, AJournalIsReplayedByTheMount) {
   }
 }
 
-TEST(ModelledMachine, ACutAmongUsersMakesTheirCallsFail) {
+TEST(ModelledMachine, ACutFailsUsersCalls) {
   const auto machine = taken(ModelledMachine::start(small_machine("conventional")));
   os::Account account{.name = "test"};
   const os::TimeNs begun_at = machine->now();
@@ -147,7 +147,7 @@ TEST(ModelledMachine, ACutAmongUsersMakesTheirCallsFail) {
   machine->system().run_as(account, [&] { EXPECT_TRUE(make(machine->vfs(), "after")); });
 }
 
-TEST(ModelledMachine, AnImageIsPopulatedBeforeTimeBegins) {
+TEST(ModelledMachine, PopulatesAnImageBeforeTimeBegins) {
   ModelledMachineOptions options = small_machine("no-order");
   options.populate = [](Vfs& vfs) {
     for (int i = 0; i < 300; ++i) {
@@ -163,7 +163,7 @@ TEST(ModelledMachine, AnImageIsPopulatedBeforeTimeBegins) {
   EXPECT_FALSE(ModelledMachine::start(options));
 }
 
-TEST(ModelledMachine, StandsOnArraysAndNvram) {
+TEST(ModelledMachine, SupportsArraysAndNvram) {
   for (const char* profile : {"raid5-5", "netra-raid5-presto", "hp-c2447-nvram"}) {
     ModelledMachineOptions options = small_machine("soft-updates", profile);
     options.populate = [](Vfs& vfs) { return make(vfs, "old"); };
@@ -182,8 +182,8 @@ TEST(ModelledMachine, StandsOnArraysAndNvram) {
   }
 }
 
-/// With the cache on, what is synced has been flushed: it survives, and nothing else needs to.
-TEST(ModelledMachine, FlushesADriveWhoseWriteCacheIsOn) {
+/// With the cache on, synced data has been flushed and survives.
+TEST(ModelledMachine, FlushesADriveWithAWriteCache) {
   for (const bool on : {false, true}) {
     ModelledMachineOptions options = small_machine("soft-updates", "atlas-10k");
     options.write_cache = on;
@@ -196,7 +196,7 @@ TEST(ModelledMachine, FlushesADriveWhoseWriteCacheIsOn) {
   }
 }
 
-TEST(ModelledMachine, HasMoreDisksThanOne) {
+TEST(ModelledMachine, SupportsSeveralDisks) {
   ModelledMachineOptions options = small_machine("no-order");
   options.more_disks = {{.profile = "raid0-2", .size_bytes = kSmall}, {.profile = "hp-c2447"}};
   const auto machine = taken(ModelledMachine::start(options));
@@ -207,8 +207,7 @@ TEST(ModelledMachine, HasMoreDisksThanOne) {
   EXPECT_TRUE(machine->recover(Repair::as_needed));
 }
 
-/// Names and data of some files, each synced as an NFS server would; hits in the NVRAM while it did
-/// so.
+/// Creates files and syncs each like an NFS server; returns the hits in the NVRAM.
 std::vector<WriteHits> hits_of(const char* system, const char* profile, const char* log_profile) {
   ModelledMachineOptions options = small_machine(system, profile);
   if (log_profile != nullptr) options.more_disks = {{.profile = log_profile, .size_bytes = kSmall}};
@@ -233,7 +232,7 @@ std::vector<WriteHits> hits_of(const char* system, const char* profile, const ch
     sum += hits[i].dirty_hits;
     hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
   }
-  // The counters of the caches count the loading of an array's image, too.
+  // The counters of the caches include the loading of an array's image.
   EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
   return hits;
 }
@@ -245,9 +244,9 @@ double share(const std::vector<WriteHits>& hits, std::string_view kind) {
   return -1;
 }
 
-/// Peacock 1998, section 4: metadata that is written in place again and again stays in the cache, a
-/// log that goes round does not.
-TEST(ModelledMachine, CountsHitsInNvramByWhatIsWritten) {
+/// Peacock 1998, section 4: metadata that is repeatedly written in place stays in the cache; a
+/// circular log does not.
+TEST(ModelledMachine, CountsNvramHitsByKindOfBlock) {
   const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
   EXPECT_GT(share(in_place, "inodes"), 0.9);
   EXPECT_GT(share(in_place, "indirect"), 0.5);
@@ -261,7 +260,7 @@ TEST(ModelledMachine, CountsHitsInNvramByWhatIsWritten) {
   EXPECT_LT(share(logged, "log"), share(in_place, "inodes"));
 }
 
-TEST(ModelledMachine, CountsNothingWhereThereIsNoNvram) {
+TEST(ModelledMachine, CountsNoHitsWithoutNvram) {
   const auto machine =
       taken(ModelledMachine::start(small_machine("conventional", "netra-raid5-presto-lower")));
   work(*machine);
@@ -272,7 +271,7 @@ TEST(ModelledMachine, CountsNothingWhereThereIsNoNvram) {
   EXPECT_GT(machine->array()->array_counters().prewrites, 0U);
 }
 
-TEST(ModelledMachine, ALogOnADeviceOfItsOwnGoesWithTheOther) {
+TEST(ModelledMachine, ALogOnASeparateDeviceSharesThePowerSupply) {
   for (const char* system :
        {"journal-external", "journal-external-data", "journal-external-unbatched"}) {
     SCOPED_TRACE(system);
@@ -308,8 +307,8 @@ std::size_t bytes_other_than(ModelledMachine& machine, const std::string& name, 
   return others;
 }
 
-/// On an array with a dead member, too: its parity is that of what was added.
-TEST(ModelledMachine, AnImageThatIsGrownHasBoth) {
+/// Also on an array with a dead member, whose parity covers the added data.
+TEST(ModelledMachine, AnExtendedImageHasBothContents) {
   for (const char* profile : {"hp-c2447", "raid5-5"}) {
     SCOPED_TRACE(profile);
     ModelledMachineOptions options = small_machine("conventional", profile);
@@ -346,7 +345,7 @@ TEST(ModelledMachine, AnImageThatIsGrownHasBoth) {
   }
 }
 
-TEST(ModelledMachine, ALogOnAnArrayIsLoadedThroughIt) {
+TEST(ModelledMachine, LoadsALogThroughItsArray) {
   ModelledMachineOptions options = small_machine("journal-external", "raid5-5");
   options.more_disks = {{.profile = "raid1-2", .size_bytes = kSmall}};
   const auto machine = taken(ModelledMachine::start(options));
@@ -356,7 +355,7 @@ TEST(ModelledMachine, ALogOnAnArrayIsLoadedThroughIt) {
   EXPECT_TRUE(is_there(*machine, "synced"));
 }
 
-TEST(ModelledMachine, NamesSystemsThatThereAreNot) {
+TEST(ModelledMachine, ErrorsListKnownSystems) {
   EXPECT_FALSE(machine_with("ufs", "no-such-scheme"));
   EXPECT_FALSE(machine_with("no-such-type", "no-order"));
   ModelledMachineOptions options = small_machine("no-order", "no-such-drive");

@@ -1,4 +1,4 @@
-// Files of probes (probe_files.h).
+// Files for probes (probe_files.h).
 #include "harness/papers/probe_files.h"
 
 #include <fmt/format.h>

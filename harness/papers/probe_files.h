@@ -1,5 +1,5 @@
 #pragma once
-// Files that probes make on a modelled machine, outside of the timed workloads.
+// Files for probes on a modelled machine, apart from the timed workloads.
 
 #include <string>
 
@@ -7,19 +7,19 @@
 
 namespace headcrash::experiment {
 
-/// A new file with its number in each byte; the calls a program makes: open with creation, write,
-/// close.
+/// Creates a file with its number in each byte, through the calls of a program: open with creation,
+/// write, close.
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
                           std::uint64_t bytes);
 
-/// So many files of one size, `files_per_folder` to a folder.
+/// A number of files of one size, `files_per_folder` per folder.
 struct FileSet {
   std::uint64_t files = 0, file_bytes = 0, files_per_folder = 100;
 
   std::uint64_t folders() const { return (files + files_per_folder - 1) / files_per_folder; }
   VfsResult<void> make_folders(Vfs& vfs) const;
   VfsResult<void> make_files(Vfs& vfs) const;
-  /// All of them are there, each with its size.
+  /// Returns true if all exist with the right size.
   VfsResult<bool> complete(Vfs& vfs) const;
 };
 

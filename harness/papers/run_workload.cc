@@ -1,4 +1,4 @@
-// Users as fibers, phase after phase (run_workload.h).
+// Runs users as fibers, phase after phase (run_workload.h).
 #include "harness/papers/run_workload.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ struct UserRun {
   TimeNs ended_at = 0;
 };
 
-/// What had been counted when a phase began.
+/// Counters at the start of a phase.
 struct Before {
   TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
   std::uint64_t lock_waits = 0, drive_writes = 0;
@@ -64,7 +64,7 @@ class Runner {
     return outcome;
   }
 
-  /// The phases `repair` and `mount`.
+  /// Returns the phases `repair` and `mount`.
   Result<std::vector<PhaseOutcome>> cut_and_recover() {
     machine_.cut();
     TRY(const auto recovery, machine_.recover(run_.repair));
@@ -100,7 +100,7 @@ class Runner {
       done = machine_.vfs().syncfs();
       if (done) done = machine_.vfs().drop_caches();
     });
-    if (!done) return fail(run_.workload, "sync failed", "look at the scheme's fsync");
+    if (!done) return fail(run_.workload, "sync failed", "check the scheme's fsync");
     return {};
   }
 
@@ -132,7 +132,7 @@ class Runner {
     }
     if (first != nullptr && machine_.has_power())
       return fail(fmt::format("{}, phase {}", run_.workload, phase.name), first->what,
-                  "no number comes of it: the file system gave back or refused what it must not");
+                  "there is no result: the file system returned wrong data or an unexpected error");
     return users;
   }
 
@@ -203,7 +203,7 @@ constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
 
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
-  // Only some may have been verified at the end.
+  // Verification at the end may have been skipped for some.
   const auto average_of = [&](std::size_t phase, const auto& value) {
     double sum = 0, count = 0;
     for (const WorkloadOutcome& one : executions) {
@@ -244,7 +244,7 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // Where the power is cut, what is looked at afterwards is the point.
+  // With a power cut, the phases after it are the purpose.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }

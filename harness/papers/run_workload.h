@@ -1,17 +1,17 @@
 #pragma once
-// A timed workload (harness/workload/timed) on a modelled machine: one fiber a user, model time for
-// Pace.
+// A timed workload (harness/workload/timed) on a modelled machine, with one fiber per user and Pace
+// in model time.
 //
-// Phases that are not measured are followed by quiet (nothing dirty, nothing under way); measured
-// ones follow each other without a pause, as a user's commands do, and the last of them is followed
-// by quiet. What the disk did is counted up to that instant, since a driver's trace of the paper
-// goes on until the last request: table 2 counts writes that the syncer sends after the user has
-// gone. Phases are distinguished by when requests were dispatched, so that only the last measured
-// one has what comes after.
+// After phases that are not measured, the machine becomes idle (nothing dirty or in flight).
+// Measured phases follow each other without a pause, like a user's commands, and the machine
+// becomes idle after the last one. Disk activity is counted up to that instant, since the paper's
+// driver traces continue until the last request: table 2 counts writes that the syncer sends after
+// the user has finished. Phases are separated by the dispatch times of requests, so only the last
+// measured one includes later writes.
 //
-// Before the first phase that wants it (after_cut) the power is cut, with what is dirty at that
-// instant, and the machine recovers. That is told as two phases of their own, `repair` and `mount`:
-// a repair that was not needed has no time. Their CPU time is the operator's.
+// Before the first phase that requires it (after_cut), the power is cut with the data dirty at that
+// instant, and the machine recovers. This is reported as two phases, `repair` and `mount`; an
+// unnecessary repair takes no time. Their CPU time is charged to the operator.
 
 #include <string>
 #include <vector>
@@ -21,23 +21,21 @@
 
 namespace headcrash::experiment {
 
-/// Between the beginnings of executions of one cell: neither a part of a second nor of a
+/// Offset between the starts of executions of one cell: a multiple of neither a second nor a
 /// revolution.
 inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
 
 struct WorkloadRun {
   std::string workload;
-  timed::Arguments replaced = {};  ///< what differs from the workload's exact parameters
-  bool scaled = false;             ///< start from the scaled-down ones: for tests
-  bool verify =
-      true;  ///< run the phases that look whether all is right; with a cut they always run
+  timed::Arguments replaced = {};  ///< overrides of the workload's exact parameters
+  bool scaled = false;             ///< for tests: start from the scaled-down parameters
+  bool verify = true;              ///< Run the verification phases; with a cut they always run.
   std::uint64_t seed = 1;
-  os::TimeNs begins_after_ns =
-      0;  ///< a pause before what is measured: another place of the disk's angle and
-          ///< of the syncer's second
+  /// Pause before the measurement, to vary the disk's angle and the phase of the syncer.
+  os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< after a cut
-  /// The cut comes so long after the begin of the phase before it, whose calls may fail then; 0: at
-  /// its end.
+  /// Time of the cut after the start of the preceding phase, whose calls may then fail; 0 for its
+  /// end.
   os::TimeNs cut_after_ns = 0;
 };
 
@@ -45,28 +43,28 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  double elapsed_s =
-      0;  ///< mean of the users: from the phase's begin to the return of the last call
+  /// Mean over the users: from the phase's start to the return of the last call.
+  double elapsed_s = 0;
   double longest_s = 0;    ///< of the slowest user
-  double quiescent_s = 0;  ///< until nothing was left to do; 0 where that was not waited for
-  double user_cpu_s = 0;   ///< sum of the users, until their ends, and their disk waits
-  os::Charged user_charged =
-      {};  ///< what of user_cpu_s was charged by the table of costs, sum of the users
+  double quiescent_s = 0;  ///< time until idle; 0 if not awaited
+  double user_cpu_s = 0;   ///< sums over the users, until they end
+  /// Components of user_cpu_s from the cost table, summed over the users.
+  os::Charged user_charged = {};
   double user_wait_s = 0;
-  double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until quiet
-  double cpu_busy_s = 0;                         ///< for whomever, other daemons too; until quiet
-  std::uint64_t requests = 0;                    ///< as the disk saw them, after concatenation
+  double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until idle
+  double cpu_busy_s = 0;                         ///< total, including other daemons; until idle
+  std::uint64_t requests = 0;                    ///< at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;      ///< until the slowest user's end
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
   double response_ms = 0;  ///< mean: issue to completion, "driver response"
   double access_ms = 0;    ///< mean: dispatch to completion
   double disk_busy_s = 0;
-  std::uint64_t drive_writes =
-      0;  ///< that each drive was sent, those below an array included; until quiet
+  /// Requests sent to each drive, including those below an array; until idle.
+  std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
   double operation_ms = 0,
-         operation_p99_ms = 0;  ///< of single operations, as the users see them; 0: not recorded
+         operation_p99_ms = 0;  ///< Of single operations, as seen by users; 0 if not recorded.
 
   double operations_per_s() const {
     return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0;
@@ -75,19 +73,20 @@ struct PhaseOutcome {
 
 struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
-  std::string operation;   ///< what is counted
+  std::string operation;   ///< unit of the counts
   std::vector<PhaseOutcome> phases;
-  double modelled_s = 0;  ///< of all phases together; of a mean, of all executions
+  double modelled_s = 0;  ///< over all phases; for a mean, over all executions
 
-  /// The measured one of that name; null if there is none.
+  /// Returns the measured phase of that name; null if there is none.
   const PhaseOutcome* phase(std::string_view name) const;
 };
 
-/// Of several executions of the same workload, phase by phase; at least one. The first has all
-/// phases.
+/// Returns the mean of executions of one workload, phase by phase. Requires at least one; the first
+/// must have all phases.
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions);
 
-/// Errors: an unknown workload or parameter, wrong data, what the file system refused.
+/// Runs a workload. Fails for an unknown workload or parameter, wrong data, or an error of the file
+/// system.
 Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun& run);
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,4 @@
-// Small cells: they end, they repeat, and the schemes come in their order.
+// Small cells: they end, they are reproducible, and the schemes are in the right order.
 #include "harness/papers/run_workload.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
   }
 }
 
-TEST(RunWorkload, IsTheSameTwice) {
+TEST(RunWorkload, IsReproducible) {
   for (const char* scheme : {"no-order", "conventional"}) {
     const WorkloadOutcome first = outcome_of(scheme, scaled("n-user-copy"));
     const WorkloadOutcome second = outcome_of(scheme, scaled("n-user-copy"));
@@ -52,7 +52,7 @@ TEST(RunWorkload, IsTheSameTwice) {
   }
 }
 
-TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
+TEST(RunWorkload, SynchronousWritesSlowRemovalSeveralTimes) {
   const WorkloadOutcome free = outcome_of("no-order", scaled("n-user-remove"));
   const WorkloadOutcome bound = outcome_of("conventional", scaled("n-user-remove"));
   ASSERT_NE(free.phase("remove"), nullptr);
@@ -61,7 +61,7 @@ TEST(RunWorkload, SynchronousWritesMakeRemovalSeveralTimesSlower) {
   EXPECT_GT(bound.phase("remove")->requests, 3 * free.phase("remove")->requests);
 }
 
-TEST(RunWorkload, SynchronousWritesMakeACopySlower) {
+TEST(RunWorkload, SynchronousWritesSlowACopy) {
   const WorkloadOutcome free = outcome_of("no-order", scaled("n-user-copy"));
   const WorkloadOutcome bound = outcome_of("conventional", scaled("n-user-copy"));
   EXPECT_GT(bound.phase("copy")->elapsed_s, free.phase("copy")->elapsed_s);
@@ -80,9 +80,9 @@ TEST(RunWorkload, AMeanIsThatOfEachPhase) {
   EXPECT_DOUBLE_EQ(mean.modelled_s, 12);
 }
 
-TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
+TEST(RunWorkload, APauseBeforeTheMeasurementShiftsIt) {
   WorkloadRun later = scaled("n-user-copy");
-  later.begins_after_ns = 377 * model::kMillisecondNs;  // no whole number of revolutions
+  later.begins_after_ns = 377 * model::kMillisecondNs;  // not a multiple of a revolution
   const WorkloadOutcome first = outcome_of("no-order", scaled("n-user-copy"));
   const WorkloadOutcome second = outcome_of("no-order", later);
   EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);
@@ -90,7 +90,7 @@ TEST(RunWorkload, APauseBeforeWhatIsMeasuredMovesIt) {
               0.3 * first.phase("copy")->elapsed_s);
 }
 
-/// Whatever the workload: one directory, whose two files share a block of inodes.
+/// For any workload: one directory with two files whose inodes share a block.
 TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();
@@ -118,7 +118,7 @@ TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   });
 }
 
-TEST(RunWorkload, ARecoveryIsTwoPhasesOfItsOwn) {
+TEST(RunWorkload, ARecoveryIsTwoSeparatePhases) {
   const WorkloadOutcome checked = outcome_of("soft-updates", scaled("recovery"));
   ASSERT_NE(checked.phase("repair"), nullptr);
   EXPECT_GT(checked.phase("repair")->elapsed_s, 0.1);
@@ -133,11 +133,11 @@ TEST(RunWorkload, ARecoveryIsTwoPhasesOfItsOwn) {
   EXPECT_GT(outcome_of("journal", whole).phase("repair")->elapsed_s, 0.1);
 }
 
-TEST(RunWorkload, ACutInTheMiddleOfAPhaseEndsIt) {
+TEST(RunWorkload, ACutInsideAPhaseEndsIt) {
   WorkloadRun run = scaled("recovery");
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
-  // Its last phase looks for files that were not made any more.
+  // Its last phase expects files that were not created.
   const auto outcome = run_workload(*machine, run);
   EXPECT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("verify"), std::string::npos)
@@ -145,7 +145,7 @@ TEST(RunWorkload, ACutInTheMiddleOfAPhaseEndsIt) {
   EXPECT_TRUE(machine->has_power());
 }
 
-TEST(RunWorkload, TellsWhatIsWrongWithAnArgument) {
+TEST(RunWorkload, ErrorsNameTheArgument) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   EXPECT_FALSE(run_workload(*machine, {.workload = "n-user-cop"}).has_value());
   EXPECT_FALSE(

@@ -1,5 +1,5 @@
 #pragma once
-// A folder for recordings of the in-process lab, which goes with its owner.
+// A temporary folder for recordings of the in-process lab.
 
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ class WorkFolder {
   }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }  ///< empty: it could not be made
+  const std::filesystem::path& path() const { return path_; }  ///< empty if it could not be created
 
  private:
   std::filesystem::path path_;

@@ -52,7 +52,7 @@ wrong 'did you mean "profiles"' -- list profile
 wrong 'did you mean "campaign"' -- init campain
 wrong merge DATABASE -- merge -o merged.db
 wrong experiment ganger94 -- experiment ganger95
-wrong ganger94/table99 "no such experiment" -- experiment ganger94/table99
+wrong ganger94/table99 "unknown experiment" -- experiment ganger94/table99
 wrong memry-mb memory-mb -- experiment chen96/calculator --set memry-mb=512
 wrong memory-mb=lots "NAME=NUMBER" -- experiment chen96/calculator --set memory-mb=lots
 

@@ -1,5 +1,5 @@
-// The equations with a user's numbers, then with the paper's own: what it prints beside what
-// follows from them.
+// Evaluates the equations with a user's numbers and with the paper's, and compares the latter with
+// the printed results.
 #include <algorithm>
 #include <cmath>
 
@@ -24,10 +24,10 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
                             .unit = std::move(unit),
                             .paper = paper,
                             .ours = ours,
-                            .remark = ours ? "" : "no such value"});
+                            .remark = ours ? "" : "invalid value"});
 }
 
-/// A number, and that it is the paper's within a share of it.
+/// Adds a number and a rule that it equals the paper's within a share.
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);
@@ -70,13 +70,13 @@ struct Asked {
     traffic.read_cache = share < 1 ? writes * share / (1 - share) : 0;
     traffic.read_disk = traffic.read_cache * context.parameter("read-misses");
   }
-  /// What is wrong with it; empty: nothing.
+  /// Returns the error in the parameters; empty if valid.
   static std::string wrong(const Context& context) {
     for (const char* positive : {"memory-mb", "disk-mb-s", "positioning-ms"}) {
       if (context.parameter(positive) <= 0) return fmt::format("{} must be more than 0", positive);
     }
     for (const char* size : {"write-mb-s", "file-set-mb", "burst-mb", "longest-delay-s"}) {
-      if (context.parameter(size) < 0) return fmt::format("{} must not be negative", size);
+      if (context.parameter(size) < 0) return fmt::format("{} must be at least 0", size);
     }
     const double reads = context.parameter("read-share"), misses = context.parameter("read-misses");
     if (reads < 0 || reads >= 1) return "read-share must be at least 0 and less than 1";
@@ -203,7 +203,7 @@ ClaimAnswer sprite() {
 
 ClaimAnswer long_lifetime() {
   ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
-  // The smallest whole number of megabytes in which rule 3 gives the lifetime.
+  // The smallest whole number of megabytes for which rule 3 gives the lifetime.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
   while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)
@@ -303,7 +303,7 @@ ClaimAnswer five_megabytes() {
   return answer;
 }
 
-/// Memory of a machine by the rate of one of its drives, as our profiles have it.
+/// Adds a machine's memory divided by the rate of one of its drives, from our profiles.
 void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine,
                  double cache_mb, const char* profile) {
   const auto drive = profiles::summarise_profile(profile);

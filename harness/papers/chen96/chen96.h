@@ -1,6 +1,6 @@
 #pragma once
-// Chen, "Optimizing Delay in Delayed-Write File Systems", 1996: what its equations say, beside what
-// it prints.
+// Chen, "Optimizing Delay in Delayed-Write File Systems", 1996: compares the equations with the
+// printed results.
 
 #include "harness/papers/paper.h"
 
@@ -14,7 +14,8 @@ std::vector<ClaimAnswer> calculator(Context& context);
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
-// loss.cc: what a cut loses on that machine, by policy and file system; no claim of the paper.
+// loss.cc: the losses at a cut on that machine, by policy and file system; not a claim of the
+// paper.
 std::vector<ClaimAnswer> loss(Context& context);
 
 }  // namespace headcrash::experiment::chen96

@@ -1,4 +1,4 @@
-// The equations against sums done by hand, and the calculator as a user runs it.
+// Compares the equations with hand-calculated sums, and tests the calculator as a user runs it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ TEST(DelayModel, KeepsTheThreeRules) {
 }
 
 TEST(DelayModel, SharesCacheAndDiskWithReads) {
-  // Half of 100 MB, by 5 - 1 MB/s.
+  // Half of 100 MB, divided by 5 - 1 MB/s.
   EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5),
                    12.5);
   EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
@@ -44,7 +44,7 @@ ExperimentOutcome calculated(const std::map<std::string, double>& parameters) {
   return *std::move(outcome);
 }
 
-TEST(Calculator, AnswersForAMachineOfTheUser) {
+TEST(Calculator, AnswersForTheUsersMachine) {
   const ExperimentOutcome outcome =
       calculated({{"memory-mb", 200}, {"disk-mb-s", 20}, {"write-mb-s", 40}, {"file-set-mb", 120}});
   EXPECT_TRUE(outcome.cells.empty());
@@ -55,7 +55,7 @@ TEST(Calculator, AnswersForAMachineOfTheUser) {
   EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
 }
 
-/// What the paper prints follows from its equations, but for what it says about current systems.
+/// The paper's printed results follow from its equations, except those about current systems.
 TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
@@ -63,7 +63,7 @@ TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   EXPECT_GT(outcome.count(Verdict::holds), 12U);
 }
 
-TEST(Calculator, SaysWhatIsWrongWithAParameter) {
+TEST(Calculator, RejectsInvalidParameters) {
   for (const auto& [its_name, value] : std::map<std::string, double>{{"memory-mb", 0},
                                                                      {"disk-mb-s", -1},
                                                                      {"read-share", 1},
@@ -76,7 +76,7 @@ TEST(Calculator, SaysWhatIsWrongWithAParameter) {
   EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
 }
 
-/// Each part to its end, scaled down: no cell fails, and what must hold at any scale does.
+/// Runs each part scaled down: no cell fails, and scale-independent rules hold.
 TEST(Measurements, RunToTheEnd) {
   for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
@@ -99,9 +99,9 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// What is overwritten after 6 s is written with a delay of 5 s, and is not with one of 8 s; data
-/// wait as long as the policy says.
-TEST(Measurements, SeeTheDelay) {
+/// Data overwritten after 6 s is written with a delay of 5 s, and not with one of 8 s; data waits
+/// according to the policy.
+TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
   EXPECT_GT(*number_of(*rules, "delay 5 s", "written to the disk").ours, 0.1);
@@ -112,8 +112,8 @@ TEST(Measurements, SeeTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// A look at the medium tells what a cut at that instant loses, but for the write under way then.
-TEST(Loss, ALookSeesWhatACutLoses) {
+/// Examining the medium shows the loss of a cut at that instant, except for the write in flight.
+TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
                                      {"ufs", "journal"},
@@ -141,8 +141,8 @@ TEST(Loss, ALookSeesWhatACutLoses) {
   }
 }
 
-/// What the policies differ by: nothing, a second or so, the delay, the interval.
-TEST(Loss, IsAsOldAsThePolicySays) {
+/// The policies differ in the age of the loss: zero, about a second, the delay, the interval.
+TEST(Loss, FollowsThePolicy) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {
     const LossSeen seen = run_loss({.machine = *loss_machine("lfs", "roll-forward", syncer, 1),
@@ -160,8 +160,8 @@ TEST(Loss, IsAsOldAsThePolicySays) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
-/// Who promises is held to it, and a file system that nothing orders is found damaged.
-TEST(Loss, SeesBrokenPromisesAndDamage) {
+/// Broken promises and damage of an unordered file system are detected.
+TEST(Loss, DetectsBrokenPromisesAndDamage) {
   const auto seen = [](const char* type, const char* system) {
     const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,
                                       .interval_ns = 5 * model::kSecondNs,
@@ -182,7 +182,7 @@ TEST(Loss, SeesBrokenPromisesAndDamage) {
   EXPECT_GT(unordered.damaged, 0U);
 }
 
-TEST(Loss, SaysWhatIsWrongWithASystem) {
+TEST(Loss, RejectsAnUnknownSystem) {
   const auto machine = loss_machine("ufs", "conventionall", {}, 1);
   ASSERT_FALSE(machine);
   EXPECT_NE(machine.error().message().find("conventional"), std::string::npos);

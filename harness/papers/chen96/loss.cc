@@ -1,5 +1,5 @@
-// What a cut loses under each policy and file system, and what that costs: the question of the
-// paper, answered with measurements (loss_run.h).
+// The loss at a cut under each policy and file system, and its cost: measurements for the question
+// of the paper (loss_run.h).
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  bool by_buffers =
-      false;  ///< the syncer writes its data; others count from the first change themselves
+  /// The syncer writes its data; others measure from the first change themselves.
+  bool by_buffers = false;
   bool in_stages = false;  ///< writes wait for others
 };
 const std::vector<Mounted>& loss_systems() {
@@ -42,7 +42,7 @@ const char* const kWriteThrough = "write-through";
 constexpr double kFromFirstS = 5;
 
 std::vector<LossPolicy> loss_policies(bool scaled) {
-  constexpr std::uint64_t kDrainBytesPerS = 1'900'000;  // measured: figure 4 here, the best
+  constexpr std::uint64_t kDrainBytesPerS = 1'900'000;  // measured: the best value of figure 4 here
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
     cases.push_back(
@@ -95,15 +95,15 @@ Row row_of(const LossPolicy& policy, const LossSeen& seen) {
   return row;
 }
 
-/// Without numbers where there is none.
+/// Returns a row without numbers if there is none.
 const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   static const Row kNone;
   const auto found = std::ranges::find(rows, policy, &Row::policy);
   return found == rows.end() ? kNone : *found;
 }
 
-/// What a tick and the disk's work for what is due come to. Soft updates take further ticks: what
-/// waits for a write goes at the tick after it.
+/// Allowance for a tick and the disk time of due data. Soft updates need further ticks: a block
+/// that waits for a write is written at the following tick.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {
@@ -145,7 +145,7 @@ std::vector<std::string> cells_of(const Row& row) {
   return cells;
 }
 
-/// One run, and its numbers.
+/// Runs a measurement and adds its numbers.
 Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
             ClaimAnswer& answer) {
   const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);

@@ -1,4 +1,4 @@
-// CH-17, CH-18: reads beside writes under each policy, and how old data are when they are written.
+// CH-17, CH-18: reads during writes under each policy, and the age of data when written.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,8 +14,7 @@ namespace {
 using os::TimeNs;
 using Policy = os::SyncerOptions::Policy;
 
-/// Readers that come at random, and a writer to random blocks of many, so that nothing is
-/// overwritten soon.
+/// Readers at random times, and a writer to random blocks, few of which are overwritten soon.
 struct Response {
   Figure mean_ms, deviation_ms, p99_ms, age_s;
   std::string error;

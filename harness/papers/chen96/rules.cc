@@ -13,7 +13,7 @@ using os::TimeNs;
 
 constexpr std::uint64_t kLargeBytes = 120 * kMb;
 
-/// One file is read and another written, each of 120 MB, at the same time (rule 2).
+/// One file is read and another written at the same time, each of 120 MB (rule 2).
 struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
@@ -34,9 +34,8 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Rule 3: a reader as fast as it can, and a writer that overwrites a file of 60 MB at 10 MB/s. The
-/// timed workload chen-r3 ends with the reader, which with short delays does not get to its end
-/// here.
+/// Rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10 MB/s. The
+/// timed workload chen-r3 ends with the reader, which does not finish here with short delays.
 struct Lifetime {
   Figure read_mb_s, write_mb_s, disk_write_mb_s;
   std::string error;
@@ -50,7 +49,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   if (options) options->cache_bytes /= scale;
   Bench bench(options);
   if (bench.good()) bench.make_cold_file("read", large);
-  // The written file is there and in the cache, as after earlier rounds.
+  // The written file exists and is cached, as after earlier rounds.
   bench.run({[&] {
     const auto file = bench.vfs().open("written", {.create = true});
     if (bench.ok(file) && bench.write(*file, 0, rewritten)) bench.ok(bench.vfs().syncfs());
@@ -83,7 +82,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
                  if (!bench.write(*file, at, unit)) return;
                  if (in_time()) written += unit;
                  at = at + unit == rewritten ? 0 : at + unit;
-                 due += turn_ns;  // who is late catches up
+                 due += turn_ns;  // a late writer catches up
                  bench.sleep_until(static_cast<TimeNs>(due));
                }
              },
@@ -102,7 +101,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
 }
 
 ClaimAnswer rule_1(Context& context) {
-  // Calibrated: 16.3 s in all with infinite delay, 26 compilations.
+  // Calibrated: 16.3 s in total with infinite delay, 26 compilations.
   constexpr std::uint64_t kCompileMs = 460;
   ClaimAnswer answer{.id = "CH-11",
                      .part = "rules",

@@ -1,4 +1,4 @@
-// CH-08, CH-14, CH-15: fsync of what has been written, by size (figures 4 and 5).
+// CH-08, CH-14, CH-15: the time of fsync by the size of the written data (figures 4 and 5).
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ struct Drain {
   std::string error;
 };
 
-/// How long fsync takes after `megabytes` have been written to a new file; nothing else syncs.
+/// The time of fsync after `megabytes` have been written to a new file, without any other sync.
 Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
   auto machine = axp3000_600(0, request_bytes);
   if (!machine) return {{}, machine.error().message()};

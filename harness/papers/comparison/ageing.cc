@@ -1,4 +1,4 @@
-// Filling and turning over (ageing.h).
+// Fills a file system and rewrites its content (ageing.h).
 #include "harness/papers/comparison/ageing.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr double kMeanBytes = 23'000, kSpread = 2.2;
 constexpr std::uint64_t kLeastBytes = 1, kMostBytes = 1 << 20;
 constexpr std::uint64_t kFilesPerFolder = 20;
-constexpr std::size_t kTogether = 32;  ///< files between two looks at what is free
+constexpr std::size_t kTogether = 32;  ///< files between two checks of the free space
 constexpr std::int64_t kBetweenFilesNs = 100'000'000;
 
 class Turnover {
@@ -53,7 +53,7 @@ class Turnover {
     std::uint64_t number = 0, folder = 0, bytes = 0;
   };
 
-  /// Syncs first, since some free later.
+  /// Syncs first, since some systems free space late.
   VfsResult<void> look() {
     TRY(vfs_.syncfs());
     const auto space = vfs_.space();

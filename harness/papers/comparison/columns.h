@@ -1,9 +1,9 @@
 #pragma once
-// The workloads that are compared, and one cell: a system, a machine, a workload, several seeds.
+// The compared workloads, and one cell: a system, a machine, a workload and several seeds.
 //
-// Each is one of harness/workload/timed, cut down by a factor that its title says, so that twenty
-// systems on three devices take minutes. With another seed come other contents, draws and places of
-// the disks' angles and in the syncer's second.
+// Each workload is one of harness/workload/timed, reduced by a factor given in its title, so that
+// twenty systems on three devices take minutes. A different seed changes contents, draws, the
+// disks' angles and the phase of the syncer.
 
 #include <array>
 #include <memory>
@@ -19,18 +19,18 @@ namespace headcrash::experiment::compare {
 
 struct Column {
   std::string name;      ///< "postmark"
-  std::string title;     ///< with what was cut down
+  std::string title;     ///< includes the reduction
   std::string workload;  ///< of harness/workload/timed
   timed::Arguments arguments = {};
   timed::Arguments scaled = {};  ///< for tests
-  std::string phase;             ///< whose single operations' responses are told
-  std::string operation;         ///< what a response is of
+  std::string phase;             ///< phase whose response times are reported
+  std::string operation;         ///< operation of these responses
 };
-/// On a disk that was empty before.
+/// Returns the workloads for a previously empty disk.
 const std::vector<Column>& columns();
-/// The one of that name.
+/// Returns the column of that name.
 const Column& column(std::string_view name);
-/// Smaller, for a disk that is nearly full.
+/// Returns smaller workloads for a nearly full disk.
 const std::vector<Column>& aged_columns();
 
 enum class Quantity : std::uint8_t { user, quiet, busy, response, response_p99, writes };
@@ -41,8 +41,8 @@ const char* name(Quantity quantity);
 const char* unit(Quantity quantity);
 
 struct Outcome {
-  std::array<Sample, kQuantities.size()> samples;  ///< a value for each seed
-  std::string error;                               ///< empty: all seeds ran
+  std::array<Sample, kQuantities.size()> samples;  ///< one value per seed
+  std::string error;                               ///< empty if all seeds ran
   double modelled_s = 0;
 
   const Sample& of(Quantity quantity) const {
@@ -50,8 +50,8 @@ struct Outcome {
   }
 };
 
-/// The images with the seeds' numbers; one for all of them, or as many as seeds. Equal arguments
-/// give equal outcomes.
+/// Measures a cell. `images` holds one image for all seeds, or one for each. Equal arguments give
+/// equal outcomes.
 Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
                 const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images);

@@ -1,35 +1,34 @@
 #pragma once
-// The table that no paper has: every file system of ours on one modelled machine, with the same
-// workloads.
+// A table without a paper: all our file systems on one modelled machine with the same workloads.
 //
-// Rows are grouped by what a power cut may take (rows.h), columns are workloads (columns.h). Each
-// cell is run with several seeds; whatever is said of two rows holds over them (interval.h). What
-// makes it fair, and where it is not, is part of it (fairness.cc).
+// Rows are grouped by the permitted loss at a power cut (rows.h), columns are workloads
+// (columns.h). Each cell runs with several seeds, and statements about two rows hold over the seeds
+// (interval.h). fairness.cc lists the conditions of fairness and their violations.
 
 #include "harness/papers/paper.h"
 
 namespace headcrash::experiment::compare {
 
-/// No paper: nothing is printed to be compared with.
+/// Not a paper, so there are no printed numbers.
 Paper experiment();
 
-// timed.cc: responses, work until quiet, writes an operation.
+// timed.cc: responses, time until idle, writes per operation.
 std::vector<ClaimAnswer> drive(Context& context);
 std::vector<ClaimAnswer> drive_cache(Context& context);
 std::vector<ClaimAnswer> fast_drive(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
-std::vector<ClaimAnswer> aged(Context& context);  ///< a disk that was in use, by how full it is
+std::vector<ClaimAnswer> aged(Context& context);  ///< a used disk, by its used share
 std::vector<ClaimAnswer> delays(
-    Context& context);  ///< sweeps.cc: the systems' own times, and a sweep of the delay
-std::vector<ClaimAnswer> memory(Context& context);  ///< sweeps.cc: and one of the file cache
-std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: an NFS server's load
-std::vector<ClaimAnswer> loss(Context& context);    ///< loss.cc: what cuts at random instants take
+    Context& context);  ///< sweeps.cc: the systems' default times, and a sweep of the delay
+std::vector<ClaimAnswer> memory(Context& context);  ///< sweeps.cc: a sweep of the file cache
+std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: the load of an NFS server
+std::vector<ClaimAnswer> loss(Context& context);    ///< loss.cc: losses at cuts at random instants
 std::vector<ClaimAnswer> recovery(
-    Context& context);  ///< recovery.cc: until the first mount, and to full consistency
+    Context& context);  ///< recovery.cc: time to the first mount, and to full consistency
 std::vector<ClaimAnswer> fairness(
-    Context& context);  ///< fairness.cc: the conditions, each with how it is met
+    Context& context);  ///< fairness.cc: the conditions, and how each is met
 std::vector<ClaimAnswer> summary(
-    Context& context);  ///< summary.cc: who wins where, what it costs, what is lost
+    Context& context);  ///< summary.cc: the winners, their costs and their losses
 
 }  // namespace headcrash::experiment::compare

@@ -1,5 +1,4 @@
-// The rules of the summary, an aged disk, calls that are safe, and each part to its end, scaled
-// down.
+// Tests the rules of the summary, an aged disk, synchronous calls, and each part scaled down.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -36,8 +35,8 @@ TEST(Ranking, UnbeatenAreThoseThatNoOtherBeats) {
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
-/// The least mean is too noisy to beat anything, but one of the others beats the last.
-TEST(Ranking, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
+/// The lowest mean is too noisy to beat any other, but one of the others beats the last.
+TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
   const Ranking ranking({&noisy, &second, &third});
   EXPECT_FALSE(ranking.beats(0, 2));
@@ -45,14 +44,14 @@ TEST(Ranking, ANoisyLeaderDoesNotHideADifferenceBehindIt) {
   EXPECT_EQ(ranking.unbeaten(), (std::vector<std::size_t>{0, 1}));
 }
 
-TEST(Interval, IsToldWhereItIsSeen) {
+TEST(Interval, IsShownIfRelevant) {
   EXPECT_EQ(told({}), "-");
   EXPECT_EQ(told({3, 3, 3}), "3.00");
   EXPECT_EQ(told({2, 4}), "3.00");
   EXPECT_NE(told({10, 11, 12}).find("11.0 ±"), std::string::npos) << told({10, 11, 12});
 }
 
-TEST(Summary, CountsWhatHoldsOverTheSeeds) {
+TEST(Summary, CountsDifferencesThatHoldOverTheSeeds) {
   const Sample a{1, 1.01, 1}, b{2, 2.02, 2}, loose{.5, 3, 1};
   const std::vector<Contest> contests{{"m", "clear", {&a, &b}}, {"m", "open", {&loose, &b}}};
   EXPECT_EQ(times_beaten(contests, 0, 1), 1U);
@@ -67,7 +66,7 @@ TEST(Summary, CountsWhatHoldsOverTheSeeds) {
                                                    {"m", "open", "1.00*", "1.34*", "1.34*"}}));
 }
 
-TEST(Rows, HaveNamesOfTheirOwnAndALab) {
+TEST(Rows, HaveUniqueNamesAndACampaign) {
   std::vector<std::string> names;
   for (const Row& row : rows()) {
     names.push_back(full_name(row));
@@ -99,8 +98,8 @@ TEST(Ageing, FillsAndTurnsOver) {
   }
 }
 
-/// Three turnovers at nine tenths of what each says that it has, as part aged wants them.
-TEST(Ageing, NineTenthsOfWhatADiskSaysItHasCanBeInUse) {
+/// Three turnovers at nine tenths of the reported space, as required by part aged.
+TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   for (const char* its_name : {"LFS", "Netra UFS", "Conventional", "Snapshots"}) {
     const auto row = std::ranges::find(rows(), its_name, &Row::name);
     ModelledMachineOptions machine = machine_of(*row, {.size_bytes = 128 << 20});
@@ -119,7 +118,7 @@ TEST(Ageing, NineTenthsOfWhatADiskSaysItHasCanBeInUse) {
   }
 }
 
-/// Number of dirty blocks of a machine after a creation and a write.
+/// Returns true if a machine has dirty blocks after a creation and a write.
 bool leaves_dirty(bool synchronous) {
   auto options = machine_with("ufs", "soft-updates-init-cb");
   EXPECT_TRUE(options);
@@ -146,14 +145,14 @@ bool leaves_dirty(bool synchronous) {
   return !there;
 }
 
-TEST(SynchronousVfs, WhatHasReturnedIsSafe) {
+TEST(SynchronousVfs, ReturnedCallsAreSafe) {
   EXPECT_TRUE(leaves_dirty(false));
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes what is 30 s old: the cut comes while it plans that, places it, and waits for the
-/// disk.
-TEST(Recovery, ACutMayComeInTheMiddleOfAFlush) {
+/// LFS writes data of 30 s: the cut comes while it plans the write, places blocks, and waits for
+/// the disk.
+TEST(Recovery, ACutMayHitAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {
     const MachineChoice choice{.pentium = true, .size_bytes = 230'000'000 / 512 * 512};
@@ -166,7 +165,7 @@ TEST(Recovery, ACutMayComeInTheMiddleOfAFlush) {
   }
 }
 
-/// Its format has what the fast check wants.
+/// Its format has the features for the fast check.
 TEST(Recovery, NetraIsCheckedFast) {
   const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
   const auto requests = [&](Repair repair) {
@@ -209,7 +208,7 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
 }
 
 /// Each-call systems lose nothing; No Order is caught.
-TEST(Compare, LossIsWhatTheGroupsSay) {
+TEST(Compare, LossesMatchTheGroups) {
   const ExperimentOutcome outcome = run("loss");
   std::size_t each_call = 0;
   for (const ClaimRule& rule : outcome.answers.at(0).rules) {
@@ -220,7 +219,7 @@ TEST(Compare, LossIsWhatTheGroupsSay) {
   EXPECT_GE(each_call, 2U);
 }
 
-TEST(Compare, TheSummaryIsOfAllParts) {
+TEST(Compare, TheSummaryCoversAllParts) {
   const ExperimentOutcome outcome = run("summary");
   ASSERT_EQ(outcome.answers.size(), 1U);
   EXPECT_EQ(outcome.answers[0].tables.size(), 8U);

@@ -1,4 +1,4 @@
-// What makes the table fair, and where it is not.
+// The conditions of a fair comparison, and where they are not met.
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/rows.h"
 

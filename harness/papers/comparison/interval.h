@@ -1,5 +1,5 @@
 #pragma once
-// Numbers over seeds: a mean with its interval, and who beats whom.
+// Numbers over seeds: means with intervals, and rankings.
 
 #include <functional>
 #include <string>
@@ -10,32 +10,31 @@
 
 namespace headcrash::experiment::compare {
 
-/// One quantity of one cell, a value for each seed. Empty: the cell failed, or was not run.
+/// One quantity of one cell, with a value for each seed; empty if the cell failed or was not run.
 using Sample = std::vector<double>;
 
-/// A difference of less is none, whatever the intervals say.
+/// A smaller difference is ignored, whatever the intervals.
 inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);
-/// "12.3 +-.4": half of the interval's width, where there is one.
+/// Returns "12.3 +-.4": the mean and half the width of the interval, if any.
 std::string told(const Sample& sample);
-/// Into a claim's numbers, with its interval.
+/// Adds a sample with its interval to the numbers of a claim.
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error);
 
-/// A value for each seed in both, all above 0.
+/// Returns true if both have a value for each seed, all positive.
 bool have_ratios(const Sample& a, const Sample& b);
-/// Which samples of one contest are less than which, seed by seed. `a` beats `b` if the whole
-/// interval of their ratio is on that side of 1, the ratio is beyond the tolerance, and both stay
-/// so when all pairs of the contest are corrected for their number
-/// (statistics::correct_for_number).
+/// Orders the samples of one contest, seed by seed. `a` beats `b` if the whole interval of their
+/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both must remain true after
+/// correction for the number of pairs in the contest (statistics::correct_for_number).
 class Ranking {
  public:
-  /// Null samples are not allowed; those that are empty or have no ratio beat nothing and are not
-  /// beaten.
+  /// Samples must not be null. Empty samples, and those without a ratio, neither beat others nor
+  /// are beaten.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
-  /// Those that no other beats, by their means; without the empty ones.
+  /// Returns the samples that no other beats, sorted by mean, without empty ones.
   const std::vector<std::size_t>& unbeaten() const { return unbeaten_; }
 
  private:

@@ -1,11 +1,11 @@
-// A server's load on the systems whose calls are safe: LADDIS (../peacock98/laddis_load.h) at a
-// rate after the other.
+// A server's load on systems with safe calls: LADDIS (../peacock98/laddis_load.h) at one rate after
+// another.
 //
-// Requests arrive at a rate whether earlier ones have been answered or not, and a reply says that
-// what its request has changed is on the disk: the front (../peacock98/nfs_front.h) calls the
-// system's fsync, as synchronous_vfs.h does for other workloads. A set of files goes with a rate, 5
-// MB for each request a second, and a fifth of it is used; each image holds the largest. The
-// processor's part of a request is that of the paper's server, on a processor so much slower.
+// Requests arrive at a rate regardless of earlier ones, and a reply promises that its changes are
+// on the disk. The front (../peacock98/nfs_front.h) calls the system's fsync, as synchronous_vfs.h
+// does for other workloads. The file set depends on the rate, 5 MB for each request per second, of
+// which a fifth is used; each image holds the largest set. The CPU time of a request is that of the
+// paper's server, scaled to the slower processor.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,16 +19,16 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-constexpr std::array kRates{20., 40., 80., 120.};  ///< requests a second
-/// SPEC SFS 1.1 counts a rate only when its mean response is no longer.
+constexpr std::array kRates{20., 40., 80., 120.};  ///< requests per second
+/// SPEC SFS 1.1 accepts a rate only up to this mean response.
 constexpr double kResponseMaxMs = 50;
 constexpr std::size_t kNfsds = 16;
 constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::kSecondNs;
-constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // as the memory for files
+constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equal to the memory for files
 
 struct RateOutcome {
-  Sample response_ms, p99_ms, achieved;  ///< a value for each seed that was not saturated
-  bool saturated = false;                ///< with some seed
+  Sample response_ms, p99_ms, achieved;  ///< one value for each seed that was not saturated
+  bool saturated = false;                ///< with any seed
   std::string error;
   double modelled_s = 0;
 
@@ -40,7 +40,7 @@ struct RateOutcome {
 
 ModelledMachineOptions server_of(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  machine.front = {};  // the NFS server's own
+  machine.front = {};  // the NFS server is the front
   return machine;
 }
 

@@ -1,5 +1,5 @@
-// What a power cut takes: a user at work, looked at at random instants (../loss_run.h), without
-// fsync and with it.
+// The loss at a power cut: a user at work, examined at random instants (../loss_run.h), without and
+// with fsync.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLossDiskBytes = 224 << 20;
 constexpr double kSynced = .25;
-/// A tick, and the disk's work for what is due.
+/// Allowance for a tick and the disk time of due data.
 constexpr double kAfterDelayS = 2.5;
 
 LossAsked asked_of(const Context& context, const Row& row, std::size_t seed) {

@@ -1,11 +1,11 @@
-// From a cut to the first mount, and to full consistency, by the size of the file system and what
-// was under way.
+// The time from a cut to the first mount and to full consistency, by file system size and work in
+// progress.
 //
-// On the Pentium with its drive of 60 GB, since the other one has one gigabyte. A user is at work
-// (../loss_run.h, ten changes a second) for some seconds after the mount, and the power goes. The
-// first mount is the shortest way that the format allows: a log's replay, a fast check, and for
-// what is only ordered a whole check. The other number is a whole check and a mount. LFS has
-// segments of 2 MB here, a journal 32 MB.
+// Uses the Pentium with its drive of 60 GB, since the other drive has one gigabyte. A user works
+// (../loss_run.h, ten changes per second) for some seconds after the mount, then the power is cut.
+// The first mount is the fastest way that the format permits: a log's replay, a fast check, or a
+// full check for an ordered system. The other number is a full check and a mount. LFS has segments
+// of 2 MB here, a journal 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Those of the other group recover as these do.
+/// Systems of the other group recover in the same way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -49,14 +49,14 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
 
 ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  // 512 KiB would be more of them than the format's table can hold.
+  // With 512 KiB, the number of segments exceeds the format's table.
   if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
-  // A commit of all groups' headers has to fit.
+  // A commit of all groups' headers must fit.
   if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
   return machine;
 }
 
-/// Files of zeroes, and what the user works on.
+/// Creates files of zeroes, and the user's working set.
 VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
   for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
@@ -71,7 +71,7 @@ double seconds_of_recovery(const Recovery& recovery) {
   return seconds_of(recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
 }
 
-/// One cut and its recovery.
+/// Runs one cut and its recovery.
 LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
                          const std::shared_ptr<const MachineImage>& image, std::size_t seed,
                          Repair repair) {
@@ -98,7 +98,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     told.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // that was the whole check
+        row.first_mount != Repair::fast) {  // already measured as a full check
       told.consistent_s.push_back(told.mount_s.back());
       continue;
     }

@@ -24,7 +24,7 @@ constexpr const char* kBlockBytes = "8192";
 
 std::shared_ptr<const adapters::SystemUnderTest> registered(const char* type, const char* system) {
   const auto machine = machine_with(type, system);
-  invariant(machine.has_value(), "a system that is compared is missing from the registry");
+  invariant(machine.has_value(), "a compared system is missing from the registry");
   return machine->system;
 }
 
@@ -47,7 +47,7 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Its regions go in requests as long as everybody's.
+/// Its regions use requests of the same size as all systems.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
   made.system = lfs::system_of(

@@ -1,4 +1,4 @@
-// Measuring each table once (session.h).
+// Measures each table once (session.h).
 #include "harness/papers/comparison/session.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct Aged {
   std::string error;
 };
 
-/// By the system that the row runs, since where things lie is its own doing.
+/// Aged by the row's own system, since it determines the layout.
 Aged aged_image(const Row& row, const MachineChoice& choice, const AgeingOptions& options) {
   constexpr std::uint64_t kImageCacheBytes = 16 << 20;
   ModelledMachineOptions machine = machine_of(row, choice);
@@ -29,7 +29,7 @@ Aged aged_image(const Row& row, const MachineChoice& choice, const AgeingOptions
   machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
     const auto disk = age(vfs, options);
     if (!disk) {
-      made.error = fmt::format("could not be aged: errno {}", disk.error().value);
+      made.error = fmt::format("cannot be aged: errno {}", disk.error().value);
       return pass_on_errno(disk);
     }
     made.disk = *disk;
@@ -110,7 +110,7 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
     MachineChoice choice = choice_of(context, on.device);
     choice.size_bytes =
         static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib")) << 20U;
-    // A small disk has no room for a cleaner where a large one is nearly full.
+    // A small disk has no space for a cleaner at a share that is nearly full for a large one.
     const double full = on.percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
     Images images;

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of a run share: cells are measured once, and the summary asks for all of them.
+// Data shared by the parts of a run: each cell is measured once, and the summary uses all of them.
 
 #include <map>
 #include <memory>
@@ -13,24 +13,25 @@
 
 namespace headcrash::experiment::compare {
 
-/// Cells of one kind of machine: a device, or a disk that was in use and is so full.
+/// The cells of one kind of machine: a device, or a used disk.
 struct TimedTable {
   std::string name;  ///< "one drive"; "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
   std::vector<Column> columns;
-  /// By row and column as listed here.
+  /// By row and column, in this order.
   std::vector<std::vector<Outcome>> outcomes;
-  std::vector<std::string> notes = {};  ///< of each row, for a further column of its table
+  std::vector<std::string> notes = {};  ///< one per row, for an additional column of the table
 };
 
-/// What cuts at random instants take from a row, a value for each seed.
+/// The losses of a row at cuts at random instants, with a value for each seed.
 struct RowLoss {
   std::size_t row = 0;
   Sample worst_s, median_s, kb, changes;
   std::uint64_t instants = 0,
-                damaged = 0;  ///< looks; those whose check finds what the system may not leave
+                damaged = 0;  ///< number of examined instants, and of those with forbidden findings
+                              ///< of the check
   std::uint64_t promised = 0,
-                broken = 0;  ///< changes that fsync had covered; those that are missing
+                broken = 0;  ///< number of changes covered by fsync, and of those missing
   std::string error, first_damage;
 };
 
@@ -41,11 +42,11 @@ struct RecoveryCase {
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// What a row takes after a cut, a value for each seed.
+/// The recovery times of a row, with a value for each seed.
 struct RowRecovery {
   std::size_t row = 0;
   Sample mount_s, mount_cpu_s,
-      consistent_s;  ///< until it is mounted; and until a whole check is done
+      consistent_s;  ///< time until mounted, and until the end of a full check
   std::string error;
 };
 struct RecoveryTable {
@@ -53,17 +54,17 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
-/// A disk, or an array, that was in use.
+/// A used disk or array.
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
   bool operator<(const AgedOn& other) const {
     return std::pair(device, percent_full) < std::pair(other.device, other.percent_full);
   }
-  std::string name() const;  ///< "RAID-5, aged, 75 % full"; of one drive "aged, 75 % full"
+  std::string name() const;  ///< "RAID-5, aged, 75 % full"; for one drive "aged, 75 % full"
   std::string id() const;    ///< "aged75-raid5"
 };
-/// All that there are.
+/// All used disks.
 inline constexpr AgedOn kAgedOn[] = {
     {Device::drive, 50},       {Device::drive, 75},       {Device::drive, 90},
     {Device::raid5, 50},       {Device::raid5, 75},       {Device::raid5, 90},
@@ -73,11 +74,11 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Null: interrupted.
+  /// Returns null if interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
-  const std::vector<RowLoss>* losses(Context& context);            ///< null: interrupted
-  const std::vector<RecoveryTable>* recoveries(Context& context);  ///< null: interrupted
+  const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted
+  const std::vector<RecoveryTable>* recoveries(Context& context);  ///< null if interrupted
 
  private:
   std::map<Device, TimedTable> tables_;
@@ -86,7 +87,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Numbers and tables of one claim: `column` of the table, or all of them.
+/// Returns the numbers and tables of one claim: `column` of the table, or all columns.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

@@ -1,5 +1,4 @@
-// The page that a lecturer would show: who wins where, what durability costs, what is lost, how
-// soon all is back (summary.h).
+// The summary: winners, the cost of durability, losses, and recovery times (summary.h).
 #include "harness/papers/comparison/summary.h"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// All that the summary speaks of; null where it was interrupted.
+/// Returns all tables of the summary; null elements if interrupted.
 std::vector<const TimedTable*> all_tables(Context& context) {
   Session& session = Session::of(context);
   std::vector<const TimedTable*> tables;
@@ -81,7 +80,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// Row by row: how often it beats each of the others.
+/// Counts for each row how often it beats each of the others.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{
@@ -99,7 +98,7 @@ Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std
   return shown;
 }
 
-/// The best of each group beside No Order.
+/// Compares the best of each group with No Order.
 Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
@@ -128,7 +127,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
   return shown;
 }
 
-/// A line a system: how often it is the best, what it loses, how soon it is back.
+/// One line per system: how often it is the best, its loss, and its recovery time.
 Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {

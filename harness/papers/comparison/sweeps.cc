@@ -1,10 +1,11 @@
-// Sweeps, each declared beforehand: every system at each setting, and which settings are its best.
+// Sweeps, each declared beforehand: every system at each setting, and its best settings.
 //
-// delays   the systems with their own times, as their papers have them, and with one delay for all of 5, 10 and 30 s. Own
-//          times: buffers are swept, a thirtieth of the cache each second; a journal commits 5 s
-//          after its first change, LFS writes what is 30 s old and makes a checkpoint each minute,
-//          a generation is spawned after 10 s
-// memory   half and twice of the file cache that all other parts give each system
+// delays   the systems with the times of their papers, and with a common delay of 5, 10 and 30 s.
+// Their
+//          own times: a sweep writes a thirtieth of the cache every second; a journal commits 5 s
+//          after its first change; LFS writes data of 30 s and makes a checkpoint every minute; a
+//          generation is spawned after 10 s
+// memory   half and twice the file cache of all other parts
 #include <fmt/format.h>
 
 #include <functional>

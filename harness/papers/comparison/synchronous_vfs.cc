@@ -1,4 +1,4 @@
-// Which fsync belongs to which call (synchronous_vfs.h).
+// Calls the fsync that belongs to each call (synchronous_vfs.h).
 #include "harness/papers/comparison/synchronous_vfs.h"
 
 namespace headcrash::experiment::compare {

@@ -1,10 +1,10 @@
 #pragma once
-// A file system whose calls return when what they have changed is safe: O_SYNC for data, "dirsync"
-// for names, the promise of an NFS server of version 2.
+// A file system whose calls return when their changes are safe: O_SYNC for data and "dirsync" for
+// names, as an NFS version 2 server promises.
 //
-// Each system keeps it in its own way, by its fsync of the file or of the directory: a journal
-// commits, and shares commits among who waits, a log writes what belongs to the file, what is
-// ordered writes a few blocks.
+// Each system does so through its own fsync of the file or directory. A journal commits, and
+// waiting calls share commits; a log writes the blocks of the file; an ordered file system writes a
+// few blocks.
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// The workloads on each device, and on disks that were in use (session.h).
+// The workloads on each device, and on used disks (session.h).
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/session.h"
 

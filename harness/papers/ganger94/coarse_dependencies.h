@@ -1,19 +1,19 @@
 #pragma once
-// What became of a dependency graph of whole blocks: section 4.1 of Ganger and Patt 1994.
+// A dependency graph of whole blocks: section 4.1 of Ganger and Patt 1994.
 //
-// Their first attempt held each dirty block back until those that it depends on were written.
-// Nothing is held back here, all writes are delayed as in No Order; the graph is only drawn, and
-// what would have happened to it is counted:
+// Their first attempt delayed each dirty block until the blocks it depends on had been written.
+// Here no block is held back, and all writes are delayed as in No Order. The graph is only
+// recorded, and its effects are counted:
 //
 //   create   the directory's block waits for the inode's
-//   block    whatever points to it waits for it
+//   block    any pointer to it waits for it
 //   remove   the inode's block waits for the directory's
 //   free     the map's block waits for the pointer's
 //
-// An inode's block holds 32 inodes and a directory's block many names, so that a creation and a
-// removal that have nothing to do with each other wait for each other: a cycle, which somebody has
-// to break by a synchronous write. The edge that would close one is counted and left out. A write
-// of a block that still waits for another one is a write that would have been put off (aging).
+// An inode block holds 32 inodes and a directory block many names. Unrelated creations and removals
+// thus wait for each other and form cycles, which require a synchronous write. An edge that would
+// close a cycle is counted and omitted. A write of a block that still waits for another counts as a
+// delayed write (aging).
 
 #include <map>
 #include <set>
@@ -28,9 +28,9 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    std::uint64_t dependencies = 0;  ///< between two blocks; the same again does not count
-    std::uint64_t cycles = 0;        ///< of these, closing one
-    std::uint64_t writes = 0;        ///< of blocks of metadata
+    std::uint64_t dependencies = 0;  ///< between two blocks; duplicates are not counted
+    std::uint64_t cycles = 0;        ///< of these, closing a cycle
+    std::uint64_t writes = 0;        ///< writes of metadata blocks
     std::uint64_t writes_put_off = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -57,7 +57,7 @@ class CoarseDependencies : public ufs::NoOrder {
   void forget(const os::BufferKey& key);
   void forget_blocks_of(ufs::InodeNumber number);
 
-  std::set<os::BufferKey> metadata_;  ///< all blocks that were ever in the graph
+  std::set<os::BufferKey> metadata_;  ///< all blocks that have been in the graph
   std::map<os::BufferKey, std::set<os::BufferKey>> waits_for_;
   Counters counters_;
 };

@@ -9,13 +9,13 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-/// A * x = b, symmetric, and positive but for what nothing determines, which becomes 0.
+/// Solves A * x = b, symmetric and positive semidefinite. Undetermined unknowns become 0.
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t unknowns)
       : rows_(unknowns, std::vector<double>(unknowns)), right_(unknowns) {}
 
-  /// One more equation: the factors times the unknowns give `value`.
+  /// Adds an equation: the factors times the unknowns give `value`.
   void add(const std::vector<double>& factors, double value) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       right_[i] += factors[i] * value;
@@ -24,7 +24,7 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    constexpr double kNothing = 1e-9;  // of equations whose factors are about 1 and more
+    constexpr double kNothing = 1e-9;  // for equations whose factors are at least about 1
     const std::size_t count = right_.size();
     std::vector<double> x(count);
     for (std::size_t at = 0; at < count; ++at) {
@@ -55,8 +55,8 @@ class NormalEquations {
 
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread) {
-  // Unknown is by which share each cost differs from its estimate: then what nothing determines is
-  // 0.
+  // The unknowns are the relative differences of the costs from their estimates, so an undetermined
+  // one is 0.
   NormalEquations equations(costs.size());
   for (const PrintedTime& time : times) {
     invariant(time.counts.size() == costs.size(), "a printed time has a count for each cost");

@@ -27,8 +27,8 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (std::size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(fitted[i] / real[i], 1, 1e-6) << i;
 }
 
-/// The same two in all times: only their sum is known.
-TEST(CostFit, AnEstimateDecidesWhatTheTimesLeaveOpen) {
+/// Two costs have equal counts in all times, so only their sum is known.
+TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   const std::vector<PrintedTime> times{{.seconds = 3, .counts = {100, 100}},
                                        {.seconds = 6, .counts = {200, 200}}};
   const auto both = fit_costs(times, std::vector<FittedCost>{{0.01}, {0.01}});
@@ -39,7 +39,7 @@ TEST(CostFit, AnEstimateDecidesWhatTheTimesLeaveOpen) {
   EXPECT_NEAR(first[1], 0.02, 1e-6);
 }
 
-TEST(CostFit, WhatDoesNotOccurKeepsItsEstimate) {
+TEST(CostFit, AnUnusedCostKeepsItsEstimate) {
   const std::vector<PrintedTime> times{{.seconds = 5, .counts = {100, 0, 0}}};
   const auto fitted =
       fit_costs(times, std::vector<FittedCost>{{0.01, false}, {0.007}, {0.3, false}});
@@ -48,8 +48,8 @@ TEST(CostFit, WhatDoesNotOccurKeepsItsEstimate) {
   EXPECT_EQ(fitted[2], 0.3);
 }
 
-/// A long time and a short one with the same share of error weigh the same.
-TEST(CostFit, TimesCountByTheirShare) {
+/// A long time and a short one with equal relative errors have equal weight.
+TEST(CostFit, TimesAreWeightedByRelativeError) {
   const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}},
                                        {.seconds = 80, .counts = {10'000}}};
   const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.02, false}});

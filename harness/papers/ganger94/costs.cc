@@ -1,6 +1,5 @@
-// What the printed CPU times of tables 1 and 2 are made of: how often each cost is paid in our
-// runs, and what the costs must be for all of the times together (cost_fit.h). Where the table of
-// ncr3433.h comes from.
+// The components of the printed CPU times of tables 1 and 2: the count of each cost in our runs,
+// and the costs that fit all times together (cost_fit.h). The source of the table in ncr3433.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,18 +20,17 @@ using os::Cost;
 constexpr double kUs = 1e-6;
 constexpr double kBytesPerKib = 1024, kThousand = 1000;
 
-/// An i486 at 33 MHz has 33 cycles in a microsecond.
+/// An i486 at 33 MHz has 33 cycles per microsecond.
 constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  bool
-      /// false: no estimate; what a name takes the program that was asked for it is in it, too
-      is_known;
+  /// False: no estimate; it includes the work of the program that uses the name.
+  bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
      true},  // trap, copy of arguments, dispatch; 3 300 cycles
-    {Cost::copy_per_kib, "KiB copied", 66, true},  // memory of 1993, 15 MB a second
+    {Cost::copy_per_kib, "KiB copied", 66, true},  // memory of 1993, 15 MB per second
     {Cost::transfer_per_kib, "KiB for a process", 190,
      true},  // a copy, and a page's mapping and fault in 500 us
     {Cost::buffer_found, "block asked for", 40, true},  // hash chain, lock, list; 1 300 cycles

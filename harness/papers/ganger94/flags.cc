@@ -1,5 +1,5 @@
-// Figures 1 to 4 and sections 3.1 to 3.3: what the ordering flag means, reads that pass, blocks
-// that are copied, and chains. The figures' bars have no printed values.
+// Figures 1 to 4 and sections 3.1 to 3.3: meanings of the ordering flag, reads that bypass writes,
+// copied blocks, and chains. The figures' bars have no printed values.
 #include <algorithm>
 
 #include "harness/papers/ganger94/ganger94.h"
@@ -35,7 +35,7 @@ struct Bar {
   const Cell* cell = nullptr;
 };
 
-/// Full, Full-NR, Back, Back-NR, Part, Part-NR, Ignore: all with -CB.
+/// Returns Full, Full-NR, Back, Back-NR, Part, Part-NR and Ignore, all with -CB.
 std::vector<Bar> meanings(Cells& cells, const std::string& workload,
                           const timed::Arguments& arguments) {
   std::vector<Bar> bars;
@@ -49,8 +49,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
   return bars;
 }
 
-/// What the meanings do on machines that are not the paper's, an execution each: by which of them a
-/// miss moves.
+/// Adds the meanings on machines that differ from the paper's, with one execution each, to find the
+/// cause of a deviation.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -81,7 +81,7 @@ void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name,
   answer.tables.push_back(std::move(table));
 }
 
-/// Section 3.3 without the reading and writing of data: names and inodes alone.
+/// Section 3.3 without reading and writing data: only names and inodes.
 const timed::Arguments kNamesOnly{{"users", 4}, {"files", 2000}};
 
 std::vector<Bar> enhancements(Cells& cells, const std::string& workload,
@@ -120,7 +120,7 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// Of the four bars plain, -NR, -CB, both: either one alone brings less than half of both.
+/// For the four bars plain, -NR, -CB and both: either one alone brings less than half of both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,
            "-NR and -CB together are the fastest, and either one alone saves less than half of it",
@@ -132,7 +132,7 @@ void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
 
 constexpr std::initializer_list<const char*> kWithBypass = {"Part-NR", "Back-NR", "Full-NR"};
 
-/// By at least a hundredth: equal times would show nothing.
+/// Requires a difference of at least a hundredth, since equal times show nothing.
 void add_stricter_is_faster(ClaimAnswer& answer, const char* when,
                             const std::vector<Named>& values) {
   add_rule(
@@ -192,7 +192,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_stricter_is_faster(elapsed, "as freshly copied",
                          column(bars, "remove", elapsed_of, kWithBypass));
-  // What would be read from the disk if the tree were not cached.
+  // Reads from the disk if the tree were not cached.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},
@@ -290,7 +290,7 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
-  // Where memory for copies runs out, what counts is how fast the disk gets through the writes.
+  // When the memory for copies is exhausted, the disk's speed of writing decides.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
     UfsSetup setup = chains_setup(kind, true);

@@ -1,5 +1,5 @@
-// Section 7: what the authors meant to compare next. A write-ahead log that commits each change, or
-// many at once, and NVRAM below synchronous writes, beside soft updates.
+// Section 7: the authors' planned comparison. A write-ahead log with a commit for each change or
+// for many, and NVRAM below synchronous writes, compared with soft updates.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
@@ -18,7 +18,7 @@ double seconds_waited(const PhaseOutcome& phase) {
 
 struct Candidate {
   std::string name;
-  std::optional<UfsSetup> setup;  ///< none: not built
+  std::optional<UfsSetup> setup;  ///< nullopt if not built
 };
 
 UfsSetup nvram_setup() {
@@ -28,12 +28,12 @@ UfsSetup nvram_setup() {
   return setup;
 }
 
-/// The journals among the variants of the file system, under their names there.
+/// Returns the journals among the variants of the file system, by their names there.
 std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
-    // Peacock's peers of a file server (harness/papers/peacock98).
+    // Excludes Peacock's variants for a file server (harness/papers/peacock98).
     if (scheme.features.any() ||
         scheme.mount.options.journal.sharing != ufs::JournalOptions::Sharing::all)
       continue;

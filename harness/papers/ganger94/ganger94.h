@@ -1,10 +1,10 @@
 #pragma once
-// Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994: its figures and
-// tables, run again.
+// Repeats the figures and tables of Ganger and Patt, "Metadata Update Performance in File Systems",
+// OSDI 1994.
 //
-// One machine model (modelled_machine.h), one drive, one tree; a cell differs from the next by its
-// scheme and its workload alone. Allocation initialization is on for Soft Updates everywhere, for
-// the others only where table 1 says Y. Inputs that the paper does not print and that are ours:
+// All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
+// scheme and workload. Allocation initialization is always on for Soft Updates, and for the others
+// only where table 1 says Y. The paper does not print the following inputs, which are our choices:
 // `compile-cpu-ms` of the Andrew benchmark, which follows from table 3 (276.6 s without order, 26
 // files), its `programs` and those of Sdet, and `command-cpu-ms` of Sdet.
 
@@ -18,67 +18,65 @@ namespace headcrash::experiment::ganger94 {
 
 Paper paper();
 
-// The schemes as section 5 compares them.
+// The schemes compared in section 5.
 enum class Compared : std::uint8_t { conventional, flag, chains, soft_updates, no_order };
 inline constexpr Compared kCompared[] = {Compared::conventional, Compared::flag, Compared::chains,
                                          Compared::soft_updates, Compared::no_order};
 enum class Initialization : std::uint8_t { off, on };
-/// The paper's, with the processor of ncr3433.h.
+/// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
-/// A ufs of the paper on the machine of the paper: one line of
-/// fs-adapters/ufs/schemes/scheme_variants.h, with what a figure changes about it. The last write
-/// of a series of updates, on which nothing depends, is asynchronous. Section 6.1 leaves it open
-/// ("asynchronous or delayed"); table 1 does not: Conventional has 36 075 - 31 574 = 4 501 requests
-/// more than No Order, 2.0 for each of the 2 140 files and 108 folders that are made: the inode's
-/// and the directory's block. Blocks of 4 KiB, since SVR4 moves file data by pages, and table 1 has
-/// 51 419 - 36 075 requests that initialise 2 140 files: 7.2 for a file of 26.7 KB; fragments of 1
-/// KiB; the whole drive.
+/// A ufs of the paper on its machine: one line of fs-adapters/ufs/schemes/scheme_variants.h, with
+/// the changes for a figure. The last write of a series of updates, on which no other depends, is
+/// asynchronous. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1 does not:
+/// Conventional has 36 075 - 31 574 = 4 501 requests more than No Order, 2.0 for each of the 2 140
+/// files and 108 folders created: the blocks of inode and directory. Blocks have 4 KiB, since SVR4
+/// moves file data by pages, and table 1 has 51 419 - 36 075 requests that initialise 2 140 files:
+/// 7.2 for a file of 26.7 KB. Fragments have 1 KiB, and the whole drive is used.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 4096;
-  /// Full blocks of data are written behind (ufs/write_behind.h), as SVR4's ufs does; one file has
-  /// 240 KiB on their way at most, what McVoy and Kleiman 1991 chose, whom the paper cites. Its
-  /// trees' files have 26.7 KB on average, so that the bound is seldom met: what bounds the disk's
-  /// queue is that each user waits for the next block that he reads.
+  /// Full data blocks are written behind (ufs/write_behind.h), as in SVR4's ufs. One file has at
+  /// most 240 KiB in flight, the choice of McVoy and Kleiman 1991, whom the paper cites. Its trees'
+  /// files have 26.7 KB on average, so the limit is rarely reached. The disk's queue is limited
+  /// because each user waits for the next block to read.
   std::uint64_t write_behind_bytes = 240 << 10;
-  ModelledMachineOptions machine = paper_machine();  ///< `system` and `mkfs` are not used
+  ModelledMachineOptions machine = paper_machine();  ///< `system` and `mkfs` are ignored
 
   Setup setup() const;
   Result<std::unique_ptr<ModelledMachine>> start() const {
     return ModelledMachine::start(setup().machine);
   }
 };
-/// What such a machine has mounted.
+/// Returns the file system mounted on such a machine.
 ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
-/// By its name in scheme_variants.h, which must have it.
+/// Returns the variant of that name in scheme_variants.h, which must exist.
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(Compared scheme, Initialization initialization);
-/// "Each datum is an average of several independent executions": their number here. The throughputs
-/// of figures 5 and 6 are sums over thousands of files: one is enough.
+/// "Each datum is an average of several independent executions": our number of them. The
+/// throughputs of figures 5 and 6 are sums over thousands of files, so one is sufficient.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
-/// The cell with as many executions as its workload needs, whichever part asks.
+/// Returns the cell with the number of executions of its workload, whichever part uses it.
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 
 /// Andrew: 276.6 s of table 3, without order, over 26 compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Sdet: an estimate of what a command that computes takes on this processor; the paper prints no
-/// times.
+/// Sdet: an estimate of the CPU time of a computing command; the paper prints no times.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Sdet's streams run so many scripts: some minutes, several times the 30 to 60 s for which the
-/// syncer delays a write.
+/// Number of scripts per Sdet stream. They take some minutes, several times the syncer's delay of
+/// 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
-/// Only Soft Updates initializes.
+/// Returns the usual setup: only Soft Updates initializes.
 UfsSetup usual(Compared scheme);
-/// Scheduler Flag with a meaning of its flag, with or without -NR and -CB.
+/// Returns Scheduler Flag with a meaning of its flag, with or without -NR and -CB.
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 
-// flags.cc: figures 1 to 4 and what sections 3.1 to 3.3 say.
+// flags.cc: figures 1 to 4, and statements of sections 3.1 to 3.3.
 std::vector<ClaimAnswer> figure_1(Context& context);
 std::vector<ClaimAnswer> figure_2(Context& context);
 std::vector<ClaimAnswer> figure_3(Context& context);
@@ -88,7 +86,7 @@ std::vector<ClaimAnswer> chains(Context& context);
 std::vector<ClaimAnswer> table_1(Context& context);
 std::vector<ClaimAnswer> table_2(Context& context);
 std::vector<ClaimAnswer> table_3(Context& context);
-// costs.cc: what the CPU times of both are made of.
+// costs.cc: the components of the CPU times in both tables.
 std::vector<ClaimAnswer> cpu_costs(Context& context);
 // throughput.cc: figures 5 and 6, and the abstract.
 std::vector<ClaimAnswer> figure_5(Context& context);
@@ -104,7 +102,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context);
 std::vector<ClaimAnswer> work_items(Context& context);
 // future.cc: section 7.
 std::vector<ClaimAnswer> future_work(Context& context);
-// probes.cc, too: why a number is as it is.
+// probes.cc, too: explanations of single numbers.
 std::vector<ClaimAnswer> counterfactuals(Context& context);
 
 }  // namespace headcrash::experiment::ganger94

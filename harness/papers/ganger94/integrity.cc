@@ -1,5 +1,5 @@
-// Sections 1, 4.1 and 4.2: what a power cut leaves of each scheme, what dependencies between whole
-// blocks would have come to, and how soon soft updates give back what was freed.
+// Sections 1, 4.1 and 4.2: the effect of a power cut on each scheme, the effect of dependencies
+// between whole blocks, and the delay with which soft updates reuse freed space.
 #include <filesystem>
 #include <string_view>
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // of the workloads that are cut
 
-/// Other papers' need a disk with their features (Netra's, a log on a device of its own), and their
-/// controls break other rules than these.
+/// Returns false for schemes of other papers. They need a disk with their features (Netra's, a
+/// separate log device), and their controls break other rules.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();
@@ -51,7 +51,7 @@ CrashSum cut_everywhere(in_process::Bench& bench, const adapters::SystemUnderTes
   return sum;
 }
 
-/// When the block of an inode was last written.
+/// Records the last write of an inode's block.
 class WriteWatch : public os::DiskTracer {
  public:
   WriteWatch(std::uint64_t lba, std::uint64_t sectors) : lba_(lba), end_(lba + sectors) {}
@@ -88,7 +88,7 @@ Freed probe_free_after_write() {
     const auto file = fs.open("old", {.create = true, .exclusive = true});
     if (!file || !fs.pwrite(*file, 0, data) || !fs.close(*file) || !fs.syncfs()) return;
     const auto& geometry = fs.volume().geometry;
-    // The only file: the inode behind the root's.
+    // The only file has the inode after the root's.
     const auto place = geometry.place_of(ufs::kRootInode + 1);
     watch = std::make_unique<WriteWatch>(fs.volume().lba(place.block),
                                          geometry.block_bytes() / ufs::kSectorBytes);
@@ -104,11 +104,11 @@ Freed probe_free_after_write() {
                     static_cast<double>(model::kSecondNs);
   });
   (*machine)->system().queue.trace(nullptr);
-  if (!freed.seconds) freed.remark = "the space did not come back";
+  if (!freed.seconds) freed.remark = "the space was not freed";
   return freed;
 }
 
-/// The counters of a graph that is drawn while a workload runs.
+/// The counters of a graph recorded while a workload runs.
 struct Drawn {
   std::optional<CoarseDependencies::Counters> seen;
   std::string remark;
@@ -145,7 +145,7 @@ std::vector<ClaimAnswer> integrity(Context& context) {
       folder.path().empty()
           ? Result<in_process::FormattedDisk>(fail("the folder for temporary files",
                                                    "cannot be written",
-                                                   "set TMPDIR to one that can"))
+                                                   "set TMPDIR to a writable folder"))
           : in_process::format_disk(ufs::file_system_type(), {.bytes = kCrashDiskBytes},
                                     folder.path() / "formatted.hcrec");
   std::optional<in_process::Bench> bench;
@@ -177,8 +177,8 @@ std::vector<ClaimAnswer> integrity(Context& context) {
                          system->control() ? "is caught" : "no state breaks a rule"),
              values,
              [&] { return *values[0].value > 0 && (*values[1].value > 0) == system->control(); });
-    // The paper has no journal, and says nothing of what its own settings (5 s, BSD's last write)
-    // leave.
+    // The paper has no journal, and does not state the effect of its settings (5 s, BSD's last
+    // write).
     if (std::string_view(system->name()).starts_with("journal")) mark_ours(answer);
   }
   return {answer};
@@ -195,7 +195,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context) {
       {"sdet", {{"scripts", 4}}}};
   std::vector<Named> cycles, put_off;
   for (const auto& [its_name, arguments] : kWorkloads) {
-    const auto& workload = its_name;  // clang 14 captures no structured binding
+    const auto& workload = its_name;  // clang 14 cannot capture structured bindings
     const Drawn drawn = draw_dependencies({.workload = workload,
                                            .replaced = arguments,
                                            .scaled = context.scaled,

@@ -1,14 +1,14 @@
 #pragma once
-// What things cost on the machine of the paper: an NCR 3433, one i486 at 33 MHz, UNIX SVR4 MP.
+// The costs of operations on the paper's machine: an NCR 3433, one i486 at 33 MHz, UNIX SVR4 MP.
 //
-// The paper prints no cost of a single thing, but 14 CPU times of whole benchmarks: those of tables
-// 1 and 2. `headcrash experiment ganger94/costs` counts how often our runs pay each cost, fits the
-// costs to all 14 times at once (cost_fit.h), and prints them beside these, and what is left
-// between the times. The fit is made from runs with these costs: it was repeated until it gave what
-// it was run with (the counts hardly depend on them). No elapsed time and no figure is an input.
+// The paper prints no cost of a single operation, but 14 CPU times of whole benchmarks, in tables 1
+// and 2. `headcrash experiment ganger94/costs` counts the operations of our runs, fits the costs to
+// all 14 times at once (cost_fit.h), and prints both with the residuals. The fit uses runs with
+// these costs; it was repeated until it reproduced its input (the counts hardly depend on the
+// costs). No elapsed time and no figure is an input.
 //
-// What a user is charged for and no printed time tells apart is where the estimates decide
-// (costs.cc). Other papers' machines are the older estimate (i486_33.h), by a factor.
+// Estimates decide the division of costs that no printed time separates (costs.cc). Other papers'
+// machines use multiples of the older estimate (i486_33.h).
 
 #include "harness/papers/i486_33.h"
 

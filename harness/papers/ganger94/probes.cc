@@ -1,5 +1,5 @@
-// Section 6: what has been promised when a call returns, what fsync costs after a burst, how long
-// the code is.
+// Section 6: promises at the return of a call, the time of fsync after a burst, and the length of
+// the code.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"
@@ -14,7 +14,7 @@ const char* scheme_name(Compared scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// What the medium and the allocator say at the instant a call has returned: 1 yes, 0 no.
+/// State of the medium and the allocator when a call returns: 1 for yes, 0 for no.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;
@@ -25,7 +25,7 @@ bool has_name(const model::SectorStore& medium, const std::string& name) {
   return image && image->lookup(name).has_value();
 }
 
-constexpr std::uint64_t kByte = 0x5a;  // what files are full of
+constexpr std::uint64_t kByte = 0x5a;  // content of files
 
 AtReturn probe_returns(Compared scheme) {
   AtReturn at;
@@ -54,7 +54,7 @@ AtReturn probe_returns(Compared scheme) {
   return at;
 }
 
-/// How long fsync of one more file takes right after a number of creations.
+/// Returns the time of fsync of one more file directly after a number of creations.
 Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   const auto machine = usual(scheme).start();
   if (!machine) {
@@ -83,7 +83,7 @@ Figure fsync_seconds(Compared scheme, int files, std::string& remark) {
   return done ? seconds : std::nullopt;
 }
 
-/// Neither blank nor comment alone.
+/// Counts lines that are neither blank nor only a comment.
 std::size_t code_lines(std::string_view text) {
   std::size_t lines = 0;
   while (!text.empty()) {

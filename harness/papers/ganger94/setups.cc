@@ -1,4 +1,4 @@
-// The schemes that are compared, and the parts that can be asked for (ganger94.h).
+// The compared schemes, and the list of parts (ganger94.h).
 #include <fmt/format.h>
 
 #include "fs-adapters/ufs/core/file_system.h"
@@ -79,7 +79,7 @@ UfsSetup ufs_setup(const char* variant) {
 
 namespace {
 
-/// With the paper's last write.
+/// Uses the paper's last write.
 UfsSetup paper_setup(const char* variant) {
   UfsSetup setup = ufs_setup(variant);
   setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -31,7 +31,7 @@ double quiescent_seconds(const PhaseOutcome& phase) {
 
 using enum Initialization;
 
-/// One of the two tables, ours beside the paper's.
+/// One of the two tables, with our numbers next to the paper's.
 class Table {
  public:
   Table(Cells& cells, std::span<const PrintedRow> paper, const char* workload, const char* phase)
@@ -51,7 +51,7 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Why one of them has no number; empty when all have.
+  /// Returns why one of them has no number; empty if all have one.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;
@@ -141,7 +141,7 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   }
 }
 
-/// The same percentages on other machines.
+/// Adds the same percentages on other machines.
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;
@@ -179,8 +179,7 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
       "twice, by Soft Updates too.");
 }
 
-/// What removals depend on: memory of which nobody knows how much there was. Tables instead of a
-/// choice.
+/// The effect of memory on removals. The paper does not state its size, so this tabulates several.
 class MemorySweep {
  public:
   MemorySweep(Cells& cells, std::uint32_t executions, std::string name, std::string title)
@@ -192,7 +191,7 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// `change` gives a setup the room, and its name.
+  /// `change` sets the memory and the name of a setup.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(Compared::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
@@ -258,7 +257,7 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
       "kernel gave is not known, and the tables show what follows from it: no one size meets GP-05, GP-12 and GP-21.");
 }
 
-/// Chains' requests on other machines.
+/// Adds the number of Chains' requests on other machines.
 void add_requests_of_chains(ClaimAnswer& answer, Cells& cells) {
   const struct {
     const char* name;
@@ -435,7 +434,7 @@ timed::Arguments andrew_arguments(const Cells& cells) {
   return {{"compile-cpu-ms", kCompileCpuMs}, {"programs", 1}};
 }
 
-/// How the compile phase's gain follows from the files that compilers make for each other.
+/// Adds the compile phase's gain by the number of compiler passes with intermediate files.
 void add_passes(ClaimAnswer& gain, Cells& cells) {
   for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{4}, std::int64_t{12}}) {
     timed::Arguments arguments = andrew_arguments(cells);
@@ -458,7 +457,7 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
 constexpr struct {
   Compared scheme;
   const char* name;
-  std::array<double, 6> seconds;  // the phases, total
+  std::array<double, 6> seconds;  // the phases, then the total
 } kAndrewPrinted[] = {
     {Compared::conventional, "Conventional", {2.49, 4.07, 4.08, 5.91, 295.8, 312.4}},
     {Compared::flag, "Flag", {.54, 4.45, 4.09, 5.91, 279.1, 294.1}},
@@ -467,8 +466,7 @@ constexpr struct {
     {Compared::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// How phase 2 goes when the files that are copied have to be read from the disk, beside what is
-/// written.
+/// Adds phase 2 with copied files read from the disk instead of the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

@@ -1,5 +1,5 @@
-// What the paper's numbers say of each other: sums, nothing is run. PK-20 (section 6.4), PK-16,
-// PK-17, PK-05.
+// Relations between the paper's numbers: sums without runs. PK-20 (section 6.4), PK-16, PK-17,
+// PK-05.
 #include <cmath>
 #include <utility>
 

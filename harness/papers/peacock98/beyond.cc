@@ -1,5 +1,5 @@
-// What the paper thinks of and did not build: soft updates under the same load (section 7 doubts
-// that they help), and a map of busy groups (section 6.3: "would reduce the empty or clean
+// Ideas that the paper mentions but does not build: soft updates under the same load (section 7
+// doubts their benefit), and a map of busy groups (section 6.3: "would reduce the empty or clean
 // file-system overhead to 0").
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// UFS, soft updates in its place, and what was sold.
+/// UFS, soft updates in its place, and the commercial product.
 std::array<ServerChoice, 3> servers_of(Presto presto) {
   const ServerChoice ufs{.raid = Raid::raid5, .presto = presto, .tuning = Tuning::ufs};
   ServerChoice soft = ufs, sold = ufs;
@@ -56,7 +56,7 @@ ClaimAnswer busy_map(Context& context) {
   const double most = context.scaled ? 20 : context.parameter("most-per-s");
   for (const std::uint64_t gib : {std::uint64_t{5}, std::uint64_t{44}}) {
     std::vector<Cut> cuts;
-    // A set for more is not on 5 GB.
+    // A larger set does not fit 5 GB.
     const double highest = gib == 5 ? std::min(most / 2, 600.) : most / 2;
     for (const double load : {0., most / 24, highest})
       for (const bool map : {false, true}) {

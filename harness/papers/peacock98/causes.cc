@@ -1,4 +1,4 @@
-// What moves the numbers that are not the paper's: one thing is changed at a time.
+// Explanations of numbers that differ from the paper's, changing one thing at a time.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -15,7 +15,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// One tuning's knee, as it is and with each change.
+/// One tuning's knee, unchanged and with each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -71,8 +71,8 @@ Knees sold_on_raid5_presto() {
            {"each mark is a write of its own", alone}}};
 }
 
-/// What the bmap cache gives is an indirect block for each append beyond 96 KiB, which is written,
-/// and on RAID-5 costs four or six I/Os.
+/// The bmap cache costs an indirect block for each append beyond 96 KiB, whose write takes four or
+/// six I/Os on RAID-5.
 Knees bmap_by_appends() {
   const ServerChoice with{
       .raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
@@ -89,7 +89,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// How many requests find the same commit.
+/// The number of requests that share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -120,7 +120,7 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// A check without anything to repair, by how many headers there are to read.
+/// A check without repairs, by the number of headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -141,8 +141,7 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// The recovery after a cut at this load with each change: its seconds, and if asked for its
-/// requests.
+/// Adds the recovery time after a cut at this load with each change, and optionally its requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;
@@ -164,7 +163,7 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
   }
 }
 
-/// UFS' check reads all inodes of each group, a megabyte: by the length of its requests.
+/// The check of UFS reads all inodes of each group, a megabyte; varies the length of its requests.
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
@@ -194,7 +193,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// Of what a response is made: the load that PK-15 and PK-18 have.
+/// The components of a response, at the load of PK-15 and PK-18.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",
@@ -213,7 +212,7 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // A client of 1998 has a processor and a driver of its own: five milliseconds of it for 8 KiB.
+    // A client of 1998 has its own processor and driver: five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times as slow", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -224,7 +223,7 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// VxFS at 600 ops/s on 5 GB: by the size of the log that is replayed.
+/// VxFS at 600 ops/s on 5 GB, by the size of the replayed log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -237,7 +236,7 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Fast fsck without Presto at 600 ops/s on 5 GB: by what it reads, and in how many pieces.
+/// Fast fsck without Presto at 600 ops/s on 5 GB, by the amount of reads and their sizes.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",
@@ -257,9 +256,8 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// At 1 500 ops/s what a second has left to write is in the NVRAM in less than a tenth of it, so
-/// that a share of 40 % changes nothing. Nearer to what the drives can do, and without NVRAM, it
-/// may.
+/// At 1 500 ops/s, the writes of a second reach the NVRAM in less than a tenth of it, so a share of
+/// 40 % changes nothing. Near the drives' limit and without NVRAM, it may matter.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Reads and writes of drives for one write of a block at a random place, one after the other,
-/// without a file system.
+/// Drive reads and writes for one write of a block at a random place, one after another, without a
+/// file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -41,7 +41,7 @@ BlockWrites block_writes(Context& context, const char* profile) {
     const auto write = [&] {
       return store.write(random() % (store.sectors() / kBlockSectors) * kBlockSectors, block);
     };
-    done = write();  // the array says on its members that it is in use
+    done = write();  // the array marks itself in use on its members
     before = (*machine)->device_counters();
     const os::TimeNs begun_at = (*machine)->now();
     for (std::uint64_t i = 0; done && i < writes; ++i) done = write();
@@ -80,7 +80,7 @@ std::array<std::uint64_t, 10> only(NfsKind kind, std::uint64_t percent = 100) {
   return mix;
 }
 
-/// Requests of the driver for each that counts, at a rate that keeps nobody waiting.
+/// The driver's requests per measured request, at a rate without queueing.
 struct PerRequest {
   Figure writes, reads, kib_written;
   double all_writes = 0, creates = 0, removes = 0;

@@ -1,4 +1,4 @@
-// Load, cut, recovery, and what the replies had promised (crash.h).
+// Load, cut, recovery, and the promises of replies (crash.h).
 #include "harness/papers/peacock98/crash.h"
 
 #include <fmt/format.h>

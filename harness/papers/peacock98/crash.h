@@ -1,14 +1,12 @@
 #pragma once
-// A server whose power goes in the middle of the load, and what it takes until it serves again
-// (section 6.3).
+// A server whose power is cut under load, and the time until it serves again (section 6.3).
 //
-// The paper cuts 5 minutes into the second of two runs of 10 minutes. Here the set is on the disk
-// before model time begins, and the cut comes when the load has gone on for a while (parameter
-// `crash-seconds`); what is busy or in a log follows from the last flusher rounds, not from the
+// The paper cuts the power 5 minutes into the second of two runs of 10 minutes. Here the file set
+// is on the disk before model time begins, and the cut follows after a while of load (parameter
+// `crash-seconds`). Busy marks and log contents depend on the last flusher rounds, not on the
 // minutes before.
 //
-// UFS and bmap are checked whole, fast fsck by what is marked busy, VxFS replays its log at the
-// mount.
+// UFS and bmap are checked in full, fast fsck by its busy marks, and VxFS replays its log at mount.
 
 #include <cstdint>
 #include <optional>
@@ -20,20 +18,20 @@
 namespace headcrash::experiment::peacock98 {
 
 struct CrashOutcome {
-  std::string error;                              ///< empty: all is well
-  double elapsed_s = 0, cpu_s = 0, drives_s = 0;  ///< of the repair and the mount
+  std::string error;                              ///< empty on success
+  double elapsed_s = 0, cpu_s = 0, drives_s = 0;  ///< of repair and mount
   std::uint64_t requests = 0, findings = 0;
-  std::uint64_t broken = 0;  ///< promises of replies that were not kept
+  std::uint64_t broken = 0;  ///< number of broken promises of replies
   std::string first_broken;
-  bool saturated = false;   ///< the load was more than the server could do,
-  double served_per_s = 0;  ///< and it did so much
+  bool saturated = false;   ///< the load exceeded the server's capacity
+  double served_per_s = 0;  ///< achieved rate
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// `set_per_s`: the file system holds the set for so many; nothing: for its own load.
-/// `operations_per_s` 0: mounted, and cut at once. From several threads.
+/// Runs a server, cuts its power and recovers it. `set_per_s` is the load for which the file set is
+/// sized; nullopt for the given load. `operations_per_s` 0 mounts and cuts at once. Thread-safe.
 CrashOutcome crash(const Context& context, Session& session, const ServerChoice& choice,
                    double operations_per_s, std::uint64_t seed,
                    std::optional<double> set_per_s = {});
@@ -44,10 +42,10 @@ struct Cut {
   std::uint64_t seed = 1;
 };
 
-/// crash() of each, two at a time. Nothing: it was interrupted.
+/// Calls crash() for each, two at a time. Returns nullopt if interrupted.
 std::optional<std::vector<CrashOutcome>> crash_all(Context& context, const std::vector<Cut>& cuts);
 
-/// The parameters that crash() looks for.
+/// Returns the parameters that crash() reads.
 std::vector<Parameter> crash_parameters();
 
 }  // namespace headcrash::experiment::peacock98

@@ -8,7 +8,7 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    if (!each.sustained) break;  // what is sustained beyond a load that was not is luck
+    if (!each.sustained) break;  // a sustained load above an unsustained one is chance
     best = &each;
   }
   return best;

@@ -9,7 +9,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Of a ratio that is missing: its rows say why.
+/// For a missing ratio; its rows give the reason.
 constexpr const char* kNoKnee = "one of them has no load at 50 ms, or is not built";
 
 /// A printed point of a curve.
@@ -17,7 +17,7 @@ struct Printed {
   double per_s = 0, ms = 0;
 };
 
-/// Knee, response there, highest throughput.
+/// Adds the knee, its response, and the highest throughput.
 void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
                std::optional<Printed> printed) {
   const std::string remark =
@@ -34,7 +34,7 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
 
-/// A figure's curves.
+/// The curves of a figure.
 struct Curves {
   std::vector<std::pair<Tuning, const Curve*>> all;
   const Curve& of(Tuning tuning) const {
@@ -42,7 +42,7 @@ struct Curves {
   }
   Figure knee(Tuning tuning) const { return of(tuning).knee_per_s(); }
   Figure highest(Tuning tuning) const { return of(tuning).highest_per_s(); }
-  /// Mean response at a load that the curve has a point within 15 % of.
+  /// Returns the mean response at a point of the curve within 15 % of a load.
   Figure ms_near(Tuning tuning, double per_s) const {
     const CurvePoint* best = nullptr;
     for (const CurvePoint& each : of(tuning).points) {

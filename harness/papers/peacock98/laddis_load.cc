@@ -1,4 +1,4 @@
-// The set, the requests, and what came of them (laddis_load.h).
+// The set, the requests, and their results (laddis_load.h).
 #include "harness/papers/peacock98/laddis_load.h"
 
 #include <fmt/format.h>
@@ -23,11 +23,12 @@ using timed::laddis_load::kUsedShare;
 
 constexpr std::uint64_t kFileBytes = kFileKib << 10, kFileBlocks = kFileBytes / kTransferBytes;
 constexpr double kSecondsThatWait = 2;
-constexpr std::uint64_t kFilesBetweenSyncs = 2;  ///< of each process: what kImageCacheBytes holds
+constexpr std::uint64_t kFilesBetweenSyncs = 2;  ///< per process; fits kImageCacheBytes
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
-constexpr std::uint32_t kModes = 0200;  ///< of set_attributes: 0400 and so many more
+constexpr std::uint32_t kModes = 0200;  ///< set_attributes uses 0400 and up to this many higher
+                                        ///< modes
 
-/// The beginning of each block that a request writes.
+/// The beginning of each block written by a request.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -80,7 +81,7 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // A cache full of dirty blocks looks long for one to write.
+    // Limits dirty blocks, because a full cache searches long for one to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -127,7 +128,7 @@ void LaddisLoad::fail_with(const char* what, int error) {
   stops_ = true;
 }
 
-/// Handles of a process's files, and their data into memory.
+/// Looks up the handles of a process's files, and reads their data into memory.
 void LaddisLoad::find(std::uint64_t process) {
   Vfs& vfs = machine_.vfs();
   const auto handle_of = [&](const std::string& path) -> std::string {
@@ -254,7 +255,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Of what the set began with: an append that has arrived later may not have been done yet.
+      // Uses the initial size of the file: an append that arrived later may still be pending.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;
@@ -337,7 +338,7 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
 }
 
 void LaddisLoad::look(bool begins) {
-  // Not a braced list assigned to the choice itself: g++ 12 loses `this` there.
+  // Not a braced list assigned to the conditional: g++ 12 loses `this` there.
   Looked& looked = begins ? before_ : after_;
   looked.drives = machine_.device_counters();
   looked.array =
@@ -402,14 +403,14 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Of a slot that holds `found`, a write that had been answered before another one came may not be
-/// the newest.
+/// For a slot that holds `found`: an earlier write, answered before another arrived, may have been
+/// overwritten.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    TimeNs until = 0;  // the found one's reply; nothing: it is from before the load
+    TimeNs until = 0;  // time of its reply; nullopt if from before the load
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;

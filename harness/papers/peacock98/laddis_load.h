@@ -1,17 +1,17 @@
 #pragma once
 // LADDIS (SPEC SFS 1.1) on an NFS front in virtual time: a file set, requests that arrive at a rate
-// whether earlier ones have been answered or not, responses, and what every reply has promised.
+// regardless of earlier ones, responses, and the promises of replies.
 //
-// Mix, sizes and shares are those of the timed workload (timed/laddis_mix.h); there the server's
-// threads have the requests shared out beforehand, here they take them from one queue. Ours, too:
-// the times between arrivals are exponential; the set belongs to 16 load-generating processes, who
-// make their files at the same time, and each uses the first fifth of its own, all files alike;
-// data of the set are zeroes, which costs a host that emulates 44 GB nothing, and what a request
-// writes is stamped; what is created is empty, and the oldest is removed.
+// Mix, sizes and shares are those of the timed workload (timed/laddis_mix.h). There the requests
+// are dealt to the server's threads in advance; here threads take them from one queue. Our choices:
+// the times between arrivals are exponential; the set belongs to 16 load-generating processes,
+// which create their files concurrently, and each uses the first fifth of its files uniformly; data
+// of the set are zeroes, which cost nothing on a host that emulates 44 GB, and data written by
+// requests are stamped; created files are empty, and the oldest is removed.
 //
-// Real LADDIS is a closed loop with a paced rate: when the server is saturated it asks for less.
-// Here the queue grows, and a run ends when more requests wait than the server could answer in two
-// seconds, or goes on with fewer (goes_on).
+// Real LADDIS is a closed loop with a paced rate: when the server is saturated it sends fewer
+// requests. Here the queue grows. A run ends when more requests wait than the server can answer in
+// two seconds, or continues with fewer (goes_on).
 
 #include <array>
 #include <cstdint>
@@ -29,15 +29,15 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for so many requests a second. An image may hold a larger set than a run uses: a run's
-/// files are the first ones of each process.
+/// The files for a given rate of requests. An image may hold a larger set than a run uses: a run
+/// uses the first files of each process.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< a fifth, at least one
-  /// Its number in the process: one in five, all over the set.
+  /// Returns the number in the process of a used file: one in five, spread over the set.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -45,7 +45,7 @@ struct FileSet {
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
   std::string link(std::uint64_t process, std::uint64_t number) const;
-  /// Makes all of it, of zeroes, but the first `files_there` of each process; for
+  /// Creates the set with zeroes, except the first `files_there` of each process. For
   /// ModelledMachineOptions::populate and populate_with_zeroes.
   VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {},
                        std::uint64_t files_there = 0) const;
@@ -53,60 +53,61 @@ struct FileSet {
 
 struct LaddisOptions {
   double operations_per_s = 100;
-  os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< of load, before it counts
-  os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< the paper: 600 s
+  os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< load before the measurement
+  os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< 600 s in the paper
   NfsFrontOptions front = {};
-  /// On the wire, for each KiB of a request or reply: 100 Mbit/s. Added to each response; nobody
-  /// queues for it.
+  /// Network time per KiB of a request or reply: 100 Mbit/s. Added to each response; there is no
+  /// queue for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Read before the load begins, of what it will use, so that a short run finds the memory as a
-  /// long one would have it.
+  /// Amount of used data read before the load begins, so that a short run has the memory state of a
+  /// long one.
   std::uint64_t read_before_bytes = 700ULL << 20;
-  /// Only these, in percent; all 0: LADDIS's mix.
+  /// Only these kinds, in percent; all 0 for LADDIS's mix.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
-  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of the writes
-  bool keeps_history = false;  ///< for broken_promises(): memory for each write
-  /// When the server is saturated: what arrives while too many wait is not asked for. Otherwise the
-  /// load ends there.
+  std::uint64_t append_percent = timed::laddis_load::kAppendPercent;  ///< of writes
+  bool keeps_history = false;  ///< for broken_promises(); needs memory for each write
+  /// When the server is saturated, drop requests that arrive while too many wait. Otherwise the
+  /// load ends.
   bool goes_on = false;
 };
 
 struct LaddisOutcome {
-  std::string error;  ///< empty: all is well
+  std::string error;  ///< empty on success
   bool saturated = false;
-  double offered_per_s = 0, achieved_per_s = 0;  ///< as asked for; replies in the time that counts
-  double arrived_per_s = 0;                      ///< as drawn
+  double offered_per_s = 0, achieved_per_s = 0;  ///< requested rate, and rate of replies during the
+                                                 ///< measurement
+  double arrived_per_s = 0;                      ///< drawn rate
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;
   std::uint64_t requests = 0, writes = 0, creates = 0,
-                removes = 0;  ///< answered, of those that count
+                removes = 0;  ///< measured requests that were answered
   NfsCounters front;
-  model::DeviceCounters drives;  ///< while it counted
+  model::DeviceCounters drives;  ///< during the measurement
   model::ArrayCounters array;
   std::vector<WriteHits> hits;           ///< of the NVRAM above devices, by kind of block
-  double cpu_busy = 0, drives_busy = 0;  ///< shares; of the drives together
+  double cpu_busy = 0, drives_busy = 0;  ///< shares; of all drives together
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// One server's run: begin(), then either run_out(), or run to an instant, cut, recover, and
-/// broken_promises().
+/// A run of one server: call begin() and then run_out(), or run_and_cut(), recover the machine, and
+/// call broken_promises().
 class LaddisLoad {
  public:
-  /// The machine has a file system with the set.
+  /// The machine must have a file system with the set.
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads, finds handles, and starts the requests; returns when the load has begun. Errors are the
-  /// outcome's.
+  /// Reads data, looks up handles, and starts the requests; returns when the load has begun. Errors
+  /// are in the outcome.
   bool begin();
-  /// To the end of what is measured and the last reply.
+  /// Runs to the end of the measurement and the last reply.
   LaddisOutcome run_out();
-  /// `for_ns` of load, and then the power goes.
+  /// Runs for `for_ns` of load, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// On the recovered machine: what replies have promised and is not there, in words; none with
-  /// keeps_history off.
+  /// Describes the promises of replies that the recovered machine breaks; empty without
+  /// keeps_history.
   std::vector<std::string> broken_promises();
 
  private:
@@ -114,7 +115,7 @@ class LaddisLoad {
   struct Written;  ///< one write in the history of a block
   struct Made;     ///< a created file
   void fail_with(const char* what, int error);
-  std::uint64_t folders_of_process() const;  ///< with files that are used
+  std::uint64_t folders_of_process() const;  ///< with used files
   std::uint64_t links_of_process() const;
   std::size_t folder_of(std::uint64_t process, std::uint64_t file) const;
   void find(std::uint64_t process);
@@ -141,7 +142,7 @@ class LaddisLoad {
   bool stops_ = false;
   LatencyHistogram responses_;
   double writes_ns_ = 0;
-  std::uint64_t arrived_ = 0, replied_ = 0;  ///< while it counted
+  std::uint64_t arrived_ = 0, replied_ = 0;  ///< during the measurement
   LaddisOutcome outcome_;
   struct Looked {
     model::DeviceCounters drives;

@@ -1,4 +1,4 @@
-// Requests, their calls, and when they are answered (nfs_front.h).
+// Requests, their calls and their replies (nfs_front.h).
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Opens, does it, closes.
+/// Opens the file, calls `body` and closes it.
 VfsResult<void> with_open(Vfs& vfs, const std::string& file, const OpenOptions& how,
                           const std::function<VfsResult<void>(FileHandle)>& body) {
   const auto handle = vfs.open(file, how);
@@ -115,8 +115,8 @@ void NfsFront::write_and_commit(NfsRequest request) {
   reply(request, done);
 }
 
-/// Data that came while the first one waited are in the file before its fsync begins, those that
-/// come later have a first one of their own.
+/// Data that arrives while the first nfsd waits is in the file before its fsync begins. Later data
+/// has a new first nfsd.
 void NfsFront::gather(NfsRequest request) {
   const auto written = with_open(vfs_, request.object, {}, [&](FileHandle handle) {
     return vfs_.pwrite(handle, request.offset, request.data);

@@ -1,4 +1,4 @@
-// The front: who waits, what is gathered, and that every reply is kept by a cut.
+// The front: queueing, gathering, and replies whose promises survive a cut.
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ struct Answered {
   os::TimeNs after_ns;
 };
 
-/// Writes of the same file that arrive at once.
+/// Writes of the same file that arrive together.
 struct Burst {
   std::vector<Answered> answers;
   NfsCounters counters;
@@ -83,7 +83,7 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   }
   EXPECT_EQ(each.counters.commits, 8U);
   EXPECT_EQ(each.counters.gathered, 0U);
-  // One whose block has to be read first may come too late for the first round.
+  // A write whose block must be read first may miss the first round.
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);
@@ -110,7 +110,7 @@ TEST(NfsFront, AnErrorIsAReply) {
   EXPECT_EQ(front.counters().errors, 2U);
 }
 
-/// Clients do not wait for a slow server: they ask as often, and their requests wait.
+/// Clients do not wait for a slow server: the rate is unchanged, and requests queue.
 TEST(LaddisLoad, IsAnOpenLoop) {
   LaddisOptions quick = load_of(15, 10), slow = quick;
   slow.front.request_cpu_ns = 50 * model::kMillisecondNs;
@@ -129,16 +129,15 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // Twice as much as the server can do.
+  // Twice the server's capacity.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// A cut under more load than the server can do comes while it is at work, not after it has become
-/// idle.
-TEST(LaddisLoad, GoesOnWhenTheServerIsSaturated) {
+/// A cut under overload comes while the server is busy, not after it has become idle.
+TEST(LaddisLoad, ContinuesWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
-  options.front.request_cpu_ns = 50 * model::kMillisecondNs;  // at most 20 a second
+  options.front.request_cpu_ns = 50 * model::kMillisecondNs;  // at most 20 per second
   const auto replies = [&](bool goes_on) {
     options.goes_on = goes_on;
     const auto machine = small_server("conventional-bsd", options.operations_per_s);
@@ -177,7 +176,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
     };
     if (mix == Mix::creates) {
       set(NfsKind::create, 100);
-    } else {  // more of what changes something
+    } else {  // more requests that change data
       set(NfsKind::write, 40);
       set(NfsKind::create, 25);
       set(NfsKind::remove, 15);
@@ -197,7 +196,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
   return all;
 }
 
-TEST(LaddisLoad, EveryReplyIsKeptByACut) {
+TEST(LaddisLoad, EveryReplySurvivesACut) {
   const Served kServed[] = {
       {"conventional-bsd", {}, Repair::always},
       {"netra", {{"fast-check", "1"}, {"bmap-cache", "1"}, {"lazy-inodes", "1"}}, Repair::fast},
@@ -208,7 +207,7 @@ TEST(LaddisLoad, EveryReplyIsKeptByACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Without the fsyncs of others, which a journal's commit would share.
+  // Without the fsyncs of others, which would share a journal's commit.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

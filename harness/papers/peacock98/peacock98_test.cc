@@ -1,4 +1,4 @@
-// The knee, and each part to its end, scaled down.
+// Tests the knee, and each part scaled down.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// A server of one queue, by the formula.
+/// A server with one queue, by the formula.
 LaddisOutcome queue_of(double capacity_per_s, double load) {
   LaddisOutcome outcome{.offered_per_s = load,
                         .achieved_per_s = std::min(load, capacity_per_s),
@@ -29,7 +29,7 @@ TEST(Curve, FindsTheKnee) {
     return queue_of(1000, load);
   });
   ASSERT_TRUE(curve.error.empty());
-  // 50 ms are at 980 of 1000.
+  // 50 ms are reached at 980 of 1000.
   EXPECT_LE(*curve.knee_per_s(), 980);
   EXPECT_GE(*curve.knee_per_s(), 980 * .95);
   EXPECT_LE(*curve.knee_ms(), kResponseLimitMs);
@@ -42,7 +42,7 @@ TEST(Curve, FindsTheKnee) {
     EXPECT_LT(curve.points[i - 1].offered_per_s, curve.points[i].offered_per_s);
 }
 
-TEST(Curve, HasNoKneeWhereNothingIsSustained) {
+TEST(Curve, HasNoKneeIfNothingIsSustained) {
   const Curve curve = curve_of({.precision = .3}, [](double load) { return queue_of(50, load); });
   const Curve none = curve_of({.precision = 1}, [](double load) { return queue_of(50, load); });
   EXPECT_LE(curve.knee_per_s().value_or(0), 50);
@@ -66,7 +66,7 @@ TEST(Curve, EndsAtTheLastLoad) {
   EXPECT_EQ(*curve.knee_per_s(), 800);
 }
 
-TEST(Session, MachinesWithManyRequestsHaveTheMemoryAlone) {
+TEST(Session, MachinesWithManyRequestsUseTheMemoryAlone) {
   constexpr auto kAWhile = std::chrono::milliseconds(50);
   constexpr double kFew = 1e4, kMany = 2e6;
   Session session;
@@ -77,7 +77,7 @@ TEST(Session, MachinesWithManyRequestsHaveTheMemoryAlone) {
   auto large = ask(kMany);
   one.reset();
   EXPECT_EQ(large.wait_for(kAWhile), std::future_status::timeout);
-  auto later = ask(kFew);  // it may not overtake
+  auto later = ask(kFew);  // must not overtake
   EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
   beside.reset();
   Session::Turn alone = large.get();

@@ -17,7 +17,7 @@ namespace {
 struct Crashes {
   std::string label;
   std::vector<double> loads;
-  std::vector<CrashOutcome> outcomes;  ///< of each load
+  std::vector<CrashOutcome> outcomes;  ///< one per load
   Figure at(double load) const {
     for (std::size_t i = 0; i < outcomes.size(); ++i)
       if (loads[i] == load) return outcomes[i].of(outcomes[i].elapsed_s);
@@ -25,7 +25,7 @@ struct Crashes {
   }
 };
 
-/// All choices at all loads.
+/// Runs all choices at all loads.
 std::optional<std::vector<Crashes>> crash_at(
     Context& context, const std::vector<std::pair<std::string, ServerChoice>>& choices,
     const std::vector<double>& loads) {
@@ -171,7 +171,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
       .id = "PK-14",
       .part = "flusher",
       .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
-  // Where only some of the groups are busy, too.
+  // Includes loads with only some busy groups.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)
     loads = {highest / 24, highest / 8, highest / 2, highest};

@@ -1,4 +1,4 @@
-// Points and curves of one run (session.h).
+// The points and curves of one run (session.h).
 #include "harness/papers/peacock98/session.h"
 
 #include <algorithm>
@@ -14,8 +14,7 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// 300 MB of pages that a load has written: 15 % of its requests write, mostly a page that was not
-/// there before.
+/// 300 MB of pages written by a load: 15 % of its requests write, mostly new pages.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -55,7 +54,7 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.choice.size_bytes = kGib;
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  // On a part of the drives the next larger set may leave too little room for what the load adds.
+  // On part of the drives, the next larger set may leave too little space for the load's additions.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -1,9 +1,9 @@
 #pragma once
-// What the parts of a run share: images, and curves that several figures show.
+// Data shared by the parts of a run: images, and curves that several figures show.
 //
-// To make an image takes as long as to run some loads, so that all that begins with the same one is
-// run in a row: the curves of all parts of the run when the first part asks for its own, the loads
-// and cuts of one part together.
+// Creating an image takes as long as some loads, so all runs that start with the same image are run
+// in succession: the curves of all parts when the first part requests its own, and the loads and
+// cuts of one part together.
 
 #include <cstddef>
 #include <functional>
@@ -25,30 +25,30 @@ struct Load {
   ServerChoice choice;
   double per_s = 0;
   LaddisOptions options = {};
-  std::optional<std::uint64_t> seed = {};  ///< nothing: the run's
-  /// A count for each request: no more than 30 and 60 s of load, since a file grows to twice its
-  /// length only, and the few files of a load that only writes have done so after minutes.
+  std::optional<std::uint64_t> seed = {};  ///< nullopt for the run's seed
+  /// Only counts per request are needed: at most 30 and 60 s of load. A file grows only to twice
+  /// its length, which the few files of a write-only load reach after minutes.
   bool counts_only = false;
 };
 
-/// Scaled down, all of it is on a gigabyte, and at loads of 20 requests a second at most.
+/// When scaled, everything is on a gigabyte, with loads of at most 20 requests per second.
 class Session {
  public:
   static Session& of(Context& context);
 
-  /// Runs the curves of all parts of the run (curves_of()) that are not there yet. False:
-  /// interrupted.
+  /// Runs the missing curves of all parts of the run (curves_of()). Returns false if interrupted.
   bool prepare(Context& context);
-  /// It is one of curves_of() this part. Without prepare() an empty one.
+  /// Returns a curve, which must be one of curves_of() this part. Without prepare() it is empty.
   const Curve& curve(const Context& context, ServerChoice choice) const;
-  /// The right to hold a machine's memory while it lives.
+  /// Permission to hold a machine in memory, while it exists.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Two machines fit the memory side by side, unless one of them gets so many requests that what
-  /// they write is as large as the rest: such a one waits until it is alone, and who comes later
-  /// waits for it. `requests`: of all the load. From several threads, once on each.
+  /// Waits until memory is available. Two machines fit at the same time, unless one gets so many
+  /// requests that its writes need as much as everything else. Such a machine waits until it is
+  /// alone, and later ones wait for it. `requests` is the total of the load. Thread-safe; each
+  /// thread may hold one permission.
   Turn turn(double requests);
-  /// Not kept. Empty: interrupted.
+  /// Runs loads without caching them. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
   Images& images() { return images_; }
 
@@ -58,17 +58,17 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  std::mutex door_;  ///< who waits for room is at it, so that nobody overtakes
+  std::mutex door_;  ///< held by the waiting thread, so that no other overtakes it
   std::counting_semaphore<kMachines> room_{kMachines};
 };
 
-/// Its points, but for those far beyond the limit of responses.
+/// Returns the points of a curve, except those far beyond the response limit.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// With the lengths that the context's parameters say.
+/// Returns load options with the durations in the context's parameters.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});
-/// The parameters that load_of() looks for.
+/// Returns the parameters that load_of() reads.
 std::vector<Parameter> load_parameters();
 
 }  // namespace headcrash::experiment::peacock98

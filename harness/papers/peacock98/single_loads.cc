@@ -1,6 +1,6 @@
-// What one load, or one knee more, shows: PK-15, PK-22 (flusher and fsflush), PK-04 (hot spot),
-// PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write gathering, which the
-// paper's server has not.
+// Results of single loads or an additional knee: PK-15, PK-22 (flusher and fsflush), PK-04 (hot
+// spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write gathering,
+// which the paper's server lacks.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -116,7 +116,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
       .id = "PK-11",
       .part = "hits",
       .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
-  constexpr double kLoad = 400;  // what each of them can serve
+  constexpr double kLoad = 400;  // within the capacity of each
   constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
   loads.reserve(kFour.size());

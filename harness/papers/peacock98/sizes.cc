@@ -1,6 +1,6 @@
-// Recovery by the size of the file system, not in the paper: what a check, a fast check and a log
-// take on 1, 10 and 44 GB after the same work. The work is the timed workload `recovery`, which
-// benchmarks run in guests, too: ext4 and XFS on the same arrays
+// Recovery by the size of the file system, not in the paper: the time of a check, a fast check and
+// a log replay on 1, 10 and 44 GB after the same work. The work is the timed workload `recovery`.
+// Benchmarks also run it in guests, with ext4 and XFS on the same arrays
 // (harness/bench/benches/netra-sizes.toml).
 #include <array>
 
@@ -30,7 +30,7 @@ constexpr std::array kRows{
     Row{"VxFS/VxLD, log on a device of its own", Tuning::vxld, Repair::as_needed},
     Row{"bmap + fast fsck with a map of busy groups", Tuning::bmap_fast_fsck, Repair::fast, true}};
 
-/// `bytes` nothing: all of the drives.
+/// Without `bytes`, uses the whole drives.
 Recovered recovered(Context& context, const Row& row, std::optional<std::uint64_t> bytes) {
   const auto options = machine_of({.raid = Raid::raid0,
                                    .presto = Presto::both,

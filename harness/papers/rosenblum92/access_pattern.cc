@@ -17,8 +17,8 @@ constexpr unsigned kTableBits = 12;
 constexpr unsigned kFractionBits = 20;
 constexpr double kLn10 = 2.302585092994046;
 
-/// -ln(1 - x) for 0 <= x <= 1/2, from additions, products and quotients alone, so that it is the
-/// same on every host.
+/// Returns -ln(1 - x) for 0 <= x <= 1/2, using only additions, products and quotients, so that it
+/// is equal on every host.
 double minus_log_one_minus(double x) {
   double sum = 0, power = x;
   for (int k = 1; k <= 60; ++k) {
@@ -28,7 +28,7 @@ double minus_log_one_minus(double x) {
   return sum;
 }
 
-/// Uniform below `bound` from the 32 low bits of `bits`.
+/// Returns a uniform number below `bound` from the 32 low bits of `bits`.
 std::uint32_t scaled(std::uint64_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>(((bits & 0xffffffffU) * bound) >> 32);
 }
@@ -93,7 +93,7 @@ void AccessGenerator::next_exponential(std::span<std::uint32_t> out) {
   constexpr double kFraction = 1.0 / (1U << kFractionBits);
   for (std::uint32_t& each : out) {
     double at = files_;
-    while (at >= files_) {  // beyond the last file: drawn again
+    while (at >= files_) {  // beyond the last file: draw again
       const std::uint64_t bits = random.next();
       const std::uint64_t interval = (bits >> kFractionBits) & ((1U << kTableBits) - 1);
       const double fraction = static_cast<double>(bits & ((1U << kFractionBits) - 1)) * kFraction;

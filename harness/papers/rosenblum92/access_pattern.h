@@ -1,19 +1,19 @@
 #pragma once
-// Which file is overwritten next: the three generators of Rosenblum 1992, section 5.3.2.
+// Selects the file to overwrite next: the three generators of Rosenblum 1992, section 5.3.2.
 //
 //   uniform        every file is equally likely
-//   hot-and-cold   `hot_references` of the writes go to the first `hot_files` of the files; within both groups
-//                  every file is equally likely
+//   hot-and-cold   `hot_references` of the writes go to the first `hot_files` of the files; within
+//                  both groups every file is equally likely
 //   exponential    file number / number of files has an exponential distribution with mean `mean`
 //
 // The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of
 // the data. They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 =
-// 0.00869. Both are here.
+// 0.00869. Both are available.
 //
-// An exponential variate is made without logarithm, since those would take half of a simulation:
-// with probability 1/2 it lies below the median m, distributed as the truncated exponential, which
-// a table of its inverse gives; else it is m and another variate (the distribution has no memory).
-// The number of times that it went past m is a count of leading zeros.
+// An exponential variate is drawn without a logarithm, which would take half of a simulation's
+// time. With probability 1/2 it is below the median m, with the truncated exponential distribution,
+// whose inverse is tabulated. Otherwise it is m plus another variate (the distribution is
+// memoryless). The number of times that it exceeds m is a count of leading zeros.
 
 #include <cstdint>
 #include <span>
@@ -30,8 +30,8 @@ inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
   Kind kind = Kind::uniform;
-  double hot_files = .1;       ///< a share of the files
-  double hot_references = .9;  ///< a share of the writes
+  double hot_files = .1;       ///< share of the files
+  double hot_references = .9;  ///< share of the writes
   double mean = kMeanAsPrinted;
 
   std::string name() const;  ///< "hot-and-cold 90->10"
@@ -52,11 +52,11 @@ class AccessGenerator {
   /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold have a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// The next `out.size()` files, each below `files`.
+  /// Returns the next `out.size()` files, each below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Files below it are hot: those of the hot group, or the ones that get 90 % of the references of
-  /// an exponential pattern; half of the files when the pattern is uniform.
+  /// Files below it are hot: the hot group, the files with 90 % of the references of an exponential
+  /// pattern, or half of the files for a uniform pattern.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
  private:

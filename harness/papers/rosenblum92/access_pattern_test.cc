@@ -1,4 +1,4 @@
-// Which files are overwritten how often (access_pattern.h).
+// The frequency with which files are overwritten (access_pattern.h).
 #include "harness/papers/rosenblum92/access_pattern.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<std::uint32_t> drawn(const AccessPattern& pattern, std::uint64_t see
   return files;
 }
 
-/// The share of the draws that goes to the first `files` files.
+/// Returns the share of the draws that goes to the first `files` files.
 double share_below(const std::vector<std::uint32_t>& draws, double files) {
   std::size_t below = 0;
   for (const std::uint32_t each : draws) below += each < files ? 1 : 0;
@@ -53,7 +53,7 @@ TEST(AccessPattern, ExponentialHasItsDistributionFunction) {
 }
 
 // The dissertation: a mean of 0.02172 "causes 90% of the references to go to 2% of the data".
-TEST(AccessPattern, TheMeanAsPrintedIsNotTheOneAsNamed) {
+TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .02 * kFiles), .60, .003);
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .05 * kFiles), .90, .003);
   EXPECT_NEAR(share_below(drawn(kExponentialAsNamed), .02 * kFiles), .90, .003);
@@ -62,7 +62,7 @@ TEST(AccessPattern, TheMeanAsPrintedIsNotTheOneAsNamed) {
 TEST(AccessPattern, AnExponentialPatternStaysWithinTheFiles) {
   const auto draws = drawn({.kind = AccessPattern::Kind::exponential, .mean = 2});
   EXPECT_EQ(share_below(draws, kFiles), 1);
-  // Drawn again when beyond: the truncated distribution.
+  // Draws beyond the end are repeated, which gives the truncated distribution.
   EXPECT_NEAR(share_below(draws, .5 * kFiles), (1 - std::exp(-.25)) / (1 - std::exp(-.5)), .002);
 }
 
@@ -73,7 +73,7 @@ TEST(AccessPattern, EqualSeedsGiveEqualFiles) {
   }
 }
 
-TEST(AccessPattern, KnowsWhichFilesAreHot) {
+TEST(AccessPattern, IdentifiesHotFiles) {
   EXPECT_EQ(AccessGenerator(kHotCold90To10, kFiles, 1).hot_limit(), kFiles / 10);
   EXPECT_NEAR(AccessGenerator(kExponentialAsNamed, kFiles, 1).hot_limit(), .02 * kFiles, 2);
 }

@@ -1,30 +1,32 @@
 #pragma once
-// A file system in use for months: the load that ages it, from what table 6-2 prints of a
-// production file system.
+// A file system in use for months: the load that ages it, from the description of a production file
+// system in table 6-2.
 //
-// Printed, and kept exactly: the disk's size, the share in use, the mean size of its files,
-// megabytes written an hour. From the last three follows how long a byte lives on average: what is
-// in use over what is written (Little's law; 215 hours for /user6). The text leaves open, and is
-// chosen here before anything was run:
+// Printed, and kept exactly: the disk's size, the used share, the mean file size, megabytes written
+// per hour. The last three determine the mean life of a byte: used space divided by the write rate
+// (Little's law; 215 hours for /user6). The text leaves the following open, and it was chosen
+// before any run:
 //
-//   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993: a mean of 21 KB, half
-//               of the files below 1.6 KB: 2.2), none above 16 MB. A file keeps its size
-//   lifetimes   log-normal, each life drawn anew, as wide as the lifetimes of new bytes in 4.2BSD at Berkeley (Ousterhout
-//               et al. 1985: a quarter below 30 s, half below 5 minutes: 3.4). So most of what is
-//               written dies soon, and most of what is on the disk is hardly ever written
-//   a life's    one file in two is written again from its beginning under its name, the other one is removed and
-//   end         another one of its size made in its place. Files die each for itself
-//   hours       day and night alike
+//   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993:
+//               a mean of 21 KB, half of the files below 1.6 KB: 2.2), none above 16 MB. A file
+//               keeps its size
+//   lifetimes   log-normal, each life drawn again, as wide as the lifetimes of new bytes in 4.2BSD
+//               at Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes:
+//               3.4). Most written data thus dies soon, and most data on the disk is rarely written
+//   end of      one of two files is rewritten from its beginning under its name; the other is
+//               removed
+//   a life      and replaced by a new file of its size. Files die independently
+//   hours       equal by day and night
 //   folders     of 20 files
-//   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists, written in random
-//               order; at half of its lives' ends half of a file's blocks are written again where
-//               they are
+//   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists,
+//               written in random order; at half of the ends of lives, half of a file's blocks are
+//               rewritten in place
 //
-// What is in use never changes, since a file keeps its size. Large files are few, so that what is
-// written in some time may be far from what is expected: all times are stretched by one factor,
-// such that the load writes what is printed in `hours` (AgeingOptions). The disk begins as it would
-// be had the load run for ever in a log without waste: each file has its age and what is left of
-// its life, and they lie in the order of their ages.
+// The used space is constant, since a file keeps its size. There are few large files, so the amount
+// written in a period may differ much from its expectation. All times are therefore scaled by one
+// factor, so that the load writes the printed amount in `hours` (AgeingOptions). The initial disk
+// is that of an infinite run in a log without waste: each file has an age and a remaining life, and
+// files are in the order of their ages.
 
 #include <cstdint>
 #include <optional>
@@ -55,29 +57,30 @@ struct AgeingOptions {
   double bytes_in_use = 0, file_bytes = 0, bytes_per_hour = 0;
   double size_spread = 2.2, lifetime_spread = 3.4;  ///< standard deviations of the logarithms
   std::uint64_t file_bytes_max = 16 << 20;
-  double overwritten = .5;           ///< share of the lives' ends after which a file keeps its name
-  std::uint32_t files_together = 1;  ///< that have the same lives, of a folder
+  double overwritten = .5;  ///< share of the ends of lives after which a file keeps its name
+  std::uint32_t files_together = 1;  ///< number of files of a folder with the same lives
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< of each hour, in which all of it happens
-  /// One block in this number of a file's blocks exists. More than 1: files are written by blocks,
-  /// in random order.
+  double busy_share = 1;  ///< share of each hour in which all changes happen
+  /// One in this number of a file's blocks exists. Above 1, files are written block by block in
+  /// random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;  ///< share of the lives' ends after which blocks are written where they are
-  double blocks_in_place = .5;  ///< how many of them: each with this probability
+  double in_place = 0;  ///< share of the ends of lives after which blocks are rewritten in place
+  double blocks_in_place = .5;  ///< probability for each block
   std::uint32_t block_bytes = 4096;
-  double hours = 0;  ///< in which `bytes_per_hour` is to be the mean; 0: as it comes
+  double hours = 0;  ///< period in which `bytes_per_hour` is exactly the mean; 0 for no scaling
   std::uint64_t seed = 1;
 };
-/// With what the table has of it.
+/// Returns options with the values of the table.
 AgeingOptions ageing_of(const ProductionDisk& disk);
 
 class Ageing {
  public:
   explicit Ageing(const AgeingOptions& options);
 
-  /// Makes all files on an empty file system, the oldest first. From a fiber.
+  /// Creates all files on an empty file system, the oldest first. Must run on a fiber.
   VfsResult<void> populate(Vfs& vfs) const;
-  /// What users do until then; time goes on from 0. From a fiber, in portions.
+  /// Performs users' work until the given time; the clock starts at 0. Must run on a fiber; may be
+  /// called repeatedly.
   VfsResult<void> run_until(Vfs& vfs, os::Executor& executor, os::TimeNs until);
 
   std::size_t files() const { return sizes_.size(); }
@@ -87,26 +90,26 @@ class Ageing {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// A file's life, or that of the files that die together.
+  /// The end of a life of one file, or of files with the same lives.
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< how many of its lives have ended by then
+    std::uint32_t life;  ///< number of lives that have ended by then
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }
   };
   using Deaths = std::priority_queue<Death, std::vector<Death>, std::greater<>>;
 
-  /// All that is drawn for one life, the same whoever asks when.
+  /// Returns the draws for one life; independent of the order of calls.
   Random drawn(std::uint32_t number, std::uint32_t life) const;
   double lifetime(std::uint32_t group, std::uint32_t life) const;
   Death next(const Death& death) const {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Of a file at the end of a life: which blocks are written where they are; nothing: all of it is
-  /// new.
+  /// Returns the blocks that are rewritten in place at the end of a file's life; nullopt if the
+  /// whole file is rewritten.
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;

@@ -1,4 +1,4 @@
-// The load that ages a file system, and what is counted of it, on small disks (ageing.h,
+// The load that ages a file system, and its evaluation, on small disks (ageing.h,
 // production_run.h).
 #include "harness/papers/rosenblum92/ageing.h"
 
@@ -38,23 +38,22 @@ TEST(Ageing, SizesHaveTheMeanAndMostFilesAreSmall) {
         << disk.name;
     std::ranges::sort(sizes);
     EXPECT_LE(sizes.back(), options.file_bytes_max);
-    // A log-normal's mean is exp(spread^2 / 2) times its median; the cap takes of the mean.
+    // The mean of a log-normal is exp(spread^2 / 2) times its median; the cap reduces the mean.
     const double ratio = options.file_bytes / static_cast<double>(sizes[sizes.size() / 2]);
     EXPECT_GT(ratio, 6) << disk.name;
     EXPECT_LT(ratio, 12) << disk.name;
   }
 }
 
-TEST(Ageing, OneSizeIsOneSize) {
+TEST(Ageing, AZeroSpreadGivesOneSize) {
   AgeingOptions options = ageing_of(production_disk("/tmp"));
   options.size_spread = 0;
   const Ageing load(options);
   EXPECT_EQ(load.sizes().front(), load.sizes().back());
 }
 
-TEST(Ageing, BeginsAsItGoesOn) {
-  // Were the lives at the beginning those of new files, most of what is on the disk would be
-  // written again at once.
+TEST(Ageing, StartsInTheSteadyState) {
+  // With the lives of new files at the start, most data on the disk would be rewritten at once.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);
@@ -62,7 +61,7 @@ TEST(Ageing, BeginsAsItGoesOn) {
   EXPECT_NEAR(Ageing(options).mean_lifetime_hours() / without, 1, .35);
 }
 
-TEST(Production, TheCostFollowsFromTheColumnsOfTheTable) {
+TEST(Production, TheCostFollowsFromTheTablesColumns) {
   for (const ProductionDisk& disk : production_disks())
     EXPECT_NEAR(write_cost_of(disk.empty, disk.utilization), disk.write_cost, .006) << disk.name;
   ProductionRun run;
@@ -77,18 +76,18 @@ TEST(Production, TheCostFollowsFromTheColumnsOfTheTable) {
 
 class ProductionOf : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProductionOf, WhatIsCountedAgrees) {
+TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps what is in use, and writes what the table says; files are few here.
+  // The load keeps the used space, and writes the amounts of the table; there are few files here.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
-  // What users wrote is in the log, but for what died in the cache.
+  // Users' data is in the log, except data that died in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // The log's own count of what is live, and the reader's.
+  // Compares the log's count of live data with the reader's.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);
@@ -97,7 +96,7 @@ TEST_P(ProductionOf, WhatIsCountedAgrees) {
        {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
         BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
-  // What the log goes through becomes clean again.
+  // Segments written by the log become clean again.
   const auto cleaned =
       static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);
@@ -116,7 +115,7 @@ TEST_P(ProductionOf, WhatIsCountedAgrees) {
 INSTANTIATE_TEST_SUITE_P(All, ProductionOf,
                          testing::Values("/user6", "/swap1", "/tmp", "/src/kernel"));
 
-TEST(Production, TheSameSeedIsTheSameRun) {
+TEST(Production, EqualSeedsGiveEqualRuns) {
   const ProductionRun one = run_production(small("/user6")),
                       again = run_production(small("/user6"));
   EXPECT_EQ(one.log_bytes, again.log_bytes);
@@ -124,7 +123,7 @@ TEST(Production, TheSameSeedIsTheSameRun) {
   EXPECT_NE(run_production(small("/user6", 4)).log_bytes, one.log_bytes);
 }
 
-TEST(Production, OptionsDoWhatTheySay) {
+TEST(Production, OptionsTakeEffect) {
   const ProductionRun usual = run_production(small("/user6"));
   ProductionOptions bursts = small("/user6");
   bursts.load.busy_share = 1.0 / 60;
@@ -147,7 +146,7 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // Blocks that die one by one leave fewer segments empty.
+  // Blocks that die independently leave fewer empty segments.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;

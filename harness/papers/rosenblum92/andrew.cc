@@ -9,10 +9,10 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr std::array kAndrewPhases{"make-folders", "copy", "stat", "scan", "compile"};
-/// Of each of the 70 files: an estimate, so that the last phase takes "over 70 %" of the total. No
+/// For each of the 70 files: an estimate, so that the last phase takes "over 70 %" of the total. No
 /// time is printed.
 constexpr std::int64_t kCompileCpuMs = 700;
-/// Preprocessor, compiler, assembler: each hands a file to the next one.
+/// Preprocessor, compiler, assembler, each with a file for the next one.
 constexpr std::int64_t kCompilePasses = 3;
 
 timed::Arguments arguments(bool scaled, std::int64_t compile_ms) {

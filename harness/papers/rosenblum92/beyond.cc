@@ -1,11 +1,11 @@
-// What later work has added to the dissertation's cleaner, on the same simulator and patterns:
-// which of them wins where. No claim of the paper is judged.
+// Later additions to the dissertation's cleaner, compared on the same simulator and patterns. No
+// claim of the paper is judged.
 //
-// A quarter of the dissertation's files, since some variants are slow to simulate: cost-benefit
-// costs the same within 4 %. All have the age since a segment's last write, a segment of the
-// cleaner's own, and age sort where data is copied. The cost has the positioning of a Wren IV
-// (cleaning_simulator.h), since what writes into dead slots would else cost nothing; with it, a log
-// without cleaning costs 1.02.
+// Uses a quarter of the dissertation's files, since some variants are slow to simulate; the cost of
+// cost-benefit is the same within 4 %. All variants have the age since a segment's last write, a
+// separate segment for the cleaner, and age sort where data is copied. The cost includes the
+// positioning of a Wren IV (cleaning_simulator.h), since writes to dead slots would otherwise cost
+// nothing; with it, a log without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -22,7 +22,7 @@ constexpr double kWins = .98;  ///< less than 2 % is not a win
 struct Variant {
   std::string name;
   SimulatorOptions options;
-  bool foreground = false;  ///< what users wait for, not all of the disk's work
+  bool foreground = false;  ///< cost for waiting users only
 };
 
 Positioning each_run() {
@@ -32,7 +32,7 @@ Positioning each_run() {
 }
 
 /// Bursts of writes that fill a quarter of the free space, and idle times long enough for the
-/// cleaner to make that room.
+/// cleaner to reclaim this space.
 void idle_after_bursts(SimulatorOptions& options, double utilization) {
   const double free_files = options.files * (1 / utilization - 1);
   const auto burst = static_cast<std::uint32_t>(kBurstOfFreeSpace * free_files);
@@ -83,7 +83,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
   };
   const std::size_t plain = all.size();
   for (std::size_t i = 0; i < plain;
-       ++i) {  // the same under the other reading of what dead slots cost
+       ++i) {  // the same with the other assumption about the cost of dead slots
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
     other.name += "; an access a run";
@@ -115,8 +115,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// What a file system could be: it knows no heat, and its disk passes over live slots where that is
-/// cheaper.
+/// Returns true for variants that a file system could implement: it does not know the heat, and its
+/// disk passes over live slots where that is cheaper.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

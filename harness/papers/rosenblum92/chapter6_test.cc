@@ -1,4 +1,4 @@
-// The parts of chapters 4 and 6, scaled down: every claim is answered, the same way each time.
+// The parts of chapters 4 and 6, scaled down: every claim is answered, reproducibly.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"
@@ -48,7 +48,7 @@ TEST(Rosenblum92Chapter6, Production) {
   expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"});
 }
 
-TEST(Rosenblum92Chapter6, ASmallWriteOnAnArrayIsFourRequestsAndAStripeNeedsNoRead) {
+TEST(Rosenblum92Chapter6, ASmallArrayWriteIsFourRequestsAndAStripeNeedsNoRead) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/array-writes");
   ASSERT_EQ(outcome.answers.size(), 1U);
   const auto& numbers = outcome.answers[0].numbers;

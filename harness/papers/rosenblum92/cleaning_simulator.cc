@@ -1,4 +1,4 @@
-// Users' writes, and the run until the cost is stable (cleaning_simulator.h).
+// Users' writes, and runs until the cost is stable (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBlockKb = 4;
 constexpr double kWrenIvKbPerMs = 1.3 * 1024 / 1000;
-constexpr double kIntervalStep = 4;  ///< between the thresholds of two logs
+constexpr double kIntervalStep = 4;  ///< ratio of the thresholds of two logs
 
 lfs::CleaningOptions cleaning_options(const SimulatorOptions& options) {
   return {.selection = options.selection,
@@ -113,9 +113,10 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
       generator_(options.pattern, options.files, options.seed),
       selector_(cleaning_options(options)),
       recycling_selector_(recycling_options(options)) {
-  invariant(options.utilization > 0 && options.utilization < 1, "a utilization is between 0 and 1");
+  invariant(options.utilization > 0 && options.utilization < 1,
+            "the utilization must be between 0 and 1");
   invariant(options.files_per_segment > 0 && options.logs > 0,
-            "a segment has files, and there is a log");
+            "a segment needs files, and there must be a log");
   invariant(options.separation != WriteSeparation::none || options.logs == 1,
             "several logs need a separation");
   shift_ = static_cast<std::uint32_t>(std::bit_width(options.files_per_segment - 1));
@@ -145,7 +146,7 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
   logs_.resize(options.logs + (own_log ? 1 : 0));
   cleaners_log_ = own_log ? options.logs : options.logs - 1;
   invariant(clean_.size() > logs_.size() + options.reserved_segments,
-            "there is no free segment for each log");
+            "not every log has a free segment");
   keeps_times_ = options.selection != lfs::Selection::greedy ||
                  options.order == lfs::WriteBackOrder::by_age ||
                  options.separation != WriteSeparation::none;
@@ -171,7 +172,7 @@ void CleaningSimulator::write(std::uint64_t files) {
   }
 }
 
-/// The next files to be written, at least one and at most `most`.
+/// Returns the next files to be written, at least one and at most `most`.
 std::span<const std::uint32_t> CleaningSimulator::next_files(std::uint64_t most) {
   if (drawn_used_ == kBatch) {
     batch_ = batch_after_;
@@ -203,11 +204,12 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
   }
 }
 
-/// The slots from `log.next` on get `files`. REQUIRES: there are as many before `log.end`.
+/// Puts `files` into the slots from `log.next` on. REQUIRES: there are enough before `log.end`.
 void CleaningSimulator::put_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // All at once: a file that is written twice in this run dies in a slot that is live already.
+  // Marks all slots first: a file that is written twice in this run dies in a slot that is already
+  // live.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;
@@ -238,8 +240,8 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-/// Log 0 has the hottest files. By interval: log i has those whose last life was below files * 4^i
-/// / 4^(logs - 2): the last threshold is the mean interval of all files.
+/// Log 0 has the hottest files. By interval: log i has files whose last life was below files * 4^i
+/// / 4^(logs - 2); the last threshold is the mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;
   if (options_.separation == WriteSeparation::known) {
@@ -262,7 +264,7 @@ std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
 void CleaningSimulator::ensure_room(std::uint32_t log) {
   Log& l = logs_[log];
   for (std::uint32_t tries = 0; l.next == l.end; ++tries) {
-    invariant(tries <= 2 * segments(), "cleaning makes no room");
+    invariant(tries <= 2 * segments(), "cleaning frees no space");
     if (l.open && l.plugging && next_run(l)) return;
     close(l);
     if (lfs::must_start(selector_.options(), clean_segments()))

@@ -1,25 +1,23 @@
 #pragma once
-// The cleaning simulator of Rosenblum 1992, chapter 5: a fixed number of files of one block each, a
-// log of segments, a pattern of overwrites, and the cleaner's policies
-// (fs-adapters/lfs/cleaning_policy.h, the file system's own). Nothing is ever read but by the
-// cleaner, and only file data is written. What comes out is the write cost: blocks moved to and
-// from the disk over blocks of new data.
+// The cleaning simulator of Rosenblum 1992, chapter 5: a fixed number of one-block files, a log of
+// segments, a pattern of overwrites, and the cleaner's policies (fs-adapters/lfs/cleaning_policy.h,
+// shared with the file system). Only the cleaner reads, and only file data is written. The result
+// is the write cost: blocks moved to and from the disk, divided by blocks of new data.
 //
-//   slots    |0 1 2 3 4 5 6 7|8 9 ...        a segment is a row of slots, one a file
-//   where_   file -> slot                    the one random access of a write
+//   slots    |0 1 2 3 4 5 6 7|8 9 ...        a segment is a row of slots, one per file
+//   where_   file -> slot                    the only random access of a write
 //   owner_   slot -> file                    written in log order
-//   live_    a bit a slot                    cleared when its file is written elsewhere
+//   live_    one bit per slot                cleared when its file is written elsewhere
 //   usage_   segment -> live slots, age of the youngest file written to it
 //
 // A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner
-// need not look up `where_` of files that have long gone; that array has 2 MB and is what the
-// processor waits for.
+// need not look up `where_` for dead slots; that array has 2 MB and dominates the running time.
 //
-// Beyond the chapter there are variants of where new data goes (WriteSeparation), of how space is
-// made (SpaceReuse) and of when (idle cleaning); rosenblum92/README of results/reference tells
-// which wins.
+// In addition to the chapter there are variants of the placement of new data (WriteSeparation), of
+// reclaiming space (SpaceReuse) and of its time (idle cleaning); the README of
+// results/reference/rosenblum92 compares them.
 //
-// Everything is in virtual time (a write is a tick) on the calling thread; equal seeds give equal
+// Everything runs in virtual time (a write is a tick) on the calling thread; equal seeds give equal
 // counts.
 
 #include <array>
@@ -33,78 +31,78 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// The dissertation does not say whether live data that the cleaner writes back shares a segment
-/// with new data (trap 7 of the design notes).
+/// Placement of live data that the cleaner writes back. The dissertation does not say whether it
+/// shares segments with new data (trap 7 of the design notes).
 enum class CleanedData : std::uint8_t {
-  shares_log,  ///< new data follows it in the last segment that the cleaner has written
-  own_log,     ///< the cleaner has an open segment of its own
+  shares_log,  ///< new data follows it in the cleaner's last segment
+  own_log,     ///< the cleaner has a separate open segment
 };
 
-/// What the age of a segment is counted from, in cost-benefit selection.
+/// The reference point of a segment's age, in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  /// the last modification of any file in it (section 5.4), which cleaning does not change
+  /// last modification of any file in it (section 5.4), unaffected by cleaning
   youngest_file,
-  last_write,  ///< when something was last put there, by a user or by the cleaner
+  last_write,  ///< last write to the segment, by a user or the cleaner
 };
 
-/// Several open segments for new data.
+/// Use of several open segments for new data.
 enum class WriteSeparation : std::uint8_t {
   none,
   by_interval,  ///< by the time since the file was last written, which the writer knows
-  known,  ///< by the file's true rate, which no writer knows: what separation could give at most
+  known,        ///< by the file's true rate, which no writer knows; an upper bound for separation
 };
 
-/// What is done when no segment is clean.
+/// The way to make space when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< a pass of the cleaner, as in the dissertation
   /// a pass that writes live data into dead slots of the fullest segments (Matthews 1997)
   plugging,
-  adaptive_plugging,  ///< the one of both that costs less for each slot that it frees
-  /// new data goes into the dead slots of a segment (slack-space recycling, as F2FS has it)
+  adaptive_plugging,  ///< the cheaper of both per freed slot
+  /// new data goes into the dead slots of a segment (slack-space recycling, as in F2FS)
   recycling,
-  adaptive_recycling  ///< the cheaper one of cleaning and recycling
+  adaptive_recycling  ///< the cheaper of cleaning and recycling
 };
 
-/// What the disk needs beyond transfers, in the time that it takes to transfer one block. All 0:
-/// the assumption of equation 1, that seeks and rotational latency are negligible.
+/// Costs of the disk in addition to transfers, in units of the transfer time of one block. All 0 is
+/// the assumption of equation 1: seeks and rotational latency are negligible.
 struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
-  double revolution = 0;  ///< one
-  double request = 0;     ///< overhead between two requests, in which the disk turns on
-  /// Each run of dead slots is written with an access of its own. Else the cheaper one of that and
-  /// of one pass over the segment, in which the disk passes over live slots, and loses a revolution
-  /// where these are shorter than `request`.
+  double revolution = 0;  ///< one revolution
+  double request = 0;     ///< overhead between two requests, while the disk rotates
+  /// Write each run of dead slots with a separate access. Otherwise use the cheaper of this and one
+  /// pass over the segment. A pass moves over live slots, and loses a revolution where these are
+  /// shorter than `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
 };
 
-/// A Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms an access (table 4-1), 3,600 rpm, 5 ms
-/// between requests (section 4.4.2).
+/// Returns a Wren IV with blocks of 4 KB: 1.3 MB/s and 29.5 ms per access (table 4-1), 3,600 rpm, 5
+/// ms between requests (section 4.4.2).
 Positioning wren_iv();
 
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  double utilization = .75;  ///< of the disk, above 0, below 1
+  double utilization = .75;  ///< of the disk; above 0, below 1
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;
   lfs::WriteBackOrder order = lfs::WriteBackOrder::as_read;
   std::uint32_t files_cleaned_at_once = 2560;
   CleanedData cleaned_data = CleanedData::shares_log;
   SegmentAge segment_age = SegmentAge::youngest_file;
-  /// Clean segments that users' writes leave to the cleaner. The dissertation mentions none.
+  /// Clean segments reserved for the cleaner. The dissertation mentions none.
   std::uint32_t reserved_segments = 0;
   std::uint64_t seed = 1;
   bool histograms = false;
 
-  // Beyond the dissertation.
+  // Not in the dissertation.
   WriteSeparation separation = WriteSeparation::none;
   std::uint32_t logs = 1;  ///< open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
-  Positioning positioning;  ///< what adaptive reuse decides by
+  Positioning positioning;  ///< used for the decisions of adaptive reuse
   /// After this number of writes the disk is idle until `idle_clean_until` segments are clean.
-  /// None: never idle.
+  /// nullopt: never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -114,35 +112,36 @@ struct SimulatorOptions {
 struct SimulatorCounts {
   std::uint64_t written = 0;           ///< files, by users
   std::uint64_t passes = 0;            ///< of the cleaner
-  std::uint64_t segments_cleaned = 0;  ///< empty ones among them
+  std::uint64_t segments_cleaned = 0;  ///< including empty ones
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
-  std::uint64_t segments_opened = 0;     ///< clean ones, to be written
-  std::uint64_t segments_plugged = 0;    ///< whose dead slots were written
+  std::uint64_t segments_opened = 0;     ///< clean segments opened for writing
+  std::uint64_t segments_plugged = 0;    ///< segments whose dead slots were written
   std::uint64_t files_plugged = 0;       ///< of `written` or `files_copied`: those into dead slots
   std::uint64_t runs_plugged = 0;        ///< of dead slots
   std::uint64_t passes_over = 0;         ///< segments whose dead slots were written in one pass
-  std::uint64_t accesses_to_runs = 0;    ///< runs that were written with an access each
-  std::uint64_t slots_passed = 0;        ///< live ones between two such runs
-  std::uint64_t revolutions_lost = 0;    ///< live slots between runs that were too short
+  std::uint64_t accesses_to_runs = 0;    ///< runs written with a separate access
+  std::uint64_t slots_passed = 0;        ///< live slots between two such runs
+  std::uint64_t revolutions_lost = 0;    ///< live ranges between runs that were too short
   std::uint64_t idle_segments_read = 0;  ///< of `segments_read`: those while the disk was idle
   std::uint64_t idle_files_copied = 0;
 
   SimulatorCounts operator-(const SimulatorCounts& earlier) const;
 };
 
-/// Equation 1's metric: blocks moved over blocks of new data. REQUIRES: something was written.
+/// Equation 1: blocks moved divided by blocks of new data. REQUIRES: something was written.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// The same with `positioning`; equal to it if that is 0 and nothing was plugged.
+/// Returns the write cost with `positioning`; equal to the above if that is 0 and nothing was
+/// plugged.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment,
                   const Positioning& positioning);
-/// What users wait for: without what was done in idle time.
+/// Returns the cost for waiting users, without work in idle time.
 double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Of the segments that were cleaned: u of the dissertation, empty ones counted.
+/// Returns the mean utilization of cleaned segments, including empty ones: u of the dissertation.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Numbers of segments by utilization; bin i of kBins begins at i / kBins, the last one has the
-/// full ones.
+/// Numbers of segments by utilization. Bin i of kBins begins at i / kBins; the last one includes
+/// full segments.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
   std::vector<std::uint64_t> segments = std::vector<std::uint64_t>(kBins, 0);
@@ -150,17 +149,17 @@ struct UtilizationHistogram {
   void add(std::uint32_t live, std::uint32_t files_per_segment);
   std::uint64_t total() const;
   double share(std::size_t bin) const;
-  double mean() const;  ///< of the bins' middles
+  double mean() const;  ///< of the bins' midpoints
 };
 
 class CleaningSimulator {
  public:
-  /// All files are in segments that are as full as possible, in the order of their numbers; the
-  /// others are clean. REQUIRES: 0 < utilization < 1, at least one file a segment, room for all
-  /// logs.
+  /// Places all files in segments that are as full as possible, in the order of their numbers;
+  /// other segments are clean. REQUIRES: 0 < utilization < 1, at least one file per segment, space
+  /// for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
-  /// Overwrites `files` files, and cleans whenever there is no clean segment.
+  /// Overwrites `files` files, and cleans whenever no segment is clean.
   void write(std::uint64_t files);
 
   const SimulatorCounts& counts() const { return counts_; }
@@ -168,15 +167,16 @@ class CleaningSimulator {
   std::uint32_t segments() const { return static_cast<std::uint32_t>(usage_.size()); }
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
-  /// Utilizations whenever a pass began (figures 5-4 and 5-5), and those of the segments that it
-  /// took, apart by what had been written to them: mostly hot files, or mostly cold ones. With
-  /// `histograms` only.
+  /// Returns the utilizations at the start of each pass (figures 5-4 and 5-5), and those of the
+  /// cleaned segments, separately for segments with mostly hot and mostly cold files. Requires
+  /// `histograms`.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Every file is in one live slot, and all counts agree. Stops the program if not; for tests.
+  /// Verifies that every file is in one live slot and that all counts agree. Stops the program if
+  /// not; for tests.
   void verify() const;
 
  private:
@@ -185,14 +185,14 @@ class CleaningSimulator {
     std::uint32_t live = 0;
     std::uint32_t youngest = 0;  ///< time of the last modification
     State state = State::clean;
-    std::uint8_t log = 0;  ///< that has opened it
+    std::uint8_t log = 0;  ///< log that opened it
   };
-  /// An open segment: the next slot, and the end of the run of slots that can be written one after
-  /// the other.
+  /// An open segment: the next slot, and the end of the run of consecutive writable slots.
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    bool plugging = false;  ///< a segment with live data: `end` is that of a run of dead slots
+    bool plugging = false;  ///< a segment with live data, where `end` is that of a run of dead
+                            ///< slots
   };
   struct PlugCounts {
     std::uint64_t holes = 0, runs = 0, passed = 0, short_passed = 0;
@@ -214,7 +214,7 @@ class CleaningSimulator {
   void set_live(std::uint32_t slot) { live_[slot >> 6] |= std::uint64_t{1} << (slot & 63); }
   void set_live(std::uint32_t first, std::uint32_t end);
 
-  // simulator_cleaner.cc: how space is made
+  // simulator_cleaner.cc: reclaiming space
   void make_room(std::uint32_t log);
   void clean_while_idle();
   void find_candidates();
@@ -239,25 +239,25 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  std::uint32_t shift_ =
-      0;  ///< of a slot's number: a segment has 2^shift numbers, the last of them may be unused
+  /// Of a slot's number: a segment has 2^shift numbers, the last of which may be unused.
+  std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;
   std::uint64_t until_idle_ = 0;
 
-  /// Files that will be written, drawn a batch ahead, so that `where_` of them is in the
-  /// processor's cache by then.
+  /// Files to be written, drawn one batch ahead, so that their `where_` entries are in the
+  /// processor's cache.
   static constexpr std::size_t kBatch = 128;
   std::array<std::uint32_t, kBatch> batch_{}, batch_after_{};
   std::size_t drawn_used_ = kBatch;  ///< of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  std::vector<std::uint32_t>
-      modified_;  ///< slot -> time of the last modification of the file that was put there
+  /// Slot -> last modification of the file when it was placed there.
+  std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
   std::deque<std::uint32_t> clean_;
-  std::vector<Log> logs_;  ///< the last one is the cleaner's, if it has one
+  std::vector<Log> logs_;  ///< the last one is the cleaner's, if separate
   std::uint32_t cleaners_log_ = 0;
 
   lfs::SegmentSelector selector_, recycling_selector_;
@@ -271,19 +271,20 @@ class CleaningSimulator {
 
 /// A run until the write cost is stable.
 struct StableCost {
-  SimulatorCounts counts;  ///< of the part that counts
-  double cost = 0;         ///< equation 1's metric
-  double u = 0;            ///< of the segments that were cleaned
-  double spread = 0;  ///< of the cost between the windows that count: (highest - lowest) / mean
-  std::uint64_t written = 0;  ///< in all
-  bool stable = false;        ///< else the longest run was over before
+  SimulatorCounts counts;  ///< of the evaluated part
+  double cost = 0;         ///< the metric of equation 1
+  double u = 0;            ///< of the cleaned segments
+  double spread = 0;       ///< of the cost between the evaluated windows: (highest - lowest) / mean
+  std::uint64_t written = 0;  ///< total
+  bool stable = false;        ///< otherwise the limit on the run was reached first
 };
 struct StabilityOptions {
-  double window_turnovers = 2;  ///< a window's writes, as a multiple of the number of files
+  double window_turnovers = 2;  ///< writes of a window, as a multiple of the number of files
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
   double tolerance =
-      /// the mean of the last quarter of the windows differs less from that of the quarter before
+      /// Stable if the means of the last quarter of the windows and of the quarter before differ by
+      /// less.
       .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});

@@ -35,9 +35,9 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
   return write_cost(counts_of(options, turnovers), options.files_per_segment);
 }
 
-/// The same rules in the plainest way: a list of files for each segment, and every segment looked
-/// at and sorted in each pass. No clean segment is reserved, cleaned data shares the log, a
-/// segment's age is that of its youngest file.
+/// A simple implementation of the same rules: a list of files for each segment, with every segment
+/// examined and sorted in each pass. No clean segment is reserved, cleaned data shares the log, and
+/// a segment's age is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)
@@ -52,8 +52,7 @@ class PlainSimulator {
     clean_.pop_front();
   }
   void write(std::uint64_t files) {
-    // In two draws as the simulator makes them, which may stop amid a batch: the sequence is the
-    // same.
+    // Draws as the simulator does, which may stop inside a batch: the sequence is the same.
     std::vector<std::uint32_t> drawn(files);
     generator_.next(drawn);
     for (const std::uint32_t file : drawn) {
@@ -136,7 +135,7 @@ class PlainSimulator {
   std::uint32_t open_ = 0;
 };
 
-TEST(CleaningSimulator, CountsAsThePlainestProgramDoes) {
+TEST(CleaningSimulator, MatchesASimpleImplementation) {
   for (const auto selection : {lfs::Selection::greedy, lfs::Selection::cost_benefit}) {
     for (const auto order : {lfs::WriteBackOrder::as_read, lfs::WriteBackOrder::by_age}) {
       for (const double utilization : {.1, .5, .75, .9}) {
@@ -162,7 +161,7 @@ TEST(CleaningSimulator, CountsAsThePlainestProgramDoes) {
   }
 }
 
-TEST(CleaningSimulator, BeginsWithFullSegmentsAndCleanOnes) {
+TEST(CleaningSimulator, StartsWithFullAndCleanSegments) {
   CleaningSimulator simulator(small(.5));
   simulator.verify();
   EXPECT_EQ(simulator.segments(), 512U);
@@ -170,7 +169,7 @@ TEST(CleaningSimulator, BeginsWithFullSegmentsAndCleanOnes) {
   EXPECT_EQ(simulator.counts().passes, 0U);
 }
 
-TEST(CleaningSimulator, DoesNotCleanWhileThereAreCleanSegments) {
+TEST(CleaningSimulator, DoesNotCleanWhileSegmentsAreClean) {
   CleaningSimulator simulator(small(.5));
   simulator.write(256 * 64);
   EXPECT_EQ(simulator.counts().passes, 0U);
@@ -178,7 +177,7 @@ TEST(CleaningSimulator, DoesNotCleanWhileThereAreCleanSegments) {
   EXPECT_EQ(simulator.counts().passes, 1U);
 }
 
-TEST(CleaningSimulator, UniformAndGreedyComeToTheSteadyStateEquation) {
+TEST(CleaningSimulator, UniformGreedyReachesTheSteadyState) {
   for (const double utilization : {.3, .5, .75, .85}) {
     const SimulatorCounts counts = counts_of(small(utilization));
     EXPECT_NEAR(utilization_cleaned(counts, 64), uniform_steady_state(utilization), .02)
@@ -186,12 +185,12 @@ TEST(CleaningSimulator, UniformAndGreedyComeToTheSteadyStateEquation) {
   }
 }
 
-TEST(CleaningSimulator, IsNeverAboveNoVariance) {
+TEST(CleaningSimulator, NeverExceedsNoVariance) {
   for (const double utilization : {.2, .4, .6, .8, .9})
     EXPECT_LT(cost_of(small(utilization)), no_variance_cost(utilization)) << utilization;
 }
 
-TEST(CleaningSimulator, AnEmptySegmentIsNotRead) {
+TEST(CleaningSimulator, DoesNotReadAnEmptySegment) {
   const SimulatorCounts counts = counts_of(small(.1));
   EXPECT_LT(counts.segments_read, counts.segments_cleaned);
   EXPECT_LT(write_cost(counts, 64), 2);
@@ -245,14 +244,14 @@ TEST(CleaningSimulator, EveryPolicyKeepsEveryFile) {
   }
 }
 
-TEST(CleaningSimulator, AReserveCostsAsASmallerDiskDoes) {
+TEST(CleaningSimulator, AReserveCostsAsMuchAsASmallerDisk) {
   SimulatorOptions reserved = small(.8);
   reserved.reserved_segments = 20;
   SimulatorOptions smaller = small(256.0 / (320 - 20));
   EXPECT_NEAR(cost_of(reserved) / cost_of(smaller), 1, .03);
 }
 
-TEST(CleaningSimulator, TheSameSeedGivesTheSameCountsHoweverItIsDivided) {
+TEST(CleaningSimulator, CountsDependOnlyOnTheSeed) {
   SimulatorOptions options = small();
   options.pattern = kHotCold90To10;
   options.selection = lfs::Selection::cost_benefit;

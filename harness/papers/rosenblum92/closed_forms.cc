@@ -1,4 +1,4 @@
-// Closed forms beside the simulator (closed_forms.h).
+// Closed forms for comparison with the simulator (closed_forms.h).
 #include "harness/papers/rosenblum92/closed_forms.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 constexpr int kSteps = 200;
 
 double apart_cost(const AccessPattern& pattern, double overall_u, double division) {
-  const double space = 1 / overall_u, free = space - 1;  // data is 1
+  const double space = 1 / overall_u, free = space - 1;  // in units of the data
   const double hot = pattern.hot_files, cold = 1 - hot;
   const double u_hot = uniform_steady_state(hot / (hot + division * free)),
                u_cold = uniform_steady_state(cold / (cold + (1 - division) * free));

@@ -1,8 +1,7 @@
 #pragma once
-// What can be computed without simulation, beside which the simulator's answers are put.
+// Formulas for comparison with the simulator.
 //
-// U is the disk capacity utilization, u the utilization of the segments that are cleaned, both
-// shares.
+// U is the disk capacity utilization, u the utilization of cleaned segments; both are shares.
 
 #include "harness/papers/rosenblum92/access_pattern.h"
 
@@ -12,24 +11,23 @@ namespace headcrash::experiment::rosenblum92 {
 /// read.
 double write_cost_of(double u);
 
-/// "No variance": all segments are utilized alike, so that u = U.
+/// "No variance": all segments have equal utilization, so u = U.
 double no_variance_cost(double overall_u);
 
-/// Section 5.4: u = e^(-1/U), of a log whose disk is overwritten once before its segments are
+/// Section 5.4: u = e^(-1/U), for a log whose disk is overwritten once before its segments are
 /// cleaned, and in which cleaning writes nothing.
 double reuse_without_copying(double overall_u);
 
-/// The u of the steady state under the uniform pattern when every segment starts full and is
-/// cleaned at u, whether because it is the oldest or because it is the least utilized: a full
-/// segment of n files needs F / n + F / (n - 1) + ... writes to lose its files one by one, and its
-/// mean utilization over that time must be U. For large segments: U = (1 - u) / -ln u.
+/// The steady-state u under the uniform pattern, if every segment starts full and is cleaned at u
+/// because it is the oldest or the least utilized. A full segment of n files needs F / n + F / (n -
+/// 1) + ... writes to lose its files one by one, and its mean utilization over that time must be U.
+/// For large segments: U = (1 - u) / -ln u.
 double uniform_steady_state(double overall_u);
 
-/// The lowest write cost that hot and cold can have when each group has segments and a cleaner of
-/// its own, both uniform inside, and the free space is divided between them in the best way. Of
-/// hot-and-cold patterns only.
+/// The lowest write cost of hot and cold data in separate segments with separate cleaners, both
+/// uniform inside, if the free space is divided optimally. For hot-and-cold patterns only.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// The share of the free space that the hot group then has.
+/// The hot group's share of the free space in this case.
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

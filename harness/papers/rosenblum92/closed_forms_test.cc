@@ -1,4 +1,4 @@
-// Numbers that the dissertation prints, and what closed forms must agree with (closed_forms.h).
+// Compares closed forms with numbers in the dissertation (closed_forms.h).
 #include "harness/papers/rosenblum92/closed_forms.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(ClosedForms, EquationOne) {
   EXPECT_DOUBLE_EQ(no_variance_cost(.75), 8);
 }
 
-TEST(ClosedForms, LiveFilesOfASegmentDropBelowOneBetweenTwentyAndFifteenPercent) {
+TEST(ClosedForms, SegmentLivesCrossOneBetweenTwentyAndFifteenPercent) {
   EXPECT_GT(512 * reuse_without_copying(.2), 1);
   EXPECT_LT(512 * reuse_without_copying(.15), 1);
 }
@@ -30,7 +30,7 @@ TEST(ClosedForms, TheSteadyStateSolvesItsEquation) {
   EXPECT_NEAR(uniform_steady_state(.75), .546, .001);
 }
 
-TEST(ClosedForms, ApartIsCheaperThanTogetherAndNoDivisionIsBetter) {
+TEST(ClosedForms, SeparationIsCheaperAndItsDivisionOptimal) {
   for (const double overall : {.5, .75, .9}) {
     const double best = hot_cold_apart_cost(kHotCold90To10, overall);
     EXPECT_LT(best, write_cost_of(uniform_steady_state(overall)));

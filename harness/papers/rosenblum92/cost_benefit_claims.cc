@@ -2,9 +2,8 @@
 //
 // Section 5.4 counts a segment's age from the most recent modification of any file in it, which
 // cleaning does not change. A segment of cold files that has just been cleaned is then old at once,
-// and is cleaned again as soon as it has lost a few of them. With the age since anything was last
-// written to the segment, the figures of the dissertation come out. Both are run, and judged,
-// apart.
+// and is cleaned again as soon as it has lost a few files. With the age since the last write to the
+// segment, the figures of the dissertation result. Both are run and judged separately.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -104,7 +103,7 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Runs that move the number of figure 5-7: what the text leaves open.
+/// Runs that vary what the text leaves open and thus the number of figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())

@@ -1,4 +1,4 @@
-// LFS-11 to LFS-15: write cost, and what the greedy policy makes of it (figures 5-1 to 5-4).
+// LFS-11 to LFS-15: the write cost, and its value with the greedy policy (figures 5-1 to 5-4).
 #include <algorithm>
 
 #include "harness/papers/judge.h"

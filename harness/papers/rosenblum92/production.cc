@@ -1,7 +1,8 @@
-// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), by an
+// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), with an
 // ageing load (ageing.h, production_run.h).
 //
-// What the text leaves open about the load is varied, one thing at a time: rows behind a semicolon.
+// Properties of the load that the text leaves open are varied one at a time; these rows have a
+// semicolon in their names.
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -17,21 +18,21 @@ constexpr const char* kUser6 = "/user6";
 constexpr os::TimeNs kMinute = 60 * model::kSecondNs;
 
 struct ProducedRun {
-  std::string disk, variant;  ///< "": as the tables have it
+  std::string disk, variant;  ///< empty for the tables' values
   ProductionOptions options;
   ProductionRun run = {};
 
   std::string label() const { return variant.empty() ? disk : disk + "; " + variant; }
 };
 
-/// All that is run, several at a time on the host's processors; a run's answer depends on its
-/// options alone.
+/// All runs, several in parallel on the host's processors. The result of a run depends only on its
+/// options.
 class Runs {
  public:
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
-    // What moves a cost that is above the printed one, and what one below.
+    // Variants for costs above and below the printed ones.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
@@ -100,7 +101,7 @@ class Runs {
   std::deque<ProducedRun> runs_;
 };
 
-/// A number, if the run came to its end.
+/// Returns a number if the run was successful.
 Figure figure(const ProductionRun& run, double value) {
   return run.good() ? Figure(value) : std::nullopt;
 }
@@ -279,7 +280,7 @@ struct Printed {
 const std::array<Printed, 3>& table_6_4() {
   static const std::array<Printed, 3> kTable{
       {{kUser6, "/user6", {72.5, .9, .1, .1, 0, .6, 0}, {85.7, 1.8, 2.5, 7.2, 2.1, .6, 0}},
-       // Printed as 1.1, with which the column would be 101.0.
+       // Printed as 1.1, which would make the column sum 101.0.
        {"/src/kernel", "/kernel", {80.0, 1.1, .1, .1, 0, .3, 0}, {90.8, 1.5, 1.1, 5.3, 1.0, .3, 0}},
        {"/swap1", "/swap1", {37.7, .5, 0, .1, 0, .4, 0}, {85.1, 4.3, 3.1, 4.6, 1.8, .6, 0}}}};
   return kTable;
@@ -293,7 +294,7 @@ double sum(const BlockBytes& bytes) {
   for (const double each : bytes) all += each;
   return all;
 }
-/// Of the log, in percent.
+/// Share of the log, in percent.
 double metadata(const ProductionRun& run) {
   return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage),
                  run.log_bytes);
@@ -367,8 +368,8 @@ ClaimAnswer block_types(const Runs& runs) {
   return answer;
 }
 
-/// Users' bytes a second that a disk is busy, over what it writes at most: the same load on SunOS
-/// and on LFS.
+/// Users' bytes per second of disk activity, divided by the disk's maximum, for the same load on
+/// SunOS and on LFS.
 struct Usable {
   Figure share;
   std::string remark;
@@ -411,7 +412,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   const Figure mean = all ? Figure(ours) : std::nullopt;
   answer.numbers.push_back(
       {"mean of all", "1 / write cost", "%", printed, mean, all ? "" : "a run failed"});
-  constexpr double kLeast = 53, kMost = 83;  // what table 6-3's costs span
+  constexpr double kLeast = 53, kMost = 83;  // range of table 6-3's costs
   add_rule(answer, "about 70 % on average (53 to 83)", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
   // The same load on both systems of section 6.2, on its disk.

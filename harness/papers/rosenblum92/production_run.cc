@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLooks = 20;
 
-/// What the log has counted at some moment.
+/// The log's counters at some moment.
 struct Counted {
   lfs::Counters log;
   os::TimeNs at = 0, busy = 0;
@@ -48,7 +48,7 @@ double& of(BlockBytes& bytes, BlockType type) {
   return bytes[static_cast<std::size_t>(type)];
 }
 
-/// From `before` to `after`.
+/// Adds the changes from `before` to `after`.
 void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counters& after,
              const lfs::Superblock& s) {
   run.log_bytes =
@@ -83,12 +83,11 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
   }
 }
 
-/// What is live on the disk, by the reader of images; and the checker's word that nothing is wrong
-/// with it.
+/// Returns live bytes on the disk according to the image reader; fails if the checker finds an
+/// error.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   TRY(const auto report, lfs::check(medium));
-  if (!report.nothing_found())
-    return fail("the aged disk", report.text(), "this is a defect of lfs");
+  if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a bug of lfs");
   TRY(const auto reader, lfs::ImageReader::open(medium));
   BlockBytes live{};
   const lfs::Superblock& s = reader.superblock();
@@ -123,7 +122,7 @@ double cost_between(const lfs::Counters& before, const lfs::Counters& after,
   return part.write_cost();
 }
 
-/// Until as much has been written as is free.
+/// Returns the time in which the load writes the free space.
 double hours_for_a_free_space(const ProductionOptions& options) {
   const double free_bytes = options.disk.megabytes * kMegabyte - options.load.bytes_in_use;
   return free_bytes / options.load.bytes_per_hour;
@@ -137,7 +136,7 @@ class Production {
         machine_(machine),
         hours_each_(hours_for_a_free_space(options)) {}
 
-  /// Errors are told in the run's remark.
+  /// Errors are in the run's remark.
   ProductionRun run() {
     ProductionRun run;
     lfs::Store& log = mounted_lfs(machine_).log();
@@ -223,7 +222,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.system.mkfs = {.segment_bytes = 512 << 10, .checksums = false};
   options.system.machine.profile = "seagate-st41601n";
   if (scaled) {
-    // Small segments and folders waste more; so less of it is in use.
+    // Small segments and folders waste more space, so less of it is used.
     constexpr double kScaledMegabytes = 32, kScaledUse = .85;
     options.disk.in_use *= kScaledUse;
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;
@@ -232,7 +231,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   }
   options.load = ageing_of(options.disk);
   options.load.seed = seed;
-  // A single file must not be what the disk's traffic is.
+  // No single file may dominate the disk's traffic.
   constexpr std::uint64_t kLargestShare = 32;
   const auto largest = static_cast<std::uint64_t>(options.load.bytes_in_use) /
                        (scaled ? kLargestShare : kLargestShare / 4);

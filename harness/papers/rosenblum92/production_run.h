@@ -1,17 +1,16 @@
 #pragma once
-// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS, of the table's
-// size, and what the log's counters, its usage table and an independent reader of the disk say
-// afterwards.
+// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS with the table's
+// size, evaluated by the log's counters, its usage table and an independent reader of the disk.
 //
-//   image      all files, made outside of model time (Ageing::populate)
-//   warm-up    until the load has written as much as twice the space that is free
-//   measured   three times as much again; usage of the segments is looked at twenty times
+//   image      all files, created outside of model time (Ageing::populate)
+//   warm-up    until the load has written twice the free space
+//   measured   three times as much again; segment usage is sampled twenty times
 //
-// The machine is chapter 6's but for its disk: a Wren IV has 300 MB. Which disks Sprite's file
-// systems were on is not printed; the model's is a seagate-st41601n, of which as much is used as
-// the table says. Segments have 512 KB, as Sprite's had; no checksums over data; the cleaner's
-// thresholds are 20 and 50 clean segments ("a few tens", "50-100"). All files begin with the age 0,
-// since the image is made in no time: a cold segment's age is the time since the run began.
+// The machine is chapter 6's except for its disk, since a Wren IV has 300 MB. The disks of Sprite's
+// file systems are not printed; the model's is a seagate-st41601n, used up to the size in the
+// table. Segments have 512 KB, as in Sprite; data has no checksums; the cleaner's thresholds are 20
+// and 50 clean segments ("a few tens", "50-100"). All files start with age 0, since the image is
+// created in no time: a cold segment's age is the time since the start of the run.
 
 #include <array>
 
@@ -20,7 +19,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Kinds of blocks, as in table 6-4.
+/// Kinds of blocks in table 6-4.
 enum class BlockType : std::uint8_t {
   data,
   indirect,
@@ -39,43 +38,43 @@ struct ProductionOptions {
   AgeingOptions load;
   LfsSetup system;
   double free_spaces_before = 2,
-         free_spaces_measured = 3;  ///< written, in units of the space that is free
+         free_spaces_measured = 3;  ///< amount written, in units of the free space
 };
-/// As the tables have it. `scaled`: a small disk.
+/// Returns the options of the tables; with `scaled`, a small disk.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
-/// Of the measured time.
+/// Results of the measured time.
 struct ProductionRun {
-  std::string remark;            ///< why there are no numbers
-  double model_s = 0;            ///< all of it
-  double all_bytes_written = 0;  ///< by users in all of it
+  std::string remark;            ///< the reason if there are no numbers
+  double model_s = 0;            ///< total
+  double all_bytes_written = 0;  ///< total by users
   double hours = 0;
   std::uint64_t files = 0;
-  double bytes_in_use = 0;      ///< live data at the end, as the log counts it
+  double bytes_in_use = 0;      ///< live data at the end, according to the log
   double bytes_written = 0;     ///< by users
-  double log_bytes = 0;         ///< written by the log, checkpoint regions not among them
+  double log_bytes = 0;         ///< written by the log, without checkpoint regions
   double checkpoint_bytes = 0;  ///< of checkpoint regions
   double cleaner_read_bytes = 0;
-  double cleaner_live_bytes = 0;  ///< in what was cleaned: written again
+  double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which is rewritten
   double disk_busy = 0;           ///< share of the time
   std::uint64_t checkpoints = 0;
-  std::uint64_t segments_cleaned = 0;  ///< not empty
+  std::uint64_t segments_cleaned = 0;  ///< nonempty ones
   std::uint64_t segments_emptied = 0;  ///< without the cleaner
   std::uint64_t segment_bytes = 0;
-  BlockBytes log = {};   ///< what the log's bytes were
-  BlockBytes live = {};  ///< what is on the disk at the end, by a reader of its own
+  BlockBytes log = {};   ///< the log's bytes by type
+  BlockBytes live = {};  ///< on the disk at the end, according to an independent reader
   double disk_bytes = 0;
-  std::array<double, 20> utilization =
-      {};  ///< share of the segments in each twentieth, clean ones are in the first
+  /// Share of the segments in each twentieth of utilization; the first includes clean ones.
+  std::array<double, 20> utilization = {};
   std::array<double, 2> half_costs = {};  ///< of the first and the second half
 
   bool good() const { return remark.empty(); }
-  /// Of the segments that became clean, as table 6-3 counts them.
+  /// Share of empty ones among the segments that became clean, as in table 6-3.
   double empty_share() const;
   double cleaned_utilization() const;
-  /// By table 6-3's columns: (1 + (1 - e)) / (1 - (1 - e) u), which gives its last one.
+  /// From the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u), which gives its last column.
   double write_cost() const;
-  /// By bytes: all that was read and written, over what was written and not moved.
+  /// From bytes: all bytes read and written, divided by those written and not moved.
   double write_cost_by_bytes() const;
 };
 double write_cost_of(double empty, double utilization);

@@ -1,10 +1,10 @@
-// LFS-30, LFS-31, LFS-42 and LFS-04: how long recovery takes after a cut (sections 6.2.1.3,
-// 4.5.2.2, 2.5.2).
+// LFS-30, LFS-31, LFS-42 and LFS-04: the recovery time after a cut (sections 6.2.1.3, 4.5.2.2,
+// 2.5.2).
 //
-// As there: a version that makes no checkpoint and writes no directory until then
-// (MountOptions::directories_wait), so that recovery has to put every name back. What has not
-// reached the disk by its age is lost, so the cut comes 40 seconds after the last file. The format
-// is Sprite's, without checksums over data, which it need not read.
+// As in the dissertation, the system makes no checkpoint and writes no directory before the cut
+// (MountOptions::directories_wait), so recovery must restore every name. Data not yet written by
+// age is lost, so the cut comes 40 seconds after the last file. The format is Sprite's, without
+// data checksums, so that recovery need not read the data.
 #include <array>
 
 #include "harness/papers/judge.h"
@@ -27,7 +27,7 @@ LfsSetup without_checkpoints() {
 
 struct Crash {
   Figure seconds, cpu_s, disk_s;
-  std::string remark;  ///< why there are no numbers
+  std::string remark;  ///< the reason if there are no numbers
 };
 
 VfsResult<void> make(Vfs& vfs, const FileSet& files) {
@@ -36,7 +36,7 @@ VfsResult<void> make(Vfs& vfs, const FileSet& files) {
   return files.make_files(vfs);
 }
 
-/// `all_there`: every file must have survived.
+/// With `all_there`, every file must survive.
 Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
   Crash told;
   auto machine = setup.start();
@@ -89,7 +89,7 @@ void add(ClaimAnswer& answer, const std::string& cell, const char* quantity, con
   answer.numbers.push_back({cell, quantity, "s", paper, ours, remark});
 }
 
-/// How many files a directory had is not printed.
+/// The number of files per directory is not printed.
 ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
   ClaimAnswer answer{
       .id = "LFS-30",
@@ -138,7 +138,7 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
 ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
-  // What moves the numbers.
+  // Variants that change the numbers.
   const FileSet many = files_of(1, 50, context.scaled, 100),
                 large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();
@@ -175,7 +175,7 @@ ClaimAnswer many_files_a_directory(Context& context) {
   return answer;
 }
 
-/// Seconds of recovery for each megabyte of files of the size that table 6-2 has on average.
+/// Seconds of recovery per megabyte of files with the mean size of table 6-2.
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};

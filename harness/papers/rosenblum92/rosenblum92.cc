@@ -1,5 +1,5 @@
-// The paper's parts (rosenblum92.h). A part runs once: simulations are long enough to need no mean
-// of executions.
+// The paper's parts (rosenblum92.h). A part runs once: simulations are long enough not to need a
+// mean of executions.
 #include "harness/papers/rosenblum92/rosenblum92.h"
 
 #include "harness/papers/rosenblum92/chapter6.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Rosenblum 1992, "The Design and Implementation of a Log-structured File System" (dissertation,
-// Berkeley): the parts that can be asked for by name.
+// Berkeley): the parts by name.
 
 #include "harness/papers/paper.h"
 

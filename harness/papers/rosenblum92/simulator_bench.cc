@@ -1,14 +1,14 @@
-// How many writes a second the cleaning simulator makes, beside a plain loop over arrays of the
-// same sizes.
+// Compares the cleaning simulator's writes per second with a plain loop over arrays of the same
+// sizes.
 //
 //   headcrash_cleaning_simulator_bench [--writes N]
 //
-// The peer is the least that any such simulator does for a write: draw a file, read where it is,
-// clear its bit, count its segment down, put it somewhere else: no cleaner, no policy, no ages. The
-// ratio is therefore what cleaning costs (each write under the uniform pattern at 75 % has 1.2
-// copies and 2.2 slots to look at) and what the simulator's own bookkeeping adds; 1 cannot be
-// reached. Both use one core and are timed in processor time, in turn, several times; the fastest
-// of each counts and the slowest is told.
+// The peer does the minimum of any such simulator for a write: draw a file, read its place, clear
+// its bit, decrement the count of its segment, put it elsewhere. It has no cleaner, policy or ages.
+// The ratio is therefore the cost of cleaning (each write under the uniform pattern at 75 % has 1.2
+// copies and 2.2 slots to examine) and of the simulator's bookkeeping; 1 cannot be reached. Both
+// use one core and are timed alternately in processor time, several times; the fastest time of each
+// counts and the slowest is reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Seconds of the peer; `sum` keeps the compiler from leaving it out.
+/// Returns the peer's time in seconds; `sum` keeps the compiler from removing the work.
 double peer_s(std::uint64_t writes, const AccessPattern& pattern, std::uint64_t& sum) {
   const SimulatorOptions options{.pattern = pattern};
   const auto slots = static_cast<std::uint32_t>(options.files / options.utilization);

@@ -6,7 +6,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr std::uint32_t kScaledBy = 64;  ///< of everything that is counted in files
+constexpr std::uint32_t kScaledBy = 64;  ///< divisor of all numbers of files
 
 StabilityOptions stability_of(bool scaled) {
   if (scaled) return {.windows_min = 2, .windows_max = 3};
@@ -57,7 +57,7 @@ SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, Se
 void SimulatorFigures::prepare(const std::vector<Curve>& curves,
                                const std::vector<double>& utilizations) {
   std::vector<SimulatorOptions> all;
-  // The dearest first, so that no processor is left with one at the end.
+  // The most expensive first, so that no processor has a long run left at the end.
   for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
     for (const Curve& curve : curves) all.push_back(at(curve.options, *u));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What the claims about chapter 5 share: the chapter's configurations by name, and the curves of
-// its figures.
+// Shared by the claims about chapter 5: the chapter's configurations by name, and the curves of its
+// figures.
 
 #include <functional>
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs of figure 5-1
+inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs in figure 5-1
 
-/// A figure's curve: the options of a point are those of `options` with another `vary`.
+/// A curve of a figure. Each point uses `options` with a different utilization.
 struct Curve {
   std::string name;
   SimulatorOptions options;
 };
 
-/// "As printed" and "since the last write": the two readings of a segment's age.
+/// "As printed" and "since the last write": the two interpretations of a segment's age.
 struct AgeReading {
   SegmentAge age;
   std::string name;
@@ -31,7 +31,7 @@ class SimulatorFigures {
  public:
   explicit SimulatorFigures(Context& context);
 
-  /// Greedy, as read: the first design.
+  /// Greedy as described: the first design.
   SimulatorOptions greedy(const AccessPattern& pattern) const;
   SimulatorOptions cost_benefit(const AccessPattern& pattern, SegmentAge age,
                                 lfs::WriteBackOrder order = lfs::WriteBackOrder::by_age) const;
@@ -39,10 +39,10 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// In files: a segment of the dissertation's 512, or of a scaled run.
+  /// Scales a number of files in the dissertation's segments of 512 to this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
-  /// All points of all curves, side by side.
+  /// Runs all points of all curves in parallel.
   void prepare(const std::vector<Curve>& curves, const std::vector<double>& utilizations);
   const SimulatorRun& run(const SimulatorOptions& options) { return runs_.get(options); }
   double cost(const SimulatorOptions& options, double utilization) {
@@ -59,12 +59,12 @@ class SimulatorFigures {
   SimulatorRuns runs_;
 };
 
-/// A line of the same height at all utilizations.
+/// Returns a horizontal line.
 Series level(std::string name, double height, const std::vector<double>& xs);
 Series computed(std::string name, const std::vector<double>& xs,
                 const std::function<double(double)>& y);
 Series distribution(std::string name, const UtilizationHistogram& histogram);
-/// The bin with the most segments, as the utilization of its middle.
+/// Returns the midpoint of the bin with the most segments.
 double mode(const UtilizationHistogram& histogram);
 
 std::vector<ClaimAnswer> greedy_claims(SimulatorFigures& figures);        ///< LFS-11 to LFS-15
@@ -72,6 +72,6 @@ std::vector<ClaimAnswer> cost_benefit_claims(SimulatorFigures& figures);  ///< L
 std::vector<ClaimAnswer> parameter_claims(SimulatorFigures& figures);     ///< LFS-19, LFS-20
 std::vector<ClaimAnswer> arithmetic(Context& context);  ///< LFS-05, 08, 21, 35, 41
 std::vector<ClaimAnswer> simulator(Context& context);   ///< all of chapter 5
-std::vector<ClaimAnswer> beyond(Context& context);      ///< variants that the dissertation has not
+std::vector<ClaimAnswer> beyond(Context& context);      ///< variants beyond the dissertation
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -1,4 +1,4 @@
-// The parts of Rosenblum 1992, scaled down: every claim is answered, the same way each time.
+// The parts of Rosenblum 1992, scaled down: every claim is answered, reproducibly.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,12 +38,12 @@ TEST(Rosenblum92, ArithmeticNeedsNoScale) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/arithmetic");
   EXPECT_EQ(claims_of(outcome),
             (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));
-  // What does not hold is the dissertation's own: two rows and the range of table 6-3, and the
+  // The rules that do not hold are the dissertation's: two rows and the range of table 6-3, and the
   // example of 3.1.1.
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 3U);
 }
 
-TEST(Rosenblum92, VariantsHaveARowEach) {
+TEST(Rosenblum92, EachVariantHasARow) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/beyond");
   ASSERT_EQ(outcome.answers.size(), 3U);
   for (const ClaimAnswer& answer : outcome.answers) {

@@ -1,7 +1,7 @@
-// Dead slots of segments with live data are written (cleaning_simulator.h): by the cleaner, which
-// so frees whole segments (hole plugging: Matthews, Roselli, Costello, Wang and Anderson,
-// "Improving the Performance of Log-Structured File Systems with Adaptive Methods", SOSP 1997), or
-// by users (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New File System for Flash
+// Writes to dead slots of segments with live data (cleaning_simulator.h). The cleaner thus frees
+// whole segments (hole plugging: Matthews, Roselli, Costello, Wang and Anderson, "Improving the
+// Performance of Log-Structured File Systems with Adaptive Methods", SOSP 1997), or users write
+// there (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New File System for Flash
 // Storage", FAST 2015, where it is called threaded logging).
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// What writing all dead slots of a segment would meet.
+/// Returns the runs and slots involved in writing all dead slots of a segment.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
@@ -38,14 +38,14 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-/// One pass over a segment, without the transfers.
+/// Returns the time of one pass over a segment, without the transfers.
 double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
   return disk.access + static_cast<double>(counts.passed) +
          disk.revolution * static_cast<double>(counts.short_passed);
 }
 
-/// To write the dead slots of one segment.
+/// Returns the time to write the dead slots of one segment.
 double CleaningSimulator::plug_time(const PlugCounts& counts) const {
   const auto holes = static_cast<double>(counts.holes);
   const double accesses = options_.positioning.access * static_cast<double>(counts.runs);
@@ -55,7 +55,7 @@ double CleaningSimulator::plug_time(const PlugCounts& counts) const {
 
 void CleaningSimulator::open_plugged(std::uint32_t log, std::uint32_t segment) {
   const PlugCounts plugged = plug_counts(segment);
-  invariant(plugged.holes > 0, "a segment that is to be plugged has no dead slot");
+  invariant(plugged.holes > 0, "a segment to be plugged has no dead slot");
   ++counts_.segments_plugged;
   counts_.runs_plugged += plugged.runs;
   if (!options_.positioning.access_each_run &&
@@ -72,7 +72,7 @@ void CleaningSimulator::open_plugged(std::uint32_t log, std::uint32_t segment) {
   next_run(logs_[log]);
 }
 
-/// The next run of dead slots behind the one that has been written; false: there is none.
+/// Advances to the next run of dead slots. Returns false if there are no more.
 bool CleaningSimulator::next_run(Log& log) {
   const std::uint32_t end = first_slot(log.segment) + options_.files_per_segment;
   std::uint32_t slot = log.end;
@@ -83,8 +83,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// The most worth of the candidates; of those that the same log has opened, if one of them has a
-/// dead slot.
+/// Returns the best candidate, preferably among those opened by the same log if one has a dead
+/// slot.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {
@@ -104,8 +104,8 @@ bool CleaningSimulator::recycle(std::uint32_t log) {
   return true;
 }
 
-/// Segments whose dead slots hold the live data of `victims`: the fullest ones first. Too few:
-/// none.
+/// Returns segments whose dead slots hold the live data of `victims`, the fullest first. Empty if
+/// there are too few.
 std::vector<std::uint32_t> CleaningSimulator::plug_targets(
     std::span<const lfs::Candidate> victims) const {
   std::uint64_t wanted = 0;
@@ -155,7 +155,7 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
   return time / freed;
 }
 
-/// False: the other segments have too few dead slots, and nothing is changed.
+/// Returns false without any change if the other segments have too few dead slots.
 bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   const std::vector<std::uint32_t> targets = plug_targets(victims);
   if (targets.empty()) return false;
@@ -166,7 +166,7 @@ bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   sorter_.sort(options_.order, blocks_);
   std::size_t done = 0;
   Log& log = logs_[cleaners_log_];
-  const Log before = log;  // an open segment of the cleaner's goes on afterwards
+  const Log before = log;  // the cleaner's open segment continues afterwards
   for (const std::uint32_t segment : targets) {
     if (done == blocks_.size()) break;
     open_plugged(cleaners_log_, segment);

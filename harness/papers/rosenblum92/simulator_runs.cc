@@ -12,7 +12,7 @@ void run_one(SimulatorRun& run, const StabilityOptions& stability) {
   CleaningSimulator simulator(run.options);
   run.stable = run_until_stable(simulator, stability);
   if (!run.options.histograms) return;
-  // Of the stable part alone.
+  // Histograms cover only the stable part.
   simulator.forget_histograms();
   simulator.write(run.stable.counts.written);
   run.at_cleaning = simulator.at_cleaning();

@@ -1,6 +1,6 @@
 #pragma once
-// Runs of the simulator, each once however many figures ask for it, several at a time on the host's
-// processors. A run's answer depends on its options alone.
+// Runs of the simulator. Each is done once for all figures, several in parallel on the host's
+// processors. The result depends only on the options.
 
 #include <deque>
 #include <functional>
@@ -25,12 +25,12 @@ class SimulatorRuns {
   explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
       : stability_(stability), interrupted_(std::move(interrupted)) {}
 
-  /// Runs what is not there yet. An interruption leaves the rest out.
+  /// Does the missing runs. An interruption omits the rest.
   void prepare(const std::vector<SimulatorOptions>& all);
-  /// Runs it if need be. Valid as long as this object.
+  /// Returns a run, doing it if necessary. Valid while this object exists.
   const SimulatorRun& get(const SimulatorOptions& options);
 
-  std::uint64_t files_written() const;  ///< by all of them
+  std::uint64_t files_written() const;  ///< by all runs
 
  private:
   const SimulatorRun* find(const SimulatorOptions& options) const;

@@ -1,4 +1,4 @@
-// What goes beyond the dissertation: several logs, other ways to reuse space, idle cleaning
+// Variants beyond the dissertation: several logs, other ways to reuse space, idle cleaning
 // (cleaning_simulator.h).
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(SimulatorVariants, RecyclingCopiesNothing) {
   EXPECT_GT(write_cost(counts, 64, wren_iv()), 1.5);
 }
 
-TEST(SimulatorVariants, PluggingReadsLessAndPaysForIt) {
+TEST(SimulatorVariants, PluggingReadsLessAtACost) {
   SimulatorOptions options = hot_cold(.9);
   const SimulatorCounts cleaned = counts_of_variant(options);
   options.reuse = SpaceReuse::plugging;
@@ -85,15 +85,15 @@ TEST(SimulatorVariants, PluggingReadsLessAndPaysForIt) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// A pass decides by what it costs itself. That is not the least in the long run: dead slots that
-// are plugged are missing when their segment is cleaned.
+// A pass minimises its own cost, which is not the long-term minimum: plugged dead slots are missing
+// when their segment is cleaned.
 TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;
   const SimulatorCounts plugged = counts_of_variant(options);
   options.reuse = SpaceReuse::adaptive_plugging;
   EXPECT_EQ(counts_of_variant(options).files_plugged,
-            plugged.files_plugged);  // without positioning always cheaper
+            plugged.files_plugged);  // always cheaper without positioning
   options.positioning = {.access = 1000, .access_each_run = true};
   EXPECT_EQ(counts_of_variant(options).files_plugged, 0U);
   for (const bool each_run : {false, true}) {
@@ -108,7 +108,7 @@ TEST(SimulatorVariants, AdaptiveTakesTheCheaperOneInEachPass) {
   }
 }
 
-TEST(SimulatorVariants, AnIdleDiskCleansForNobodyToWait) {
+TEST(SimulatorVariants, IdleCleaningDelaysNoUser) {
   SimulatorOptions options = hot_cold();
   const double busy = write_cost(counts_of_variant(options), 64);
   options.writes_between_idle_times = 2000;
@@ -119,7 +119,7 @@ TEST(SimulatorVariants, AnIdleDiskCleansForNobodyToWait) {
   EXPECT_EQ(idle.segments_read, idle.idle_segments_read);
 }
 
-TEST(SimulatorVariants, PositioningIsWhatAWrenIvNeeds) {
+TEST(SimulatorVariants, PositioningMatchesAWrenIv) {
   EXPECT_NEAR(wren_iv().access, 29.5 * 1.3 * 1.024 / 4, 1e-9);
   EXPECT_NEAR(wren_iv().revolution, 5.5, .1);
   EXPECT_NEAR(wren_iv().request, 1.7, .1);

@@ -19,7 +19,7 @@ double disk_busy_percent(const PhaseOutcome& phase) {
 double cpu_busy_percent(const PhaseOutcome& phase) {
   return 100 * phase.cpu_busy_s / phase.longest_s;
 }
-/// Bytes of files for each second that the disk is busy, of what it can do at most.
+/// Returns file bytes per second of disk activity, as a percentage of the disk's maximum.
 double disk_efficiency_percent(const PhaseOutcome& phase) {
   constexpr double kMostBytesPerS = 1.3e6;
   return 100 * static_cast<double>(phase.bytes_written) / phase.disk_busy_s / kMostBytesPerS;
@@ -72,7 +72,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (half of it at most)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
-  // A user who computes while nobody writes for him.
+  // A user that computes while nothing is written for it.
   UfsSetup gone = sunos();
   gone.name += ", last write not waited for";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -1,4 +1,4 @@
-// MS-16, and what the paper says of its own tables: sums with printed numbers, nothing is run.
+// MS-16, and the paper's statements about its own tables: sums of printed numbers, without runs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,7 +64,7 @@ ClaimAnswer quoted() {
                               .paper = printed,
                               .ours = theirs});
   };
-  // Rosenblum 1992, table 6-2's eleven write costs: bandwidth for new data is its inverse.
+  // Rosenblum 1992, table 6-2's eleven write costs: the bandwidth for new data is the inverse.
   constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41,
                                    1.77, 1.77, 1.68, 1.39, 1.52};
   double inverse = 0;

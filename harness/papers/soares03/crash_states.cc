@@ -1,5 +1,5 @@
-// MS-07 to MS-09, MS-14, MS-15: what a power cut leaves, in a small sample of what campaign
-// snapfs-schemes does whole.
+// MS-07 to MS-09, MS-14, MS-15: the effects of a power cut, in a small sample of campaign
+// snapfs-schemes.
 #include <span>
 #include <string>
 #include <vector>
@@ -15,8 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// As `campaign snapfs-schemes` names them: "ace-seq2/3302"; of a family on its disk, in a shuffled
-/// order of writes.
+/// A workload as named by `campaign snapfs-schemes`: "ace-seq2/3302"; for a family, with its disk
+/// and a shuffled order of writes.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -27,12 +27,12 @@ struct Judged {
   std::string remark;
 };
 
-/// The lab on new disks, one for each workload.
+/// New disks of the in-process lab, one for each workload.
 class Lab {
  public:
   explicit Lab(const adapters::SystemUnderTest& system) : system_(system) {}
 
-  /// The states of all; what has gone wrong is the remark, and ends it.
+  /// Judges the states of all workloads. An error becomes the remark and ends this.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
     Judged sum;
     for (const Workload& each : workloads) {
@@ -48,7 +48,7 @@ class Lab {
   Result<void> add(Judged& sum, const Workload& workload, std::uint64_t budget) {
     if (folder_.path().empty())
       return fail("crash states", "the folder for temporary files cannot be written",
-                  "set TMPDIR to one that can");
+                  "set TMPDIR to a writable folder");
     const auto lab_disk = system_.lab_disk(workload.disk);
     if (!lab_disk) return fail(workload.name, "there is no disk \"" + workload.disk + "\"");
     TRY(const auto operations, workload::make_workload({.name = workload.name}));
@@ -69,7 +69,7 @@ class Lab {
   WorkFolder folder_;
 };
 
-/// One row and one rule for a system: sound ones keep their rules, controls are caught.
+/// Adds one row and one rule for a system: correct ones keep their rules, controls are caught.
 void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workload>& workloads,
            std::uint64_t budget) {
   const auto& systems = snapfs::file_system_type().systems();

@@ -1,5 +1,5 @@
-// MS-12, MS-13: how many writes an interval saves, what snapshots save of short lives, and the room
-// they take.
+// MS-12, MS-13: the writes saved by an interval, the effect of snapshots on short lives, and the
+// space they use.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"

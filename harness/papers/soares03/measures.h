@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of the paper ask of a cell, and how they set two systems side by side.
+// Evaluation of cells, and comparisons of two systems, for the parts of the paper.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace headcrash::experiment::soares03 {
 
-/// Of all measured phases, one after the other.
+/// Returns the sum over all measured phases.
 inline Figure sum_of(const Cell& cell, double (*quantity)(const PhaseOutcome&)) {
   if (!cell.outcome) return std::nullopt;
   double sum = 0;
@@ -29,14 +29,13 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Time of `over` beyond that of `under`, in percent.
+/// Returns the excess time of `over` compared with `under`, in percent.
 inline Figure more_time(const Figure& over, const Figure& under) {
   const Figure times = part_of(over, under, 100);
   return times ? Figure(*times - 100) : std::nullopt;
 }
 
-/// Elapsed, and of it the processor and the disk: without these nobody can say what a difference
-/// comes from.
+/// Adds elapsed, processor and disk time, which are needed to explain differences.
 inline void add_times(ClaimAnswer& answer, const Cell& cell) {
   add_number(answer, cell, cell.setup.name, "elapsed", "s", {}, sum_of(cell, elapsed_of));
   add_number(answer, cell, cell.setup.name, "processor busy until quiet", "s", {},

@@ -1,4 +1,4 @@
-// Each part to its end, scaled down, and what its rules say of systems that are bad on purpose.
+// Tests each part scaled down, and its rules for deliberately incorrect systems.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"
@@ -13,7 +13,7 @@ ExperimentOutcome run(const std::string& part) {
   return *std::move(outcome);
 }
 
-/// Of a rule that contains the words.
+/// Returns the verdict of a rule whose text contains `words`.
 Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
   for (const ClaimAnswer& answer : outcome.answers)
     for (const ClaimRule& rule : answer.rules)
@@ -41,8 +41,8 @@ TEST(Soares03, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_csv(run("dbench")), as_csv(run("dbench")));
 }
 
-/// The paper's own contradictions: a verdict can fail.
-TEST(Soares03, ItsTextIsNotItsTables) {
+/// The paper contradicts itself, so these verdicts fail.
+TEST(Soares03, TextAndTablesContradictEachOther) {
   const ExperimentOutcome outcome = run("arithmetic");
   EXPECT_EQ(verdict_of(outcome, "at most 4 %"), Verdict::does_not_hold);
   EXPECT_EQ(verdict_of(outcome, "largest cost is that of one client"), Verdict::does_not_hold);
@@ -52,7 +52,7 @@ TEST(Soares03, ItsTextIsNotItsTables) {
   EXPECT_EQ(verdict_of(outcome, "109 % better"), Verdict::holds);
 }
 
-TEST(Soares03, ControlsAreCaughtAndTheOthersKeepTheirRules) {
+TEST(Soares03, ControlsAreCaughtAndOthersKeepTheirRules) {
   const ExperimentOutcome outcome = run("crash-states");
   for (const char* control : {"kfs: is caught", "one-superblock: is caught",
                               "one-version: is caught", "transactions-split: is caught",
@@ -74,8 +74,8 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
       snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
-/// The probe sees who waits.
-TEST(SteadyLoad, SeesABarrier) {
+/// The probe measures waiting users.
+TEST(SteadyLoad, DetectsABarrier) {
   const SteadyOutcome beside = steady(snapfs::Spawn::beside_operations),
                       behind = steady(snapfs::Spawn::barrier_until_committed);
   ASSERT_TRUE(beside.error.empty()) << beside.error;
@@ -87,7 +87,7 @@ TEST(SteadyLoad, SeesABarrier) {
   EXPECT_GT(beside.held_back_most, 0);
 }
 
-TEST(SteadyLoad, SaysWhatWasRefused) {
+TEST(SteadyLoad, ReportsErrors) {
   experiment::Setup setup = setup_of(System::snap);
   setup.machine.size_bytes = 1 << 20;
   SteadyLoad load{.files_per_s = 1000, .lifetime_s = 60, .file_bytes = 1 << 16};

@@ -1,7 +1,7 @@
 #pragma once
-// A load that goes on for minutes, as a server's does: users who make small files and remove them
-// again, each some time after, at a rate. What a benchmark that is over in seconds cannot show:
-// generations, one after the other.
+// A load of several minutes, like a server's: users create small files at a rate and remove each
+// after a while. It shows the effect of successive generations, which a benchmark of a few seconds
+// cannot.
 
 #include <cstdint>
 #include <string>
@@ -14,27 +14,28 @@ namespace headcrash::experiment::soares03 {
 
 struct SteadyLoad {
   std::size_t users = 4;
-  double files_per_s = 50;  ///< of all users together, at random (exponential)
+  double files_per_s = 50;  ///< of all users together, random (exponential)
   double lifetime_s = 60;   ///< of a file
   std::uint64_t file_bytes = 0;
   std::uint64_t folders = 50;
-  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< before anything is counted
+  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< before the measurement
   os::TimeNs measured_ns = 120 * model::kSecondNs;
-  /// One more user writes a block to a file of its own and fsyncs it, so often; 0: nobody does.
+  /// Interval at which an additional user writes a block to a separate file and syncs it; 0 for no
+  /// such user.
   os::TimeNs fsync_every_ns = 0;
 };
 
 struct SteadyOutcome {
-  std::string error;  ///< empty: all is well
-  /// `kib_written`: what the drive was sent, a journal's log too.
+  std::string error;  ///< empty on success
+  /// `kib_written`: sent to the drive, including a journal's log.
   double operations = 0, kib_written = 0, requests = 0, disk_busy_s = 0;
   std::vector<double> beside_ms,
-      during_ms;  ///< responses: when no generation was on its way, and when one was
+      during_ms;  ///< responses outside of, and during, the write of a generation
   std::vector<double> fsync_ms;
   // Of snapfs.
   double commits = 0, never_written = 0, freed_in_flight = 0, blocks_copied = 0;
-  double held_back_most = 0;  ///< blocks that only committed generations have, at the worst instant
-  double in_use = 0;          ///< blocks of the disk that the newest state has, at the end
+  double held_back_most = 0;  ///< maximum number of blocks that only committed generations use
+  double in_use = 0;          ///< number of blocks that the newest state uses at the end
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
   Figure per_operation(double value) const {
@@ -44,7 +45,7 @@ struct SteadyOutcome {
 
 SteadyOutcome run_steady(const Setup& setup, const SteadyLoad& load, std::uint64_t seed);
 
-/// A quantile of responses; none of none.
+/// Returns a quantile of the responses; nullopt without responses.
 Figure quantile_of(const std::vector<double>& responses, double share);
 
 }  // namespace headcrash::experiment::soares03
